@@ -1,0 +1,2 @@
+// Client for the call-attribution API: checked records, auth, retries, paging, SMS numbers.
+export {};

@@ -1,0 +1,2 @@
+// Hostile loopback server and helpers for tests.
+export {};

@@ -1,0 +1,2 @@
+// MCP server that gives AI assistants right answers from the call-attribution API, at few tokens.
+export {};

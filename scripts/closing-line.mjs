@@ -1,0 +1,12 @@
+// A vitest reporter that ends the run with one plain line: "N passed, N failed, N skipped".
+export default class ClosingLine {
+  /** @param {readonly import('vitest/node').TestModule[]} modules */
+  onTestRunEnd(modules) {
+    const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      if (module.state() === 'failed' && [...module.children.allTests()].length === 0) count.failed++;
+      for (const test of module.children.allTests()) count[test.result().state]++;
+    }
+    console.log(`${count.passed} passed, ${count.failed + count.pending} failed, ${count.skipped} skipped`);
+  }
+}
