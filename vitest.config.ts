@@ -18,7 +18,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/*/test/**/*.test.ts', 'conformance/test/**/*.test.ts', 'scripts/test/**/*.test.mjs'],
+          include: [
+            'packages/*/test/**/*.test.ts',
+            'conformance/test/**/*.test.ts',
+            'scripts/test/**/*.test.mjs',
+          ],
         },
       },
       {

@@ -12,10 +12,14 @@ const stop = (line) => {
 };
 
 if (major < 20 || (major === 20 && minor < 19)) {
-  stop(`Node ${process.versions.node} is too old: this project needs Node 20.19 or newer. Install it, then run the command again.`);
+  stop(
+    `Node ${process.versions.node} is too old: this project needs Node 20.19 or newer. Install it, then run the command again.`,
+  );
 }
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const missing = Object.keys(devDependencies).filter((name) => !existsSync(join(root, 'node_modules', name, 'package.json')));
+const missing = Object.keys(devDependencies).filter(
+  (name) => !existsSync(join(root, 'node_modules', name, 'package.json')),
+);
 if (missing.length > 0) {
   stop(
     `The install is incomplete (${missing[0]} is missing${missing.length > 1 ? `, and ${missing.length - 1} more` : ''}). ` +
