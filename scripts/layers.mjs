@@ -1,0 +1,44 @@
+// Which package may use which. `turbo boundaries` proves that every import is declared in a manifest; this proves that every
+// declared workspace dependency points down the stack.
+import { packages, scope } from './workspace.mjs';
+
+/** @type {Record<string, readonly string[]>} */
+const below = {
+  'query-dsl': [],
+  core: ['query-dsl'],
+  'node-stream': ['query-dsl', 'core'],
+  service: ['query-dsl', 'core', 'node-stream'],
+  'mcp-server': ['query-dsl', 'core', 'node-stream'],
+  cli: ['query-dsl', 'core', 'node-stream', 'service', 'mcp-server'],
+};
+/** Tests of these packages may also use what is named here. */
+const inTests = /** @type {Record<string, readonly string[]>} */ ({ 'mcp-server': ['service'] });
+
+/** @typedef {{ name: string, manifest: Record<string, Record<string, string> | undefined> }} Pkg */
+
+/** @param {Record<string, string> | undefined} deps */
+const siblings = (deps) =>
+  Object.keys(deps ?? {})
+    .filter((name) => name.startsWith(scope))
+    .map((name) => name.slice(scope.length));
+
+/** Each dependency that points up or sideways, as one line. @param {readonly Pkg[]} all */
+export function violations(all) {
+  return all.flatMap(({ name, manifest }) => {
+    const allowed = below[name];
+    if (!allowed) return [`${name} is new: say in scripts/layers.mjs what it may use`];
+    const forTests = [...allowed, ...(inTests[name] ?? [])];
+    return [
+      ...[manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies]
+        .flatMap(siblings)
+        .filter((dep) => !allowed.includes(dep)),
+      ...siblings(manifest.devDependencies).filter((dep) => !forTests.includes(dep)),
+    ].map((dep) => `${name} must not depend on ${dep}`);
+  });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const wrong = violations(packages);
+  for (const line of wrong) console.error(line);
+  process.exitCode = wrong.length > 0 ? 1 : 0;
+}
