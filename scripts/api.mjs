@@ -31,7 +31,6 @@ for (const { name, dir } of packages) {
         extractorMessageReporting: {
           'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
           'ae-undocumented': { logLevel: ExtractorLogLevel.None },
-          'ae-forgotten-export': { logLevel: ExtractorLogLevel.None },
         },
         tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
       },
