@@ -1,0 +1,64 @@
+// `pnpm check`: everything that must hold before a change lands. Two lanes where steps do not disturb each other; each step's
+// output is shown only when it fails. The tests with coverage come last, so that their closing line closes the run.
+import { spawn } from 'node:child_process';
+import { root } from './workspace.mjs';
+
+/** @type {readonly (readonly (readonly [string, string])[])[]} */
+const stages = [
+  [
+    ['lint', 'pnpm lint'],
+    ['types', 'pnpm types'],
+    ['generated files', 'node scripts/generate.mjs --check'],
+    ['layers', 'pnpm layers'],
+    ['dead code, versions', 'pnpm deps'],
+    ['links', 'pnpm links'],
+    ['changesets', 'node scripts/changesets.mjs'],
+    ['build', 'pnpm build'],
+  ],
+  [
+    ['packages', 'pnpm packages'],
+    ['sizes', 'node scripts/size.mjs'],
+    ['public surfaces', 'pnpm api'],
+    ['examples', 'pnpm examples'],
+    ['snippets', 'pnpm snippets'],
+    ['screens', 'node scripts/screens.mjs --check'],
+    ['OpenAPI', 'node scripts/openapi.mjs'],
+    ['MCP conformance', 'node scripts/mcp-conformance.mjs'],
+  ],
+];
+
+/** @param {string} name @param {string} command @param {boolean} [loud] */
+const step = (name, command, loud = false) =>
+  new Promise((resolve) => {
+    const started = Date.now();
+    const child = spawn(command, {
+      cwd: root,
+      shell: true,
+      stdio: ['ignore', loud ? 'inherit' : 'pipe', loud ? 'inherit' : 'pipe'],
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' },
+    });
+    let output = '';
+    child.stdout?.on('data', (data) => (output += data));
+    child.stderr?.on('data', (data) => (output += data));
+    child.on('exit', (code) => {
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
+      if (!loud)
+        console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name.padEnd(22)} ${seconds.padStart(6)} s`);
+      if (code !== 0 && !loud) console.log(output.replace(/^/gm, '       '));
+      resolve(code === 0);
+    });
+  });
+
+const started = Date.now();
+let passed = true;
+for (const stage of stages) {
+  const queue = [...stage];
+  const lane = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) passed = (await step(...next)) && passed;
+  };
+  await Promise.all([lane(), lane()]);
+}
+const tested = await step('tests', 'pnpm coverage', true);
+if (!passed) console.log('A step before the tests failed: see FAILED above.');
+if (!passed || !tested) process.exitCode = 1;
+else console.error(`check took ${Math.round((Date.now() - started) / 1000)} s`);

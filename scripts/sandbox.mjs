@@ -1,0 +1,37 @@
+// Starts the built service with made-up data as its own process, the way any script can, and gives its address and keys.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { root } from './workspace.mjs';
+
+/** @param {readonly string[]} [flags] */
+export async function startSandboxProcess(flags = []) {
+  const bin = join(root, 'packages/service/dist/bin.js');
+  const child = spawn(
+    process.execPath,
+    [bin, '--sandbox', '--records', '2000', '--port', '0', '--ready-json', ...flags],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const lines = createInterface({ input: child.stdout });
+  /** @type {string} */
+  const line = await new Promise((resolve, reject) => {
+    lines.once('line', resolve);
+    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code} before it was ready`)));
+  });
+  const ready = JSON.parse(line);
+  const [account] = ready.accounts;
+  return {
+    ready,
+    env: {
+      CALLS_BASE_URL: ready.url,
+      CALLS_LEGACY_BASE_URL: ready.legacyUrl,
+      CALLS_API_VERSION: 'v3',
+      CALLS_ACCESS_KEY: account.accessKey,
+      CALLS_SECRET_KEY: account.secretKey,
+      CALLS_TIME_ZONE: 'America/New_York',
+    },
+    stop: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
+  };
+}
