@@ -48,6 +48,6 @@ export const links = (text) =>
 export function codeBlocks(text) {
   return [...text.matchAll(/^(```+)([^\n`]*)\n([\s\S]*?)^\1\s*$/gm)].map((match) => {
     const [lang = '', ...flags] = (match[2] ?? '').trim().split(/\s+/);
-    return { lang, flags, code: match[3] ?? '', line: text.slice(0, match.index).split('\n').length + 1 };
+    return { lang, flags, code: match[3] ?? '', line: text.slice(0, match.index).split('\n').length };
   });
 }

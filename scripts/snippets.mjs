@@ -25,8 +25,7 @@ rmSync(work, { recursive: true, force: true });
 mkdirSync(join(work, 'bin'), { recursive: true });
 
 const typed = blocks.filter(({ lang }) => lang === 'ts');
-for (const [i, { code, where }] of typed.entries())
-  writeFileSync(join(work, `${i}.ts`), `// ${where}\nexport {};\n${code}`);
+for (const [i, { code }] of typed.entries()) writeFileSync(join(work, `${i}.ts`), `export {}; ${code}`);
 if (typed.length > 0) {
   writeFileSync(
     join(work, 'tsconfig.json'),

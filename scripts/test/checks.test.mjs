@@ -1,0 +1,183 @@
+// Each check of the house must fail on a planted violation: a check that cannot fail protects nobody.
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { changesetProblems } from '../changesets.mjs';
+import { violations } from '../layers.mjs';
+import { deadLinks } from '../links.mjs';
+import { anchors, codeBlocks, links } from '../markdown.mjs';
+import { root } from '../workspace.mjs';
+
+const dirs = /** @type {string[]} */ ([]);
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+});
+const tempDir = () => {
+  const dir = mkdtempSync(join(tmpdir(), 'planted-'));
+  dirs.push(dir);
+  return dir;
+};
+
+test('layers: a dependency that points up or sideways is named', () => {
+  const pkg = (/** @type {string} */ name, /** @type {object} */ manifest) => ({
+    name,
+    manifest: /** @type {any} */ (manifest),
+  });
+  const up = { dependencies: { '@call-attribution/cli': 'workspace:^' } };
+  const sideways = { dependencies: { '@call-attribution/service': 'workspace:^' } };
+  const inTests = { devDependencies: { '@call-attribution/service': 'workspace:^' } };
+  expect(violations([pkg('core', up)])).toEqual(['core must not depend on cli']);
+  expect(violations([pkg('mcp-server', sideways)])).toEqual(['mcp-server must not depend on service']);
+  expect(violations([pkg('mcp-server', inTests)])).toEqual([]);
+  expect(violations([pkg('core', inTests)])).toEqual(['core must not depend on service']);
+  expect(violations([pkg('helpers', {})])).toHaveLength(1);
+});
+
+test('links: a link to a missing file or heading is named, code is left alone', () => {
+  const dead =
+    '# A\n[x](no-such-file.md) [y](README.md#no-such-heading) [z](#a) `[q](gone.md)`\n```\n[in code](gone.md)\n```\n';
+  expect(deadLinks('README.md', dead)).toEqual([
+    'README.md: no-such-file.md leads to no file',
+    'README.md: README.md#no-such-heading leads to no heading of README.md',
+  ]);
+});
+
+test('markdown: anchors are those of the hosting site, blocks keep their flags and line', () => {
+  expect([...anchors('# `calls list`, at once\n## Twice\n## Twice\n')]).toEqual([
+    'calls-list-at-once',
+    'twice',
+    'twice-1',
+  ]);
+  expect(links('[a](b.md "t") ![i](c.png)\n[r]: d.md\n')).toEqual(['b.md', 'c.png', 'd.md']);
+  expect(codeBlocks('x\n```js run\n1\n```\n')).toEqual([
+    { lang: 'js', flags: ['run'], code: '1\n', line: 2 },
+  ]);
+});
+
+test('changesets: an unknown package, an unknown release and an empty text are named', () => {
+  const good = '---\n"@call-attribution/core": minor\n---\n\nLists now survive a clamp of the page size.\n';
+  expect(changesetProblems('a.md', good)).toEqual([]);
+  expect(changesetProblems('a.md', good.replace('core', 'cure'))).toHaveLength(1);
+  expect(changesetProblems('a.md', good.replace('minor', 'huge'))).toHaveLength(1);
+  expect(changesetProblems('a.md', '---\n"@call-attribution/core": minor\n---\n')).toHaveLength(1);
+});
+
+test('snippets: a snippet that fails, does not compile or is not marked fails the check', {
+  timeout: 60_000,
+}, () => {
+  const name = `planted-${process.pid}.md`;
+  const file = join(root, 'docs', name);
+  const planted = [
+    '```ts',
+    'const n: number = "text";',
+    '```',
+    '```js',
+    '1',
+    '```',
+    '```json',
+    '{,}',
+    '```',
+    '',
+  ].join('\n');
+  try {
+    writeFileSync(file, planted);
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/snippets.mjs', name], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain(`docs/${name}:1`);
+    expect(stderr).toContain("Type 'string' is not assignable to type 'number'");
+    expect(stderr).toContain('must be marked "js run"');
+    expect(stderr).toContain(`docs/${name}:7`);
+  } finally {
+    rmSync(file, { force: true });
+  }
+});
+
+test('lint: an import cycle, a Node module in query-dsl, a console call and a floating promise are refused', {
+  timeout: 60_000,
+}, () => {
+  const dir = tempDir();
+  execFileSync('git', ['init', '-q'], { cwd: dir });
+  cpSync(join(root, 'biome.json'), join(dir, 'biome.json'));
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
+  const src = join(dir, 'packages/query-dsl/src');
+  mkdirSync(src, { recursive: true });
+  writeFileSync(join(src, 'a.ts'), "import { b } from './b.ts';\nexport const a = () => b();\n");
+  writeFileSync(join(src, 'b.ts'), "import { a } from './a.ts';\nexport const b = (): unknown => a();\n");
+  writeFileSync(
+    join(src, 'c.ts'),
+    "import { readFileSync } from 'node:fs';\nexport const c = readFileSync;\nconsole.log(c);\n",
+  );
+  writeFileSync(join(src, 'd.ts'), 'const d = async () => 1;\nexport const e = () => {\n  d();\n};\n');
+  const { status, stdout, stderr } = spawnSync(
+    join(root, 'node_modules/.bin/biome'),
+    ['lint', '--colors=off', '--max-diagnostics=50', '.'],
+    { cwd: dir, encoding: 'utf8' },
+  );
+  expect(status).not.toBe(0);
+  for (const rule of ['noImportCycles', 'noNodejsModules', 'noConsole', 'noFloatingPromises']) {
+    expect(stdout + stderr).toContain(rule);
+  }
+});
+
+test('doctor: an old Node and a half-finished install each get one line that says what to do', () => {
+  const dir = tempDir();
+  mkdirSync(join(dir, 'scripts'));
+  cpSync(join(root, 'scripts/doctor.mjs'), join(dir, 'scripts/doctor.mjs'));
+  cpSync(join(root, 'package.json'), join(dir, 'package.json'));
+  const run = (/** @type {string[]} */ flags) =>
+    spawnSync(process.execPath, [...flags, join(dir, 'scripts/doctor.mjs')], { encoding: 'utf8' });
+
+  const half = run([]);
+  expect(half.status).toBe(1);
+  expect(half.stderr.trim().split('\n')).toHaveLength(1);
+  expect(half.stderr).toContain('npx --yes pnpm@12.21.0 install');
+
+  const preload = join(dir, 'old-node.cjs');
+  writeFileSync(
+    preload,
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } });",
+  );
+  const old = run(['--require', preload]);
+  expect(old.status).toBe(1);
+  expect(old.stderr.trim()).toBe(
+    'Node 18.20.0 is too old: this project needs Node 20.19 or newer. Install it, then run the command again.',
+  );
+});
+
+test('workflows: every command is one that the checks run here too', () => {
+  const dir = join(root, '.github/workflows');
+  const commands = readdirSync(dir).flatMap((file) =>
+    [...readFileSync(join(dir, file), 'utf8').matchAll(/(?:run|publish): ([^}\n]+)/g)].map((match) =>
+      (match[1] ?? '').trim(),
+    ),
+  );
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(commands.length).toBeGreaterThan(2);
+  for (const command of commands) {
+    const script = /^npx --yes pnpm@12\.21\.0 (\w+)$/.exec(command)?.[1];
+    if (script) expect(scripts).toHaveProperty(script);
+    else expect(command).toBe('sudo bash .ci/run');
+  }
+});
+
+test('repository: no registry host, no unfinished mark', () => {
+  const grep = (/** @type {string} */ pattern) =>
+    spawnSync('git', ['grep', '-nIE', pattern], { cwd: root, encoding: 'utf8' }).stdout;
+  expect(grep(`registry\\.(npmjs|yarnpkg|npmmirror)|npm\\.pkg\\.${'github'}`)).toBe('');
+  expect(grep(`\\b(TO${'DO'}|FIX${'ME'}|XX${'X'})\\b`)).toBe('');
+});
