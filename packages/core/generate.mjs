@@ -1,0 +1,242 @@
+// Makes everything that follows from the table of fields: types, validators, adapters, schemas and docs/fields.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { transformSync } from 'esbuild';
+
+const head = '// Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.\n';
+const place = 'packages/core/src/record/generated';
+
+async function loadFields() {
+  const source = readFileSync(join(import.meta.dirname, 'src/record/fields.ts'), 'utf8');
+  const { code } = transformSync(source, { loader: 'ts', format: 'esm' });
+  const table = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+  return table.fields;
+}
+
+const wireType = { string: 'string', url: 'string', integer: 'number', null: 'null' };
+
+function tsType(spec) {
+  if (spec.name === 'ppc_status') return 'PpcStatus | (string & {})';
+  const type = wireType[spec.type] ?? 'string';
+  return spec.nullable && type !== 'null' ? `${type} | null` : type;
+}
+
+function docLine(spec) {
+  const values = spec.values && !spec.openValues ? ` One of ${spec.values.join(', ')}.` : '';
+  return `  /** ${spec.deprecated ? '@deprecated ' : ''}${spec.meaning}${values} */`;
+}
+
+const property = (name, spec, optional = false) =>
+  `${docLine(spec)}\n  readonly ${name}${optional ? '?' : ''}: ${tsType(spec)};`;
+
+const object = (name, doc, lines) => `/** ${doc} */\nexport type ${name} = {\n${lines.join('\n')}\n};\n`;
+
+/** Type aliases rather than interfaces: only these can be passed where any record of unknown values is wanted. */
+function calls(fields) {
+  const status = fields.find((spec) => spec.name === 'ppc_status');
+  const names = (list) => list.map((name) => `\n  | '${name}'`).join('');
+  return [
+    head,
+    `/** The listed values of \`ppc_status\`; others may come with time. */\nexport type PpcStatus =${names(status.values)};\n`,
+    `/** Version-neutral name of a field. */\nexport type FieldName =${names(fields.map((spec) => spec.name))};\n`,
+    object(
+      'Call',
+      'A call record in the version-neutral form: v3 names, wire values as sent; what only one version has is optional.',
+      fields.map((spec) => property(spec.name, spec, spec.v2 === null || spec.v3 === null)),
+    ),
+    object(
+      'CallV2',
+      'A call record as v2 sends it.',
+      fields.filter((spec) => spec.v2).map((spec) => property(spec.v2, spec)),
+    ),
+    object(
+      'CallV3',
+      'A call record as v3 sends it.',
+      fields.filter((spec) => spec.v3).map((spec) => property(spec.v3, spec)),
+    ),
+  ].join('\n');
+}
+
+const forms = {
+  'integer-string': 'isIntegerText',
+  'decimal-string': 'isDecimalText',
+  datetime: 'isDateTime',
+  'datetime-tenths': 'isDateTimeTenths',
+};
+
+function condition(name, spec) {
+  const value = `r.${name}`;
+  const or = spec.nullable ? `${value} === null || ` : '';
+  if (spec.type === 'null') return `${value} === null`;
+  if (spec.values && !spec.openValues)
+    return `(${or}${spec.values.map((v) => `${value} === ${JSON.stringify(v)}`).join(' || ')})`;
+  if (spec.type === 'integer') return `(${or}Number.isSafeInteger(${value}))`;
+  const form = forms[spec.type];
+  return form ? `(${or}${form}(${value}))` : `(${or}typeof ${value} === 'string')`;
+}
+
+function checks(fields) {
+  const parts = ['v2', 'v3'].map((version) => {
+    const mine = fields.filter((spec) => spec[version]);
+    const body = mine.map((spec) => condition(spec[version], spec)).join(' &&\n    ');
+    return `/** Does every field ${version} documents hold what the table says? Static property reads: the hot path. */
+export function keepsTable${version.toUpperCase()}(r: Row): boolean {
+  return (
+    ${body}
+  );
+}
+
+export const fieldCount${version.toUpperCase()} = ${mine.length};
+`;
+  });
+  const row = fields.flatMap((spec) => [...new Set([spec.name, spec.v2, spec.v3].filter(Boolean))]);
+  return [
+    `${head}import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from '../wire-forms.ts';\n`,
+    `/** A record before it is known to keep the table. */\nexport interface Row {\n${row.map((n) => `  ${n}?: unknown;`).join('\n')}\n}\n`,
+    ...parts,
+  ].join('\n');
+}
+
+function adapters(fields) {
+  const copy = (to, from, orNull) =>
+    fields
+      .filter((spec) => spec[to] && (orNull || spec[from]))
+      .map((spec) => `    ${spec[to]}: r.${spec[from] ?? spec[to]}${orNull ? ' ?? null' : ''},`)
+      .join('\n');
+  const pairs = (version) =>
+    fields
+      .filter((spec) => spec[version] && spec[version] !== spec.name)
+      .map((spec) => `  ${spec[version]}: '${spec.name}',`)
+      .join('\n');
+  const aliases = fields
+    .flatMap((spec) => (spec.aliases ?? []).map((alias) => `  ${alias}: '${spec.name}',`))
+    .join('\n');
+  return `${head}import type { Row } from './checks.ts';
+
+/** v2 names that differ from the neutral ones. v3 has none. */
+export const renamedV2: Readonly<Record<string, string>> = {
+${pairs('v2')}
+};
+
+/** Names some servers send instead of the documented ones, and the neutral name of each. */
+export const aliases: Readonly<Record<string, string>> = {
+${aliases}
+};
+
+/** The documented fields of a v2 record under their neutral names. */
+export function neutralFromV2(r: Row): Row {
+  return {
+${copy('name', 'v2', false)}
+  };
+}
+
+/** A neutral record as v2 would send it; what it does not have is null. */
+export function viewV2(r: Row): Row {
+  return {
+${copy('v2', 'name', true)}
+  };
+}
+
+/** A neutral record as v3 would send it; what it does not have is null. */
+export function viewV3(r: Row): Row {
+  return {
+${copy('v3', 'name', true)}
+  };
+}
+`;
+}
+
+function zodType(spec) {
+  let type = { integer: 'z.int()', null: 'z.null()' }[spec.type] ?? 'z.string()';
+  if (forms[spec.type]) type = `z.string().refine(${forms[spec.type]}, '${spec.type}')`;
+  if (spec.name === 'ppc_status')
+    type = 'z.custom<CallV3["ppc_status"]>(isPpcStatus, \'one of the listed values\')';
+  else if (spec.values && !spec.openValues)
+    type = `${type}.refine((value) => ${JSON.stringify(spec.values)}.includes(value), 'one of the listed values')`;
+  return spec.nullable && spec.type !== 'null' ? `${type}.nullable()` : type;
+}
+
+function schemas(fields) {
+  const status = fields.find((spec) => spec.name === 'ppc_status');
+  const make = (name, doc, list) =>
+    `/** ${doc} */\nexport const ${name} = z.looseObject({\n${list.join('\n')}\n});\n`;
+  const line = (name, spec, optional = false) =>
+    `  ${name}: ${zodType(spec)}${optional ? '.exactOptional()' : ''}.describe(${JSON.stringify(spec.meaning)}),`;
+  return [
+    `${head}import { z } from 'zod';
+import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from '../wire-forms.ts';
+import type { CallV3 } from './calls.ts';
+
+const isPpcStatus = (value: unknown): boolean =>
+  typeof value === 'string' && ${JSON.stringify(status.values)}.includes(value);
+`,
+    make(
+      'callSchema',
+      'Zod schema of the version-neutral record. Unknown fields pass.',
+      fields.map((spec) => line(spec.name, spec, spec.v2 === null || spec.v3 === null)),
+    ),
+    make(
+      'callV2Schema',
+      'Zod schema of a v2 record. Unknown fields pass.',
+      fields.filter((spec) => spec.v2).map((spec) => line(spec.v2, spec)),
+    ),
+    make(
+      'callV3Schema',
+      'Zod schema of a v3 record. Unknown fields pass.',
+      fields.filter((spec) => spec.v3).map((spec) => line(spec.v3, spec)),
+    ),
+  ].join('\n');
+}
+
+function docs(fields) {
+  const groups = [...new Set(fields.map((spec) => spec.group))];
+  const versions = (spec) => {
+    if (!spec.v3) return 'v2';
+    if (!spec.v2) return 'v3';
+    return spec.v2 === spec.v3 ? 'both' : `both (v2: \`${spec.v2}\`)`;
+  };
+  const notes = (spec) => {
+    const list = [];
+    if (spec.deprecated) list.push('Deprecated.');
+    if (spec.personal) list.push('Personal.');
+    if (spec.filterable) list.push('Filterable.');
+    if (spec.visitorText) list.push('Visitor text.');
+    if (spec.values) {
+      const named = spec.values.map((value, i) =>
+        spec.valueMeanings ? `${value} ${spec.valueMeanings[i]}` : `\`${value}\``,
+      );
+      list.push(`Values: ${named.join(', ')}${spec.openValues ? ' (others may come)' : ''}.`);
+    }
+    if (spec.aliases) list.push(`Also accepted as ${spec.aliases.map((name) => `\`${name}\``).join(', ')}.`);
+    return list.join(' ');
+  };
+  const tables = groups.map((group) => {
+    const rows = fields
+      .filter((spec) => spec.group === group)
+      .map(
+        (spec) =>
+          `| \`${spec.name}\` | ${spec.type}${spec.nullable && spec.type !== 'null' ? ' or null' : ''} | ${versions(spec)} | ${[spec.meaning, notes(spec)].filter(Boolean).join(' ')} |`,
+      );
+    return `## ${group}\n\n| Field | Wire type | Versions | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `<!-- Made by \`pnpm generate\` from packages/core/src/record/fields.ts. Do not edit. -->
+# Fields of a call record
+
+${fields.length} fields under their version-neutral (v3) names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every field is present in each record of its version;
+one without a value is null. Values stay as they were sent: most numbers are decimal text, date-times are naive
+(the API names no time zone). "Personal" fields are never printed in errors and logs; "visitor text" was written by
+visitors or websites and is not to be trusted.
+
+${tables.join('\n')}`;
+}
+
+export async function generate() {
+  const fields = await loadFields();
+  return [
+    { path: `${place}/calls.ts`, text: calls(fields) },
+    { path: `${place}/checks.ts`, text: checks(fields) },
+    { path: `${place}/adapters.ts`, text: adapters(fields) },
+    { path: `${place}/schemas.ts`, text: schemas(fields) },
+    { path: 'docs/fields.md', text: docs(fields) },
+  ];
+}

@@ -1,0 +1,83 @@
+import type { Version } from '../version.ts';
+import { type FieldSpec, fields } from './fields.ts';
+import { fieldCountV2, fieldCountV3, keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
+import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from './wire-forms.ts';
+
+/** One way in which a record departs from the table of fields. Says types and names, never values. */
+export interface RecordProblem {
+  readonly kind: 'unknown_field' | 'missing' | 'null' | 'type' | 'form' | 'value';
+  /** Name of the field as it stands in the record. */
+  readonly field: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+const forms: Partial<Record<FieldSpec['type'], (value: unknown) => boolean>> = {
+  'integer-string': isIntegerText,
+  'decimal-string': isDecimalText,
+  datetime: isDateTime,
+  'datetime-tenths': isDateTimeTenths,
+};
+
+const known = {
+  v2: new Set(fields.flatMap((spec) => spec.v2 ?? [])),
+  // The three deprecated fields are not in the v3 list, but a v3 server that still sends them does no wrong.
+  v3: new Set(fields.flatMap((spec) => spec.v3 ?? spec.name)),
+};
+
+/** The quick answer for a record that keeps the table in every point; the slow way names what is wrong. */
+export function isCleanRecord(record: Row, version: Version): boolean {
+  return version === 'v3'
+    ? keepsTableV3(record) && Object.keys(record).length === fieldCountV3
+    : keepsTableV2(record) && Object.keys(record).length === fieldCountV2;
+}
+
+/** All the ways in which a record departs from the table of its version. */
+export function findProblems(record: Row, version: Version): RecordProblem[] {
+  const row = record as Record<string, unknown>;
+  const keeps = version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
+  const problems: RecordProblem[] = keeps
+    ? []
+    : fields.flatMap((spec) => problemOf(row, spec, version) ?? []);
+  for (const name of Object.keys(row)) {
+    if (known[version].has(name)) continue;
+    problems.push({
+      kind: 'unknown_field',
+      field: name,
+      expected: 'a field of the table',
+      found: typeName(row[name]),
+    });
+  }
+  return problems;
+}
+
+function problemOf(
+  row: Record<string, unknown>,
+  spec: FieldSpec,
+  version: Version,
+): RecordProblem | undefined {
+  const name = spec[version];
+  if (name === null) return undefined;
+  const value = Object.hasOwn(row, name) ? row[name] : undefined;
+  const expected = spec.nullable && spec.type !== 'null' ? `${spec.type} or null` : spec.type;
+  const problem = (kind: RecordProblem['kind'], found: string) => ({ kind, field: name, expected, found });
+  if (value === undefined) return problem('missing', 'nothing');
+  if (value === null) return spec.nullable ? undefined : problem('null', 'null');
+  const rightType = spec.type === 'integer' ? Number.isSafeInteger(value) : typeof value === 'string';
+  if (!rightType || spec.type === 'null') return problem('type', typeName(value));
+  if (spec.values && !spec.openValues && !spec.values.includes(value as string | number))
+    return {
+      kind: 'value',
+      field: name,
+      expected: `one of ${spec.values.join(', ')}`,
+      found: 'another value',
+    };
+  if (forms[spec.type]?.(value) === false) return problem('form', 'text of another form');
+  return undefined;
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}

@@ -1,0 +1,97 @@
+import { ResponseError } from '../errors/calls-error.ts';
+import type { Version } from '../version.ts';
+import { findProblems, isCleanRecord, type RecordProblem } from './check-record.ts';
+import { aliases, neutralFromV2, renamedV2 } from './generated/adapters.ts';
+import type { Call } from './generated/calls.ts';
+import type { Row } from './generated/checks.ts';
+
+/** What happens with a record that departs from the table: `strict` throws, `report` tells and keeps it, `off` keeps it. */
+export type RecordMode = 'strict' | 'report' | 'off';
+
+/** Options of `toCall`. */
+export interface ToCallOptions {
+  /** @default 'report' */
+  readonly records?: RecordMode;
+  /** Called for each departure from the table in mode `report`. */
+  readonly onProblem?: (problem: RecordProblem) => void;
+}
+
+/**
+ * A record as its version sends it, checked and brought under version-neutral names. Values stay as they were sent and
+ * unknown fields are kept. A v3 record that needs no renaming is returned as it is, not copied.
+ */
+export function toCall(record: unknown, version: Version, options: ToCallOptions = {}): Call {
+  const row = asRow(record);
+  // Neutral and v3 names are the same, so a clean v3 record is a Call already.
+  if (isCleanRecord(row, version)) return (version === 'v3' ? row : neutralFromV2(row)) as Call;
+  const mode = options.records ?? 'report';
+  const documented = withoutAliases(row, version);
+  if (mode !== 'off') judge(documented, version, mode, options.onProblem);
+  return (version === 'v3' ? documented : renamed(documented)) as unknown as Call;
+}
+
+function asRow(record: unknown): Row {
+  if (typeof record === 'object' && record !== null && !Array.isArray(record)) return record as Row;
+  const found = record === null ? 'null' : Array.isArray(record) ? 'an array' : `a ${typeof record}`;
+  throw new ResponseError('invalid_record', `A call record must be an object; found ${found}.`, {
+    hint: 'Check that the base URL points at the call-attribution API.',
+  });
+}
+
+function judge(
+  row: Row,
+  version: Version,
+  mode: RecordMode,
+  onProblem?: (problem: RecordProblem) => void,
+): void {
+  const problems = findProblems(row, version);
+  const withoutKey = typeof row.sid !== 'string' && typeof row.sid !== 'number';
+  if (withoutKey || (mode === 'strict' && problems.some((problem) => problem.kind !== 'unknown_field')))
+    throw new ResponseError('invalid_record', describe(problems, version), {
+      hint: withoutKey
+        ? 'A record without `sid` cannot be told from others; check what the server sends.'
+        : "Use records: 'report' to keep such records and be told about them.",
+    });
+  if (onProblem) for (const problem of problems) onProblem(problem);
+}
+
+function describe(problems: readonly RecordProblem[], version: Version): string {
+  const broken = problems.filter((problem) => problem.kind !== 'unknown_field');
+  const lines = broken
+    .slice(0, 3)
+    .map(({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`);
+  const more = broken.length > 3 ? `; and ${broken.length - 3} more` : '';
+  return `A ${version} call record breaks the table of fields: ${lines.join('; ')}${more}.`;
+}
+
+/** Puts values that came under a known alias under the documented name of the version. */
+function withoutAliases(row: Row, version: Version): Row {
+  const source = row as Record<string, unknown>;
+  const found = Object.keys(source).filter((name) => Object.hasOwn(aliases, name));
+  if (found.length === 0) return row;
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(source)) {
+    const target = found.includes(name) ? documentedName(aliases[name] as string, version) : name;
+    // A record with both names keeps both: the documented one is the value, the other an unknown field.
+    put(copy, target !== name && Object.hasOwn(source, target) ? name : target, value);
+  }
+  return copy as Row;
+}
+
+const v2Names = Object.fromEntries(Object.entries(renamedV2).map(([v2, neutral]) => [neutral, v2]));
+
+const documentedName = (neutral: string, version: Version): string =>
+  version === 'v2' ? (v2Names[neutral] ?? neutral) : neutral;
+
+function renamed(row: Row): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row))
+    put(copy, Object.hasOwn(renamedV2, name) ? (renamedV2[name] as string) : name, value);
+  return copy;
+}
+
+/** Plain assignment, except where it would change the prototype. */
+function put(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') target[name] = value;
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+}

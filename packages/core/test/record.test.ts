@@ -1,0 +1,70 @@
+import { type Call, CallsError, fields, fromCall, toCall } from '@call-attribution/core';
+import { makeCalls, makeWireCalls } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+
+describe('the table of fields', () => {
+  test('has the 76 neutral fields, 54 of v2 and 73 of v3', () => {
+    expect([fields.length, fields.filter((f) => f.v2).length, fields.filter((f) => f.v3).length]).toEqual([
+      76, 54, 73,
+    ]);
+  });
+  test('names no field twice in any version', () => {
+    for (const names of [
+      fields.map((f) => f.name),
+      fields.flatMap((f) => f.v2 ?? []),
+      fields.flatMap((f) => f.v3 ?? []),
+    ])
+      expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('toCall and fromCall', () => {
+  test.each(['v2', 'v3'] as const)(
+    'made-up %s records keep the table without a single problem',
+    (version) => {
+      const problems: unknown[] = [];
+      for (const record of makeWireCalls(50, version))
+        toCall(record, version, { records: 'strict', onProblem: (problem) => problems.push(problem) });
+      expect(problems).toEqual([]);
+    },
+  );
+  test('v3 goes round without loss', () => {
+    for (const call of makeCalls(20)) expect(toCall(fromCall(call, 'v3'), 'v3')).toEqual(call);
+  });
+  test('v2 goes round from wire to neutral and back', () => {
+    for (const record of makeWireCalls(20, 'v2'))
+      expect(fromCall(toCall(record, 'v2'), 'v2')).toEqual(record);
+  });
+  test('a v2 record comes out under v3 names', () => {
+    const [record] = makeWireCalls(1, 'v2');
+    const call = toCall({ ...record, baseuri: 'https://a.example/x', ads_keyword_id: '7' }, 'v2');
+    expect(call).toMatchObject({ first_touch: 'https://a.example/x', ppc_keyword_id: '7' });
+    expect(call).not.toHaveProperty('baseuri');
+  });
+  test('known aliases are read as the documented field, in both versions', () => {
+    const [v2] = makeWireCalls(1, 'v2');
+    const { ads_account_id, ...rest } = v2 as typeof v2 & object;
+    const problems: unknown[] = [];
+    const call = toCall({ ...rest, adwords_account_id: '42' }, 'v2', { onProblem: (p) => problems.push(p) });
+    expect([call.ppc_account_id, problems]).toEqual(['42', []]);
+  });
+  test('unknown fields are kept and told, __proto__ included', () => {
+    const [record] = makeWireCalls(1, 'v2');
+    const strange = JSON.parse(JSON.stringify(record).replace('{', '{"__proto__":{"x":1},"novel":5,'));
+    const told: string[] = [];
+    const call = toCall(strange, 'v2', { onProblem: (p) => told.push(`${p.kind} ${p.field}`) });
+    expect(told).toEqual(['unknown_field __proto__', 'unknown_field novel']);
+    expect((call as Call & { novel: unknown }).novel).toBe(5);
+    expect(Object.getPrototypeOf(call)).toBe(Object.prototype);
+    expect(fromCall(call, 'v2')).toHaveProperty('novel', 5);
+  });
+  test('strict refuses what report keeps, and names the field without its value', () => {
+    const [record] = makeWireCalls(1, 'v3');
+    const broken = { ...record, talk_minutes: 'Maria', ani: 5555550100 };
+    expect(toCall(broken, 'v3')).toEqual(broken);
+    const attempt = () => toCall(broken, 'v3', { records: 'strict' });
+    expect(attempt).toThrow(CallsError);
+    expect(attempt).toThrow(/talk_minutes: expected decimal-string, found text of another form/);
+    expect(attempt).not.toThrow(/Maria|5555550100/);
+  });
+});
