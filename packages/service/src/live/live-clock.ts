@@ -1,0 +1,74 @@
+import type { Happening, Schedule } from './schedule.ts';
+
+/** How the sandbox lives. */
+export interface LiveOptions {
+  /** New calls per minute and account. Default 12. */
+  readonly callsPerMinute?: number;
+  /** How many sandbox seconds pass in one real second; 60 lets an hour pass in a minute. Default 1. */
+  readonly speed?: number;
+  /** Milliseconds between two looks at the clock. Default 1,000. */
+  readonly tick?: number;
+}
+
+/** Drives schedules: by the real clock, or by hand in tests. */
+export interface LiveClock {
+  /** Lets this many sandbox seconds pass at once, and waits until all that happens in them is stored. */
+  advance(seconds: number): Promise<{ arrived: number; changed: number }>;
+  /** Begins to follow the real clock. */
+  start(): void;
+  /** Stops following it, after the current step. */
+  stop(): Promise<void>;
+}
+
+/** A clock that begins at `from` (seconds of wall time) and hands over what happens, one step after the other. */
+export function createLiveClock(
+  schedules: readonly Schedule[],
+  from: number,
+  apply: (happening: Happening) => Promise<void>,
+  options: LiveOptions & { readonly now: () => number; readonly onError?: (error: unknown) => void },
+): LiveClock {
+  const { speed = 1, tick = 1000, now, onError } = options;
+  let time = from;
+  let timer: NodeJS.Timeout | undefined;
+  let step: Promise<unknown> = Promise.resolve();
+
+  async function pass(seconds: number) {
+    time += seconds;
+    const counts = { arrived: 0, changed: 0 };
+    for (const schedule of schedules) {
+      const happening = schedule.advance(time);
+      counts.arrived += happening.arrived.length;
+      counts.changed += happening.changed.length;
+      if (happening.arrived.length + happening.changed.length > 0) await apply(happening);
+    }
+    return counts;
+  }
+
+  function advance(seconds: number) {
+    const result = step.then(() => pass(seconds));
+    step = result.catch(() => undefined);
+    return result;
+  }
+
+  return {
+    advance,
+    start() {
+      let seen = now();
+      const look = () => {
+        const at = now();
+        advance(Math.max(0, ((at - seen) / 1000) * speed))
+          .catch((error) => onError?.(error))
+          .finally(() => {
+            if (timer) timer = setTimeout(look, tick).unref();
+          });
+        seen = at;
+      };
+      timer = setTimeout(look, tick).unref();
+    },
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      await step;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Call } from '@call-attribution/core';
+import { nextChange } from '../made-up/ads-status.ts';
+import type { MadeUpCalls } from '../made-up/generate.ts';
+import type { MadeUpCall } from '../made-up/make-call.ts';
+import { mix } from '../made-up/random.ts';
+
+/** What happened to the calls of one account in a stretch of time. */
+export interface Happening {
+  readonly accountId: string;
+  readonly arrived: readonly Call[];
+  readonly changed: readonly Call[];
+}
+
+/** The future of one account's calls: which arrive and which change, and when. */
+export interface Schedule {
+  /** Takes note of a call that is there from the start. */
+  watch(i: number, made: MadeUpCall): void;
+  /** Everything that happens up to this time (seconds of wall time); times must not go back. */
+  advance(to: number): Happening;
+}
+
+interface Unsettled {
+  readonly i: number;
+  readonly time: number;
+  readonly changesAt: number;
+}
+
+/** Plans arrivals at an even rate with uneven gaps, and the changes that the ad data of each call goes through. */
+export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Schedule {
+  const gap = 60 / callsPerMinute;
+  let unsettled: Unsettled[] = [];
+  let nextIndex = source.records;
+  let nextArrival = source.until + gapAfter(nextIndex);
+
+  function gapAfter(i: number): number {
+    return gap * (0.25 + (1.5 * mix(source.account.seed + i)) / 4294967296);
+  }
+
+  function watch(i: number, made: MadeUpCall, seenAt = source.until): void {
+    const changesAt = made.time + nextChange(made.course, seenAt - made.time);
+    if (Number.isFinite(changesAt)) unsettled.push({ i, time: made.time, changesAt });
+  }
+
+  return {
+    watch: (i, made) => watch(i, made),
+    advance(to) {
+      const arrived: Call[] = [];
+      const changed: Call[] = [];
+      const due = unsettled.filter((call) => call.changesAt <= to);
+      unsettled = unsettled.filter((call) => call.changesAt > to);
+      for (const { i, time } of due) {
+        const made = source.at(i, to, time);
+        changed.push(made.call);
+        watch(i, made, to);
+      }
+      while (nextArrival <= to) {
+        const time = startOf(source.at(nextIndex, nextArrival, Math.floor(nextArrival)));
+        const made = source.at(nextIndex, to, time);
+        arrived.push(made.call);
+        watch(nextIndex, made, to);
+        nextIndex += 1;
+        nextArrival += gapAfter(nextIndex);
+      }
+      return { accountId: source.account.id, arrived, changed };
+    },
+  };
+}
+
+// A record appears when its call is over, so that a long call appears after shorter ones that began later.
+function startOf({ call, time }: MadeUpCall): number {
+  return time - Math.ceil((Number(call.talk_minutes) + Number(call.smart_minutes)) * 60) - 1;
+}

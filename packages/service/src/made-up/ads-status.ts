@@ -1,0 +1,50 @@
+import type { Random } from './random.ts';
+
+/** The processing states of a call that came from an ad. */
+export type AdsStatus =
+  | 'Not Processed'
+  | 'Waiting For Keyword'
+  | 'Processed'
+  | 'Desktop'
+  | 'No Match'
+  | 'N/A';
+
+/** How the state of a call moves on with its age, in seconds. */
+export interface AdsCourse {
+  readonly waitsAt: number;
+  readonly endsAt: number;
+  readonly end: AdsStatus;
+}
+
+/** A call without an ad click never changes. */
+export const noCourse: AdsCourse = {
+  waitsAt: Number.POSITIVE_INFINITY,
+  endsAt: Number.POSITIVE_INFINITY,
+  end: 'N/A',
+};
+
+/** Draws the course of one call: some minutes unprocessed, some hours waiting, then an end; a few are never finished. */
+export function drawCourse(random: Random, mobile: boolean): AdsCourse {
+  const waitsAt = 300 + random.below(5400);
+  const endsAt = waitsAt + 3600 + random.below(30 * 3600);
+  const end = random.next();
+  if (end < 0.02)
+    return { waitsAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY, end: 'Not Processed' };
+  if (end < 0.05) return { waitsAt, endsAt: Number.POSITIVE_INFINITY, end: 'Waiting For Keyword' };
+  if (end < 0.13) return { waitsAt, endsAt, end: 'No Match' };
+  if (end < 0.18 && !mobile) return { waitsAt, endsAt, end: 'Desktop' };
+  return { waitsAt, endsAt, end: 'Processed' };
+}
+
+/** The state of a call at an age. */
+export function statusAt(course: AdsCourse, age: number): AdsStatus {
+  if (course === noCourse) return 'N/A';
+  if (age >= course.endsAt) return course.end;
+  return age >= course.waitsAt ? 'Waiting For Keyword' : 'Not Processed';
+}
+
+/** The age at which a call next changes its state; Infinity when it has come to its end. */
+export function nextChange(course: AdsCourse, age: number): number {
+  if (age < course.waitsAt) return course.waitsAt;
+  return age < course.endsAt ? course.endsAt : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,51 @@
+import type { Random } from './random.ts';
+import type { Trade } from './trades.ts';
+
+/** A keyword that an account bids on. */
+export interface Keyword {
+  readonly id: string;
+  readonly text: string;
+  /** The text as it stands in a URL. */
+  readonly encoded: string;
+  readonly match: 'Exact' | 'Phrase' | 'Broad';
+}
+
+/** A group of ads which share keywords and a page to land on. */
+export interface AdGroup {
+  readonly id: string;
+  readonly name: string;
+  /** Index of the landing page in the trade's pages. */
+  readonly page: number;
+  readonly keywords: readonly Keyword[];
+  readonly adIds: readonly string[];
+}
+
+/** A campaign of the account's search advertising. */
+export interface Campaign {
+  readonly id: string;
+  readonly name: string;
+  readonly groups: readonly AdGroup[];
+}
+
+const kinds = ['Generic', 'Brand', 'Remarketing', 'Seasonal'] as const;
+const matches = ['Exact', 'Phrase', 'Broad'] as const;
+
+/** The campaign tree of an account: campaigns, ad groups by theme, keywords by match type; ids stay the same all along. */
+export function makeCampaigns(random: Random, trade: Trade): readonly Campaign[] {
+  return kinds.map((kind) => ({
+    id: random.digits(10),
+    name: `${trade.name} | ${kind}`,
+    groups: Object.entries(trade.themes).map(([theme, words], at) => ({
+      id: random.digits(11),
+      name: `${theme} – ${kind.toLowerCase()}`,
+      page: (at + 1) % trade.pages.length,
+      keywords: words.flatMap((word) =>
+        matches.map((match) => {
+          const text = kind === 'Brand' ? `${trade.name.toLowerCase()} ${word}` : word;
+          return { id: random.digits(12), text, encoded: encodeURIComponent(text), match };
+        }),
+      ),
+      adIds: [random.digits(12), random.digits(12), random.digits(12)],
+    })),
+  }));
+}

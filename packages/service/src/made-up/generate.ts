@@ -1,0 +1,98 @@
+import type { Call } from '@call-attribution/core';
+import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
+import { nextChange } from './ads-status.ts';
+import { callMaker, type MadeUpCall } from './make-call.ts';
+import { mix } from './random.ts';
+import { Rhythm } from './rhythm.ts';
+import { day, fromText } from './wall-time.ts';
+
+/** What to make up. The same options give the same calls, byte for byte, on every machine. */
+export interface GenerateOptions {
+  /** How many calls, over all accounts. Default 2,000. */
+  readonly records?: number;
+  /** What all chance is drawn from. Default 1. */
+  readonly seed?: number;
+  /** How many accounts share the calls; the first has most. Default 1. */
+  readonly accounts?: number;
+  /** Over how many days the calls are spread. Default 90. */
+  readonly days?: number;
+  /** The end of these days, `YYYY-MM-DD HH:MM:SS`; ad data stands as it would at this time. Default `2026-11-01 00:00:00`. */
+  readonly until?: string;
+}
+
+/** A source of made-up calls for one account. */
+export interface MadeUpCalls {
+  readonly account: MadeUpAccount;
+  /** How many calls the options give this account. */
+  readonly records: number;
+  /** The calls in the order of their times. */
+  calls(): Iterable<Call>;
+  /** Call number `i` as it stands at `asOf` (seconds of wall time); beyond the last one a time must be given. */
+  at(i: number, asOf: number, time?: number): MadeUpCall;
+  /** When the calls end, in seconds of wall time. */
+  readonly until: number;
+}
+
+/** Makes up accounts and their calls; nothing is made before it is asked for. */
+export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCalls[] {
+  const { records = 2000, seed = 1, accounts = 1, days = 90, until = '2026-11-01 00:00:00' } = options;
+  whole('records', records, 0, 1e8);
+  whole('accounts', accounts, 1, 1000);
+  whole('days', days, 1, 36_500);
+  whole('seed', seed, 0, 0xffffffff);
+  const end = fromText(until);
+  const shares = shareOut(records, accounts);
+  return shares.map((count, index) => source(makeAccount(seed, index), count, end - days * day, end));
+}
+
+/** All made-up calls, account after account, each in the order of its times. */
+export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
+  for (const account of madeUpAccounts(options)) yield* account.calls();
+}
+
+/** The ages (in seconds) at which a call changes after `age`: none, one or two. */
+export function changesAfter(made: MadeUpCall, age: number): number {
+  return nextChange(made.course, age);
+}
+
+function source(account: MadeUpAccount, records: number, from: number, until: number): MadeUpCalls {
+  let rhythm: Rhythm | undefined;
+  const make = callMaker(account, peopleOf(account));
+  const timeOf = (i: number) => {
+    rhythm ??= new Rhythm(account.seed, from, until);
+    // Some calls come in at the very second of the one before.
+    const noise = mix(account.seed + Math.imul(i, 0x85ebca6b));
+    const slot = i > 0 && (noise & 63) === 0 ? i - 1 : i;
+    const place = mix(account.seed + Math.imul(slot, 0xc2b2ae35)) / 4294967296;
+    return rhythm.at((slot + place) / Math.max(records, 1));
+  };
+  return {
+    account,
+    records,
+    until,
+    at: (i, asOf, time = timeOf(i)) => make(i, time, asOf),
+    *calls() {
+      for (let i = 0; i < records; i++) yield make(i, timeOf(i), until).call;
+    },
+  };
+}
+
+// Each account has half as many calls as the one before it, and none is lost by rounding.
+function shareOut(records: number, accounts: number): number[] {
+  const weights = Array.from({ length: accounts }, (_, i) => 0.5 ** Math.min(i, 6));
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  let given = 0;
+  let sum = 0;
+  return weights.map((weight) => {
+    sum += weight;
+    const upTo = Math.round((records * sum) / all);
+    const count = upTo - given;
+    given = upTo;
+    return count;
+  });
+}
+
+function whole(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(`${name} is ${value}: expected a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,168 @@
+import type { Call } from '@call-attribution/core';
+import type { MadeUpAccount } from './account.ts';
+import { type AdsCourse, drawCourse, noCourse, statusAt } from './ads-status.ts';
+import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
+import type { Person } from './people.ts';
+import { pad, Random } from './random.ts';
+import { drawTalk } from './talk-time.ts';
+import { makeVisit, oddText, type Visit } from './visit.ts';
+import { day, toTenthsText, toText } from './wall-time.ts';
+
+/** A made-up call, with the course its ad data will take. */
+export interface MadeUpCall {
+  readonly call: Call;
+  /** When the call was made, in seconds of wall time. */
+  readonly time: number;
+  readonly course: AdsCourse;
+}
+
+const networks = ['g', 's', 'd'] as const;
+const positions = ['', '1t1', '1t2', '1s3', 'none'] as const;
+
+/** Gives a function that makes call number `i`, made at `time`, as it stands at the time `asOf`. */
+export function callMaker(account: MadeUpAccount, people: (caller: number) => Person) {
+  const random = new Random(0);
+  return (i: number, time: number, asOf: number): MadeUpCall => {
+    random.reseed(account.seed + Math.imul(i + 1, 0x9e3779b1));
+    const person = people(callerOf(random, i));
+    const extension = random.chance(0.1);
+    const campaign = random.pick(account.campaigns, 1);
+    const group = random.pick(campaign.groups, 1);
+    const keyword = random.pick(group.keywords, 1);
+    const ad = { campaign, group, keyword };
+    const visit = extension ? null : makeVisit(random, account.trade, person, ad);
+    const course = extension || visit?.clickId ? drawCourse(random, person.mobile) : noCourse;
+    const draft = { account, person, ad, visit, time, status: statusAt(course, asOf - time) };
+    return { call: write(random, i, draft), time, course };
+  };
+}
+
+// Six in ten calls come from somebody new; the others from one who has called before, rather long ago than lately.
+function callerOf(random: Random, i: number): number {
+  const met = Math.floor(i * 0.62);
+  return random.chance(0.62) ? met : Math.floor(random.next() * random.next() * met);
+}
+
+// Ids rise with time on the whole, but not one by one, so that nobody can take their order for the order of the calls.
+function sidOf(account: MadeUpAccount, i: number): string {
+  const block = i & ~15;
+  const turned = (Math.imul(i & 15, 5) + (Math.imul(block, 0x9e3779b1) >>> 28)) & 15;
+  return account.id + pad(1_000_000_000 + (block + turned) * 7, 10);
+}
+
+interface Draft {
+  readonly account: MadeUpAccount;
+  readonly person: Person;
+  readonly ad: { readonly campaign: Campaign; readonly group: AdGroup; readonly keyword: Keyword };
+  readonly visit: Visit | null;
+  readonly time: number;
+  readonly status: ReturnType<typeof statusAt>;
+}
+
+function write(random: Random, i: number, draft: Draft): Call {
+  const { account, person, ad, visit, time, status } = draft;
+  const talk = drawTalk(random);
+  const smart = 1 + Math.floor(random.next() * random.next() * 18);
+  const connected = time * 10 + smart * 60 + random.below(10);
+  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * day) : time;
+  const again =
+    visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
+  const { number, label } = random.pick(account.numbers, 1);
+  const sid = sidOf(account, i);
+  const paid = visit?.source === 'paid';
+  const processed = status === 'Processed';
+  const known = account.trade.lookup && person.listed;
+  const custom = random.next();
+  const customId = visit && custom < 0.12 ? `cust-${random.below(1e6)}` : null;
+  const customValue = custom < 0.004 ? oddText(random) : custom < 0.08 ? 'vip' : null;
+  const ppcAd = random.pick(ad.group.adIds);
+  const poolId = random.pick(account.poolIds);
+  const recorded = talk > 0 && random.chance(0.7);
+  const location = random.chance(0.3) ? 1 + random.below(40) : null;
+  const rank = visit ? String(1 + Math.floor(random.next() * random.next() * 5)) : '1';
+  const network = random.pick(networks, 1);
+  const position = random.pick(positions);
+  const once = random.digits(16);
+  return {
+    sid,
+    acct_id: account.id,
+    date_added: toText(time),
+    smart_minutes: tenths(smart),
+    talk_minutes: tenths(talk),
+    talk_start: toTenthsText(connected),
+    talk_end: toTenthsText(connected + talk * 60),
+    call_duration: String(Math.ceil((talk + smart) / 10)),
+    dnis: number,
+    ani: person.number,
+    first_name: known ? person.firstName : null,
+    last_name: known ? person.lastName : null,
+    street_address: known ? person.street : null,
+    city: known ? person.place.city : null,
+    state: known ? person.place.state : null,
+    zipcode: known ? person.place.zip : null,
+    phone_number: i % 37 === 0 ? number : null,
+    phone_label: label,
+    recording: recorded ? `https://recordings.example/play/${sid}` : null,
+    call_logging_id: null,
+    super_id: visit ? person.superId : null,
+    pid: person.pid,
+    rank,
+    channel: visit ? 'Tracker' : 'Call Extension',
+    activity_type_id: visit ? visit.activity : 1,
+    activity_keyword: visit ? visit.pattern : null,
+    incoming_keyword: paid ? ad.keyword.text : null,
+    search_term: visit ? visit.searchTerm : null,
+    url_tag: visit ? visit.urlTag : '',
+    first_touch: visit ? visit.first.url : null,
+    first_touch_title: visit ? visit.first.title : null,
+    first_touch_domain: visit ? account.trade.domain : null,
+    landing_page: visit ? visit.first.path : null,
+    last_touch: visit ? visit.last.url : null,
+    last_touch_title: visit ? visit.last.title : null,
+    last_touch_domain: visit ? account.trade.domain : null,
+    last_touch_timestamp: visit ? toText(again) : null,
+    conversion_page: visit ? visit.last.path : null,
+    referrer: visit ? visit.referrer : '',
+    displayed_timestamp: toText(visit ? seen + 2 : time),
+    pool_id: poolId,
+    domain_set_id: account.domainSetId,
+    location_id: location,
+    ppc_status: status,
+    ppc_account_id: processed ? account.adsAccountId : null,
+    ppc_campaign_id: processed ? ad.campaign.id : null,
+    ppc_campaign: processed ? ad.campaign.name : null,
+    ppc_adgroup_id: processed ? ad.group.id : null,
+    ppc_adgroup: processed ? ad.group.name : null,
+    ppc_keyword_id: processed ? ad.keyword.id : null,
+    ppc_keywords: processed ? ad.keyword.text : null,
+    ppc_match_type: processed && visit ? ad.keyword.match : null,
+    ppc_ad_id: processed ? ppcAd : null,
+    ppc_gclid: visit ? visit.clickId : null,
+    vt_keyword: paid ? ad.keyword.text : null,
+    vt_matchtype: paid ? ad.keyword.match.charAt(0).toLowerCase() : null,
+    vt_network: paid ? network : null,
+    vt_device: paid ? (person.mobile ? 'm' : 'c') : null,
+    vt_devicemodel: paid ? person.model : null,
+    vt_creative: paid ? ppcAd : null,
+    vt_placement: paid && network === 'd' ? 'news.example.org' : null,
+    vt_target: paid && network === 'd' ? account.trade.name : null,
+    vt_param1: paid && i % 11 === 0 ? 'spring' : null,
+    vt_param2: null,
+    vt_random: paid ? once : null,
+    vt_aceid: null,
+    vt_adposition: paid ? position : null,
+    vt_adtype: null,
+    vt_ads_producttargetid: paid && i % 29 === 0 ? once.slice(0, 9) : null,
+    ip_address: visit ? person.address : '',
+    os: visit ? person.os : null,
+    os_version: visit ? person.osVersion : null,
+    browser: visit ? person.browser : null,
+    browser_version: visit ? person.browserVersion : null,
+    custom_id: customId,
+    custom_value: customValue,
+  };
+}
+
+function tenths(value: number): string {
+  return `${Math.floor(value / 10)}.${value % 10}`;
+}

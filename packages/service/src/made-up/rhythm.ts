@@ -1,0 +1,69 @@
+import { Random } from './random.ts';
+import { day } from './wall-time.ts';
+
+// How busy an hour of the day, a day of the week (from Sunday) and a month of the year is, against each other.
+const hours = [2, 1, 1, 1, 2, 5, 14, 35, 72, 96, 100, 95, 80, 88, 92, 86, 74, 55, 36, 25, 18, 12, 7, 4];
+const weekdays = [0.28, 1.12, 1.1, 1.05, 1.02, 0.95, 0.42];
+const months = [0.9, 0.94, 1.02, 1.08, 1.12, 1.1, 1.02, 0.96, 1, 1.04, 0.98, 0.84];
+
+/** When calls come in: finds the time at which a given share of all calls of a period has arrived. */
+export class Rhythm {
+  private readonly sums: Float64Array;
+  private readonly from: number;
+  private readonly until: number;
+  private near = 0;
+
+  constructor(seed: number, from: number, until: number) {
+    const random = new Random(seed);
+    const count = Math.max(1, Math.ceil((until - from) / 3600));
+    this.from = from;
+    this.until = until;
+    this.sums = new Float64Array(count + 1);
+    let mood = 1;
+    for (let i = 0; i < count; i++) {
+      const time = from + i * 3600;
+      const hour = Math.floor((time % day) / 3600);
+      if (hour === 0 || i === 0) mood = moodOf(random, time);
+      const weekday = (Math.floor(time / day) + 4) % 7;
+      const month = months[new Date(time * 1000).getUTCMonth()] as number;
+      const growth = 1 + (0.3 * i) / count;
+      const share = Math.min(3600, until - time) / 3600;
+      const busy = (hours[hour] as number) * (weekdays[weekday] as number) * month * mood * growth * share;
+      this.sums[i + 1] = (this.sums[i] as number) + busy;
+    }
+    // A period of closed days only still needs a place for its calls.
+    if (this.sums[count] === 0) for (let i = 1; i <= count; i++) this.sums[i] = i;
+  }
+
+  /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived; never falls as the share grows. */
+  at(share: number): number {
+    const { sums } = this;
+    const last = sums.length - 1;
+    const target = share * (sums[last] as number);
+    // Calls are asked for in order, so that the next one is nearly always in the same hour or one soon after.
+    let low = target < (sums[this.near] as number) ? 0 : this.near;
+    for (let step = 0; step < 8 && low < last - 1 && (sums[low + 1] as number) < target; step++) low++;
+    if (low < last - 1 && (sums[low + 1] as number) < target) {
+      let high = last;
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if ((sums[middle] as number) < target) low = middle;
+        else high = middle;
+      }
+    }
+    this.near = low;
+    const before = sums[low] as number;
+    const width = (sums[low + 1] as number) - before;
+    const part = width > 0 ? Math.min((target - before) / width, 0.9999) : 0;
+    return Math.min(this.from + Math.floor((low + part) * 3600), this.until - 1);
+  }
+}
+
+/** Days differ: a few are closed, a few are far busier than the rest (a broadcast, a storm, a sale). */
+function moodOf(random: Random, time: number): number {
+  const ordinary = 0.7 + 0.6 * random.next();
+  const kind = random.next();
+  const date = new Date(time * 1000).toISOString().slice(5, 10);
+  if (date === '12-25' || date === '01-01' || kind < 0.008) return 0;
+  return kind > 0.985 ? ordinary * 3.5 : ordinary;
+}

@@ -1,0 +1,287 @@
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { planAnswer } from '../src/faults/answer-plan.ts';
+import { FaultSyntaxError, parseFaults } from '../src/faults/fault.ts';
+import { createFaultBook, type RequestFacts } from '../src/faults/fault-book.ts';
+import { type AnswerChanges, createIntercept } from '../src/faults/intercept.ts';
+import { createJournal } from '../src/faults/journal.ts';
+
+const list: RequestFacts = { kind: 'list', key: 'k', header: null };
+
+describe('fault text', () => {
+  test.each([
+    ['status=429, retry-after=2, times=2', [{ status: 429, retryAfter: '2', times: 2 }]],
+    ['latency=200; cut', [{ latency: 200 }, { cut: 0.5 }]],
+    ['stall=0.25, on=list', [{ stall: 0.25, on: 'list' }]],
+    ['html, status=502', [{ html: true, status: 502 }]],
+    [
+      'clamp=10; shift=-1; single=array; count=text',
+      [{ clamp: 10 }, { shift: -1 }, { single: 'array' }, { count: 'text' }],
+    ],
+    ['retry-after=Wed, status=503', [{ retryAfter: 'Wed', status: 503 }]],
+    ['reset, share=0.5, every=3, after=1', [{ reset: true, share: 0.5, every: 3, after: 1 }]],
+    ['', []],
+    [' ; ', []],
+  ])('"%s" is read', (text, faults) => {
+    expect(parseFaults(text)).toEqual(faults);
+  });
+
+  test.each([
+    ['explode', '"explode" is no fault: expected one of latency, status'],
+    ['status=999', '"status=999" cannot be read: expected a whole number from 200 to 599 after "="'],
+    ['status', '"status" cannot be read'],
+    ['cut=2', '"cut=2" cannot be read: expected a number from 0 to 1'],
+    ['latency=1.5', 'expected a whole number'],
+    ['count=many', 'expected one of number, text, object, array, header'],
+    ['retry-after', 'expected seconds or a date'],
+  ])('"%s" is refused with the word that is wrong', (text, message) => {
+    expect(() => parseFaults(text)).toThrow(FaultSyntaxError);
+    expect(() => parseFaults(text)).toThrow(message);
+  });
+
+  test('any text is read or refused, never anything else', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          parseFaults(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FaultSyntaxError);
+        }
+      }),
+    );
+  });
+});
+
+describe('the fault book', () => {
+  const hits = (text: string, requests: number, facts = list) => {
+    const book = createFaultBook();
+    book.set('k', text);
+    return Array.from({ length: requests }, () => book.choose(facts).length).join('');
+  };
+
+  test.each([
+    ['status=500', '111111'],
+    ['status=500, times=2', '110000'],
+    ['status=500, after=2', '001111'],
+    ['status=500, every=3', '100100'],
+    ['status=500, after=1, every=2, times=2', '010100'],
+    ['status=500; latency=1, times=1', '211111'],
+    ['status=500, on=single', '000000'],
+    ['status=500, share=0', '000000'],
+    ['status=500, share=1', '111111'],
+  ])('"%s" meets requests %s', (text, expected) => {
+    expect(hits(text, 6)).toBe(expected);
+  });
+
+  test('draws a share from its seed, the same each time', () => {
+    const drawn = hits('reset, share=0.5', 400);
+    expect(drawn).toBe(hits('reset, share=0.5', 400));
+    expect(drawn.split('1').length - 1).toBeGreaterThan(150);
+    expect(drawn.split('1').length - 1).toBeLessThan(250);
+  });
+
+  test('meets only the key it is set for, or all with *', () => {
+    const book = createFaultBook();
+    book.set('k', 'reset');
+    book.set('*', 'latency=1');
+    expect(book.choose({ ...list, key: 'other' })).toEqual([{ latency: 1 }]);
+    expect(book.choose({ ...list, key: null })).toEqual([{ latency: 1 }]);
+    expect(book.choose(list)).toEqual([{ latency: 1 }, { reset: true }]);
+    book.clear('*');
+    expect(book.all()).toEqual({ k: [{ reset: true }] });
+    book.clear();
+    expect(book.choose(list)).toEqual([]);
+  });
+
+  test('counts anew when a key is set again, and counts each header for itself', () => {
+    const book = createFaultBook();
+    const count = () => book.choose(list).length;
+    book.set('k', 'reset, times=1');
+    expect([count(), count()]).toEqual([1, 0]);
+    book.set('k', 'reset, times=1');
+    expect([count(), count()]).toEqual([1, 0]);
+    const withHeader = (header: string) => book.choose({ ...list, header }).length;
+    expect([withHeader('reset, times=1'), withHeader('reset, times=1')]).toEqual([1, 0]);
+    expect(withHeader('reset,  times=1')).toBe(1);
+  });
+});
+
+describe('an answer plan', () => {
+  test('without faults changes nothing', () => {
+    expect(planAnswer([])).toEqual({ delay: 0, reset: false, instead: null, changes: {}, body: null });
+  });
+
+  test('adds waits up and lets the later fault win', () => {
+    const plan = planAnswer([
+      { latency: 20, status: 500 },
+      { latency: 5, status: 503, retryAfter: '7' },
+    ]);
+    expect(plan.delay).toBe(25);
+    expect(plan.instead).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
+    expect(JSON.parse(plan.instead?.body ?? '')).toMatchObject({ status: 503, code: 'sandbox_fault' });
+  });
+
+  test('names the changes the service has to make', () => {
+    expect(planAnswer([{ clamp: 5, shift: 1, single: 'array', count: 'header' }]).changes).toEqual({
+      clampRows: 5,
+      shift: 1,
+      singleAs: 'array',
+      countAs: 'header',
+    });
+  });
+});
+
+describe('the journal', () => {
+  test('keeps the last entries only, and goes on counting', () => {
+    const journal = createJournal(3);
+    const entry = {
+      at: 0,
+      method: 'GET',
+      path: '/',
+      query: '',
+      key: null,
+      status: 200,
+      complete: true,
+      faults: [],
+    };
+    for (let i = 0; i < 5; i++) journal.add(entry);
+    expect(journal.entries().map((kept) => kept.number)).toEqual([3, 4, 5]);
+    expect(journal.total).toBe(5);
+    journal.clear();
+    expect(journal.entries()).toEqual([]);
+  });
+});
+
+describe('faults on a real connection', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  async function serve(body: string, sized = true) {
+    const book = createFaultBook();
+    const journal = createJournal();
+    const changes: (AnswerChanges | undefined)[] = [];
+    const intercept = createIntercept(book, journal, () => 1234);
+    const server = createServer((request, response) => {
+      intercept(request, response, (change) => {
+        changes.push(change);
+        response.writeHead(200, sized ? { 'content-length': Buffer.byteLength(body) } : {});
+        response.write(body.slice(0, 10));
+        response.end(body.slice(10));
+      });
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    closing.push(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const { port } = server.address() as AddressInfo;
+    const ask = (path: string, headers: Record<string, string> = {}) =>
+      new Promise<{
+        status: number | undefined;
+        headers: IncomingMessage['headers'];
+        body: string;
+        end: string;
+      }>((resolve, reject) => {
+        get({ port, path, headers }, (response) => {
+          let text = '';
+          const done = (end: string) =>
+            resolve({ status: response.statusCode, headers: response.headers, body: text, end });
+          response.on('data', (data) => {
+            text += data;
+            if (text === 'stop here') done('silence');
+          });
+          response.on('end', () => done('complete'));
+          response.on('error', () => done('broken'));
+        }).on('error', reject);
+      });
+    return { book, journal, changes, ask };
+  }
+  const calls = '/v3/user/bid-management';
+
+  test.each([[true], [false]])('cut the body after a share (with Content-Length: %s)', async (sized) => {
+    const { ask } = await serve('a body of exactly fourty-two characters...', sized);
+    const answer = await ask(calls, { 'x-sandbox-faults': 'cut=0.5' });
+    expect(answer).toMatchObject({ status: 200, body: 'a body of exactly fou', end: 'broken' });
+  });
+
+  test('cut before the first byte still sends the head', async () => {
+    const { ask } = await serve('0123456789abcdef');
+    expect(await ask(calls, { 'x-sandbox-faults': 'cut=0' })).toMatchObject({
+      status: 200,
+      body: '',
+      end: 'broken',
+    });
+  });
+
+  test('stall: the connection stays open and silent', async () => {
+    const { ask, journal } = await serve('stop here, stop now');
+    const answer = await ask(calls, { 'x-sandbox-faults': 'stall=0.48' });
+    expect(answer).toMatchObject({ status: 200, body: 'stop here', end: 'silence' });
+    expect(journal.entries()).toEqual([]);
+  });
+
+  test('reset: no answer at all', async () => {
+    const { ask } = await serve('never sent');
+    await expect(ask(calls, { 'x-sandbox-faults': 'reset' })).rejects.toThrow('socket hang up');
+  });
+
+  test('answer instead, and an HTML page', async () => {
+    const { ask, book } = await serve('never sent');
+    book.set('test_access_101', 'status=429, retry-after=3');
+    const refused = await ask(calls, { access_key: 'test_access_101' });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
+    const page = await ask(calls, { 'x-sandbox-faults': 'html' });
+    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  });
+
+  test('hand changes on to the service, by kind of request and by bearer token', async () => {
+    const { ask, book, changes } = await serve('0123456789abcdef');
+    book.set('tok', 'count=text, on=count; single=array, on=single');
+    const headers = { authorization: 'Bearer tok' };
+    await ask('/v2/user/bid-management/count', headers);
+    await ask('/v2/user/bid-management/123', headers);
+    await ask('/v2/user/bid-management?rows=1', headers);
+    expect(changes).toEqual([{ countAs: 'text' }, { singleAs: 'array' }, {}]);
+  });
+
+  test('a header that cannot be read is a 400 that names the word', async () => {
+    const { ask } = await serve('never sent');
+    const answer = await ask(calls, { 'x-sandbox-faults': 'explode' });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'fault_syntax' });
+    expect(answer.body).toContain('explode');
+  });
+
+  test('other paths pass untouched and are not written down', async () => {
+    const { ask, book, journal, changes } = await serve('0123456789abcdef');
+    book.set('*', 'reset');
+    expect(await ask('/healthz')).toMatchObject({ status: 200, end: 'complete' });
+    expect([changes, journal.entries()]).toEqual([[undefined], []]);
+  });
+
+  test('the journal tells what was asked and answered, without secrets', async () => {
+    const { ask, journal } = await serve('0123456789abcdef');
+    await ask('/ibp_api.php?action=sms.get_numbers&access_key=A&secret_access_key=hush', {
+      'x-sandbox-faults': 'latency=1',
+    });
+    await ask(`${calls}?rows=5`, { access_key: 'B', 'x-sandbox-faults': 'cut' });
+    while (journal.total < 2) await new Promise((resolve) => setImmediate(resolve));
+    const [sms, cut] = journal.entries();
+    expect(sms).toEqual({
+      number: 1,
+      at: 1234,
+      method: 'GET',
+      path: '/ibp_api.php',
+      query: 'action=sms.get_numbers&access_key=A&secret_access_key=***',
+      key: 'A',
+      status: 200,
+      complete: true,
+      faults: ['latency=1'],
+    });
+    expect(cut).toMatchObject({ number: 2, key: 'B', query: 'rows=5', complete: false, faults: ['cut=0.5'] });
+  });
+});

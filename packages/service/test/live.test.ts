@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { createLiveClock } from '../src/live/live-clock.ts';
+import { createSchedule, type Happening } from '../src/live/schedule.ts';
+import { madeUpAccounts } from '../src/made-up/generate.ts';
+import { toText } from '../src/made-up/wall-time.ts';
+
+function begin(callsPerMinute = 12, records = 500) {
+  const [source] = madeUpAccounts({ records, days: 3 });
+  if (!source) throw new Error('no account');
+  const schedule = createSchedule(source, callsPerMinute);
+  for (let i = 0; i < records; i++) schedule.watch(i, source.at(i, source.until));
+  return { source, schedule };
+}
+
+describe('a schedule', () => {
+  test('brings new calls at the rate that was asked for', () => {
+    const { source, schedule } = begin(12);
+    const { arrived } = schedule.advance(source.until + 3600);
+    expect(arrived.length).toBeGreaterThan(600);
+    expect(arrived.length).toBeLessThan(840);
+    const known = new Set([...source.calls()].map((call) => call.sid));
+    expect(arrived.some((call) => known.has(call.sid))).toBe(false);
+    expect(new Set(arrived.map((call) => call.sid)).size).toBe(arrived.length);
+  });
+
+  test('brings a call when it is over, so that some appear behind others that began later', () => {
+    const { source, schedule } = begin(12);
+    const times = schedule.advance(source.until + 3600).arrived.map((call) => call.date_added);
+    expect((times.at(-1) as string) < toText(source.until + 3600)).toBe(true);
+    expect(times).not.toEqual([...times].sort());
+  });
+
+  test('gives the same calls in many small steps and in one', () => {
+    const one = begin();
+    const many = begin();
+    const whole = one.schedule.advance(one.source.until + 1800);
+    const parts: Happening[] = [];
+    for (let at = 60; at <= 1800; at += 60) parts.push(many.schedule.advance(many.source.until + at));
+    const sids = (list: readonly Happening[]) => list.flatMap((part) => part.arrived.map((call) => call.sid));
+    expect(sids(parts)).toEqual(sids([whole]));
+  });
+
+  test('lets the ad data of old and new calls move on, each record otherwise the same', () => {
+    const { source, schedule } = begin(2);
+    const stored = new Map([...source.calls()].map((call) => [call.sid, call]));
+    let changes = 0;
+    for (let hour = 1; hour <= 48; hour++) {
+      const { arrived, changed } = schedule.advance(source.until + hour * 3600);
+      for (const call of changed) {
+        const before = stored.get(call.sid);
+        expect(before?.date_added).toBe(call.date_added);
+        expect(before?.ppc_status).not.toBe(call.ppc_status);
+        changes += 1;
+      }
+      for (const call of [...arrived, ...changed]) stored.set(call.sid, call);
+    }
+    expect(changes).toBeGreaterThan(1000);
+  });
+});
+
+describe('the live clock', () => {
+  test('advances by hand, in order, and waits until all is stored', async () => {
+    const { source, schedule } = begin();
+    const stored: string[] = [];
+    const clock = createLiveClock(
+      [schedule],
+      source.until,
+      async ({ arrived, changed }) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        stored.push(...arrived.map((call) => call.sid), ...changed.map((call) => call.sid));
+      },
+      { now: () => 0 },
+    );
+    const [first, second] = await Promise.all([clock.advance(600), clock.advance(600)]);
+    expect(first.arrived).toBeGreaterThan(0);
+    expect(stored.length).toBe(first.arrived + first.changed + second.arrived + second.changed);
+  });
+
+  test('follows the clock it is given, as fast as it is told', async () => {
+    const { source, schedule } = begin();
+    let now = 0;
+    let arrived = 0;
+    const clock = createLiveClock(
+      [schedule],
+      source.until,
+      async (happening) => {
+        arrived += happening.arrived.length;
+      },
+      { now: () => (now += 1000), speed: 60, tick: 1 },
+    );
+    clock.start();
+    while (arrived < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.stop();
+    const seen = arrived;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(arrived).toBe(seen);
+  });
+
+  test('tells when storing fails, and goes on', async () => {
+    const { source, schedule } = begin(600);
+    const errors: unknown[] = [];
+    let now = 0;
+    const clock = createLiveClock([schedule], source.until, () => Promise.reject(new Error('disk full')), {
+      now: () => (now += 10_000),
+      tick: 1,
+      onError: (error) => errors.push(error),
+    });
+    clock.start();
+    while (errors.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.stop();
+    expect(String(errors[0])).toBe('Error: disk full');
+  });
+});

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { type Call, fields, fromCall, toCall } from '@call-attribution/core';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { generate, madeUpAccounts } from '../src/made-up/generate.ts';
+import { fromText, toTenthsText, toText } from '../src/made-up/wall-time.ts';
+
+const calls = [...generate({ records: 4000, seed: 7, accounts: 5 })];
+const extensions = calls.filter((call) => call.channel === 'Call Extension');
+const visits = calls.filter((call) => call.channel !== 'Call Extension');
+const share = (list: readonly Call[], test: (call: Call) => boolean) =>
+  list.filter(test).length / list.length;
+const seconds = (text: string) => fromText(text.slice(0, 19)) + Number(`0${text.slice(19) || '.0'}`);
+
+describe('made-up calls', () => {
+  test('are the same bytes for the same seed on every machine', () => {
+    const digest = createHash('sha256');
+    for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
+      digest.update(JSON.stringify(call));
+    expect(digest.digest('hex')).toBe('a95b0f33770a6e2b82d8a5a6c4366ea5dfc36345b1e94b74e9d501d248e191d7');
+  });
+
+  test('differ from seed to seed', () => {
+    const [a] = generate({ records: 10, seed: 1 });
+    const [b] = generate({ records: 10, seed: 2 });
+    expect(a?.pid).not.toBe(b?.pid);
+  });
+
+  test('have every field of the table, in its order, and keep it in both versions', () => {
+    for (const call of calls) {
+      expect(Object.keys(call)).toEqual(fields.map((field) => field.name));
+      for (const version of ['v2', 'v3'] as const) {
+        expect(() => toCall(fromCall(call, version), version, { records: 'strict' })).not.toThrow();
+      }
+    }
+  });
+
+  test('tell the same story in v2 and v3', () => {
+    for (const call of calls.slice(0, 200)) {
+      const v2 = fromCall(call, 'v2') as unknown as Record<string, unknown>;
+      const v3 = fromCall(call, 'v3') as unknown as Record<string, unknown>;
+      for (const field of fields) {
+        if (field.v2 && field.v3) expect(v2[field.v2]).toBe(v3[field.v3]);
+      }
+    }
+  });
+
+  test('come in the order of their times, each with an id of its own, and the ids do not give the order away', () => {
+    for (const account of madeUpAccounts({ records: 3000, accounts: 2 })) {
+      const list = [...account.calls()];
+      const times = list.map((call) => call.date_added);
+      expect(times).toEqual([...times].sort());
+      expect(new Set(list.map((call) => call.sid)).size).toBe(list.length);
+      expect(list.map((call) => call.sid)).not.toEqual(list.map((call) => call.sid).sort());
+      expect(times.filter((time, i) => time === times[i - 1]).length).toBeGreaterThan(0);
+    }
+    expect(new Set(calls.map((call) => call.sid)).size).toBe(calls.length);
+  });
+
+  test('fit together inside one call', () => {
+    for (const call of calls) {
+      const made = seconds(call.date_added);
+      const talked = Math.round(Number(call.talk_minutes) * 60);
+      expect(seconds(call.talk_start)).toBeGreaterThanOrEqual(made);
+      expect(Math.round(seconds(call.talk_end) - seconds(call.talk_start))).toBe(talked);
+      const whole = (Number(call.talk_minutes) * 10 + Number(call.smart_minutes) * 10) / 10;
+      expect(Number(call.call_duration)).toBe(Math.ceil(Math.round(whole * 10) / 10));
+      if (call.last_touch_timestamp) {
+        expect(seconds(call.last_touch_timestamp)).toBeLessThanOrEqual(made);
+        expect(call.first_touch).toContain(call.first_touch_domain);
+        expect(call.first_touch).toContain(call.landing_page);
+      }
+      expect(seconds(call.displayed_timestamp)).toBeLessThanOrEqual(made);
+      if (call.ppc_gclid) expect(call.first_touch).toContain(`gclid=${call.ppc_gclid}`);
+      else if (call.channel !== 'Call Extension') expect(call.ppc_status).toBe('N/A');
+      expect(call.ppc_campaign_id !== null).toBe(call.ppc_status === 'Processed');
+    }
+  });
+
+  test('belong to a tree of campaigns, ad groups and keywords that stays the same', () => {
+    const parents = new Map<string, string>();
+    for (const call of calls.filter((call) => call.ppc_status === 'Processed')) {
+      for (const [child, parent] of [
+        [call.ppc_adgroup_id, call.ppc_campaign_id],
+        [call.ppc_keyword_id, call.ppc_adgroup_id],
+      ] as const) {
+        const known = parents.get(child as string);
+        if (known) expect(parent).toBe(known);
+        parents.set(child as string, parent as string);
+      }
+    }
+    expect(parents.size).toBeGreaterThan(50);
+  });
+
+  test('leave the fields of a web visit empty for call extensions', () => {
+    expect(share(calls, (call) => call.channel === 'Call Extension')).toBeCloseTo(0.1, 1);
+    for (const call of extensions) {
+      expect([call.first_touch, call.last_touch, call.ppc_gclid, call.os, call.browser]).toEqual([
+        null,
+        null,
+        null,
+        null,
+        null,
+      ]);
+    }
+  });
+
+  test('come from numbers, addresses and domains that belong to nobody', () => {
+    const number =
+      /^(1[2-9]\d\d55501\d\d|44(2079460|1[1-6]14960|11[3-8]4960|1[2-5]14960|1914980|2896496|2920180|3069990)\d{3})$/;
+    const address =
+      /^(|192\.0\.2\.\d+|198\.51\.100\.\d+|203\.0\.113\.\d+|2001:db8:[0-9a-f]{0,4}::[0-9a-f]+)$/;
+    const domain = /(^|\.)(example|example\.(com|net|org))$/;
+    for (const call of calls) {
+      expect(call.ani).toMatch(number);
+      expect(call.dnis).toMatch(number);
+      expect(call.ani).not.toBe(call.dnis);
+      expect(call.ip_address).toMatch(address);
+      if (call.referrer) expect(call.referrer).toMatch(domain);
+      for (const url of [call.first_touch, call.last_touch, call.recording]) {
+        if (url) expect(new URL(url).hostname).toMatch(domain);
+      }
+    }
+  });
+
+  test('have repeat callers who stay the same person', () => {
+    const people = new Map<string, Call>();
+    for (const call of calls) {
+      const who = `${call.acct_id} ${call.ani}`;
+      const known = people.get(who);
+      if (known)
+        expect([call.pid, call.last_name, call.city]).toEqual([known.pid, known.last_name, known.city]);
+      else people.set(who, call);
+    }
+    expect(people.size / calls.length).toBeGreaterThan(0.3);
+    expect(people.size / calls.length).toBeLessThan(0.8);
+  });
+
+  test('follow the day and the week', () => {
+    const hour = (call: Call) => Number(call.date_added.slice(11, 13));
+    const weekday = (call: Call) => new Date(`${call.date_added.slice(0, 10)}T00:00:00Z`).getUTCDay();
+    expect(share(calls, (call) => hour(call) >= 8 && hour(call) < 18)).toBeGreaterThan(0.7);
+    expect(share(calls, (call) => hour(call) < 6)).toBeLessThan(0.05);
+    expect(share(calls, (call) => weekday(call) === 0 || weekday(call) === 6)).toBeLessThan(0.2);
+  });
+
+  test('hold names, titles and paths beyond ASCII, and visitor text that tests its readers', () => {
+    const all = JSON.stringify(calls);
+    for (const text of ['Zoë', '美咲', 'Montréal', '桜', '%E6%A1%9C', '=HYPERLINK', 'DROP TABLE']) {
+      expect(all).toContain(text);
+    }
+    expect(share(visits, (call) => call.referrer === '')).toBeGreaterThan(0.1);
+  });
+
+  test('are shared out to the accounts without losing any', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 1, max: 9 }), (records, accounts) => {
+        const made = madeUpAccounts({ records, accounts });
+        expect(made.reduce((sum, account) => sum + [...account.calls()].length, 0)).toBe(records);
+        expect(new Set(made.map((account) => account.account.id)).size).toBe(accounts);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('stay inside the days that were asked for', () => {
+    for (const days of [1, 7, 400]) {
+      const until = '2026-03-08 12:34:56';
+      const times = [...generate({ records: 300, days, until })].map((call) => fromText(call.date_added));
+      expect(Math.min(...times)).toBeGreaterThanOrEqual(fromText(until) - days * 86_400);
+      expect(Math.max(...times)).toBeLessThan(fromText(until));
+    }
+  });
+
+  test('change their ad data with age and come to an end', () => {
+    const [account] = madeUpAccounts({ records: 1000 });
+    if (!account) throw new Error('no account');
+    const states = new Set<string>();
+    for (let i = 0; i < 1000; i++) {
+      const { time } = account.at(i, account.until);
+      const course = [0, 600, 7200, 86_400, 3 * 86_400].map(
+        (age) => account.at(i, time + age).call.ppc_status,
+      );
+      states.add([...new Set(course)].join(' > '));
+      const later = account.at(i, time + 9 * 86_400).call;
+      expect({ ...account.at(i, time).call, ...adData(later) }).toEqual(later);
+    }
+    expect(states).toContain('Not Processed > Waiting For Keyword > Processed');
+    expect(states).toContain('Not Processed > Waiting For Keyword > No Match');
+    expect(states).toContain('N/A');
+    expect([...states].every((state) => /^(N\/A|Not Processed( > .*)?)$/.test(state))).toBe(true);
+  });
+
+  test.each([
+    [{ records: -1 }, 'records is -1: expected a whole number from 0 to 100000000'],
+    [{ accounts: 0 }, 'accounts is 0: expected a whole number from 1 to 1000'],
+    [{ seed: 1.5 }, 'seed is 1.5: expected a whole number from 0 to 4294967295'],
+    [{ until: '2026-02-30 00:00:00' }, '"2026-02-30 00:00:00" is not a time'],
+  ])('are refused for %j', (options, message) => {
+    expect(() => [...generate(options)]).toThrow(message);
+  });
+});
+
+describe('wall time', () => {
+  test('reads what it writes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4_102_444_799 }), (time) => {
+        expect(fromText(toText(time))).toBe(time);
+        expect(toTenthsText(time * 10 + 3)).toBe(`${toText(time)}.3`);
+      }),
+    );
+  });
+});
+
+function adData(call: Call): Partial<Call> {
+  return Object.fromEntries(Object.entries(call).filter(([name]) => name.startsWith('ppc_')));
+}
