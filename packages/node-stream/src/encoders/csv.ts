@@ -1,0 +1,71 @@
+import { type Call, fields } from '@call-attribution/core';
+import { Operator } from '../operators/operator.ts';
+import { type CsvDialect, csvCell } from './csv-cells.ts';
+import { type CsvColumn, csvRow } from './csv-row.ts';
+import { type TextOptions, textChunks } from './text-chunks.ts';
+
+/** Options of `toCsv`. */
+export interface CsvOptions<T = Call> extends TextOptions {
+  /** Fields by name, and columns of your own, in order. Default all fields of the table. */
+  columns?: readonly ((keyof T & string) | CsvColumn<T>)[];
+  /** Write a header line. Default true, false when `continued`. */
+  header?: boolean;
+  /** Begin with a byte order mark, which makes Excel read UTF-8. Default false. */
+  bom?: boolean;
+  /**
+   * Put an apostrophe before texts that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`, tab, carriage return
+   * in front; plain numbers stay as they are). Changes the data, so it is off by default; use it for files that people open.
+   */
+  safe?: boolean;
+  /** Default a comma. */
+  delimiter?: ',' | ';' | '\t' | '|';
+  /** Default CR LF, as RFC 4180 has it. */
+  newline?: '\r\n' | '\n';
+}
+
+/**
+ * CSV after RFC 4180, in UTF-8. Null is an empty cell and an empty text is `""`, so that both can be told apart.
+ */
+export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+  const dialect: CsvDialect = {
+    delimiter: options.delimiter ?? ',',
+    newline: options.newline ?? '\r\n',
+    safe: options.safe ?? false,
+  };
+  const columns = options.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
+  for (const column of columns) if (typeof column === 'string') known(column);
+  const row = csvRow<T>(columns, dialect);
+  const cell = csvCell(dialect);
+  const titles = columns.map((column) => cell(typeof column === 'string' ? column : column.header));
+  const header = `${titles.join(dialect.delimiter)}${dialect.newline}`;
+  return new Operator<T, Uint8Array>(
+    (outlet) => {
+      const chunks = textChunks(outlet, options);
+      let begun = (outlet.continued ?? options.continued) === true;
+      const begin = () => {
+        begun = true;
+        chunks.add(`${options.bom ? '\uFEFF' : ''}${options.header === false ? '' : header}`);
+      };
+      return {
+        push(item) {
+          if (!begun) begin();
+          chunks.add(row(item));
+        },
+        mark: chunks.flush,
+        end() {
+          if (!begun) begin();
+          chunks.flush();
+        },
+      };
+    },
+    { bytes: true },
+  );
+}
+
+function known(column: string): void {
+  if (fields.some(({ name }) => name === column)) return;
+  const names = fields.map(({ name }) => name).join(', ');
+  throw new TypeError(
+    `there is no field ${column}; for a column of your own give { header, value }. Fields: ${names}`,
+  );
+}

@@ -1,0 +1,54 @@
+import { createGzip, type Gzip } from 'node:zlib';
+import { Operator } from '../operators/operator.ts';
+
+/** Options of `toGzip`. */
+export interface GzipOptions {
+  /** 1 (fast) to 9 (small). Default 6. */
+  level?: number;
+}
+
+/**
+ * Gzip that can be taken up again: each mark ends a member of the file and the next bytes begin another, so a file cut
+ * off after a mark is whole. Any gzip reader takes the members as one file.
+ */
+export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
+  const level = options.level ?? 6;
+  if (!(Number.isInteger(level) && level >= 1 && level <= 9)) {
+    throw new RangeError(`level is ${level}; expected a whole number from 1 to 9`);
+  }
+  return new Operator<Uint8Array | string, Uint8Array>(
+    ({ emit, signal, continued }) => {
+      let member: Gzip | null = null;
+      let written = continued === true;
+      const begin = (): Gzip => {
+        written = true;
+        const gzip = createGzip({ level });
+        gzip.on('data', emit);
+        signal.addEventListener('abort', () => gzip.destroy(), { once: true });
+        return gzip;
+      };
+      const close = () =>
+        new Promise<void>((resolve, reject) => {
+          if (member === null) return resolve();
+          member.once('end', resolve).once('error', reject).end();
+          member = null;
+        });
+      return {
+        push(bytes) {
+          member ??= begin();
+          const gzip = member;
+          return new Promise((resolve, reject) => {
+            gzip.write(bytes, (error) => (error ? reject(error) : resolve()));
+          });
+        },
+        mark: close,
+        end() {
+          // A file of no bytes would be no gzip file.
+          if (!written) member = begin();
+          return close();
+        },
+      };
+    },
+    { bytes: true },
+  );
+}

@@ -1,0 +1,89 @@
+import { type Call, type FieldType, fields } from '@call-attribution/core';
+import { numberOf } from '../operators/decimal.ts';
+import { naiveMillis } from '../operators/naive-time.ts';
+
+/** Type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
+export type ParquetType = 'string' | 'integer' | 'decimal' | 'timestamp' | 'boolean';
+
+/** A column of one's own. */
+export interface ParquetColumn<T = Call> {
+  name: string;
+  type: ParquetType;
+  value: (item: T) => string | number | bigint | boolean | null | undefined;
+}
+
+/** A column made ready: its element in the file's schema, and how a wire value becomes a stored one. */
+export interface ReadyColumn<T> {
+  readonly name: string;
+  readonly element: Readonly<Record<string, unknown>>;
+  read(item: T): unknown;
+}
+
+const typeOf: Readonly<Record<FieldType, ParquetType>> = {
+  string: 'string',
+  url: 'string',
+  null: 'string',
+  integer: 'integer',
+  'integer-string': 'integer',
+  'decimal-string': 'decimal',
+  datetime: 'timestamp',
+  'datetime-tenths': 'timestamp',
+};
+
+const elements: Readonly<Record<ParquetType, Readonly<Record<string, unknown>>>> = {
+  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  integer: { type: 'INT64' },
+  decimal: { type: 'DOUBLE' },
+  timestamp: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' } },
+  boolean: { type: 'BOOLEAN' },
+};
+
+const whole = /^-?\d+$/;
+
+/** Turns column options into ready columns; a name that is no field is refused. */
+export function parquetColumns<T>(
+  columns: readonly (string | ParquetColumn<T>)[] | undefined,
+): ReadyColumn<T>[] {
+  return (columns ?? fields.map(({ name }) => name)).map((column) => {
+    if (typeof column !== 'string') return ready(column.name, column.type, column.value);
+    const field = fields.find(({ name }) => name === column);
+    if (field) return ready(column, typeOf[field.type], (item) => (item as Record<string, unknown>)[column]);
+    const names = fields.map(({ name }) => name).join(', ');
+    throw new TypeError(
+      `there is no field ${column}; for a column of your own give { name, type, value }. Fields: ${names}`,
+    );
+  });
+}
+
+function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
+  return {
+    name,
+    element: { name, repetition_type: 'OPTIONAL', ...elements[type] },
+    read(item) {
+      const wire = value(item);
+      if (wire === null || wire === undefined) return null;
+      const stored = stores[type](wire, name, item);
+      if (stored !== undefined) return stored;
+      const sid = (item as { sid?: unknown }).sid;
+      const where = typeof sid === 'string' ? ` in call ${sid}` : '';
+      throw new TypeError(
+        `column ${name}${where}: a ${typeof wire} that is no ${type}; choose another type for the column`,
+      );
+    },
+  };
+}
+
+const stores: Readonly<Record<ParquetType, (wire: unknown, name: string, item: unknown) => unknown>> = {
+  string: (wire) => (typeof wire === 'string' ? wire : String(wire)),
+  integer(wire) {
+    if (typeof wire === 'bigint') return wire;
+    if (typeof wire === 'number') return Number.isSafeInteger(wire) ? BigInt(wire) : undefined;
+    return typeof wire === 'string' && whole.test(wire) ? BigInt(wire) : undefined;
+  },
+  decimal: numberOf,
+  timestamp(wire) {
+    const millis = naiveMillis(wire);
+    return Number.isNaN(millis) ? undefined : BigInt(millis);
+  },
+  boolean: (wire) => (typeof wire === 'boolean' ? wire : undefined),
+};

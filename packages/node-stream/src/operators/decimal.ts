@@ -1,0 +1,41 @@
+const decimal = /^-?\d+(?:\.\d+)?$/;
+
+/** The number in a wire value: a finite number or a decimal text. Throws an error that names the field, not the value. */
+export function numberOf(value: unknown, field: string, item: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'string' && decimal.test(value)) return Number(value);
+  const sid = (item as { sid?: unknown } | null)?.sid;
+  const where = typeof sid === 'string' ? ` in call ${sid}` : '';
+  throw new TypeError(
+    `${field}${where} is ${typeof value} but no number; expected a number or a decimal text such as "1.5"`,
+  );
+}
+
+/**
+ * A sum whose rounding errors are carried along and, for decimal texts, rounded away at the end to the most digits any
+ * of the summands had.
+ */
+export class DecimalSum {
+  count = 0;
+  #sum = 0;
+  #lost = 0;
+  #digits = 0;
+
+  add(value: number, raw: unknown): void {
+    this.count += 1;
+    const next = this.#sum + value;
+    this.#lost +=
+      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
+    this.#sum = next;
+    if (this.#digits < 0) return;
+    if (typeof raw === 'string') {
+      const point = raw.indexOf('.');
+      if (point >= 0) this.#digits = Math.max(this.#digits, raw.length - point - 1);
+    } else if (!Number.isInteger(value)) this.#digits = -1;
+  }
+
+  get value(): number {
+    const exact = this.#sum + this.#lost;
+    return this.#digits < 0 || this.#digits > 15 ? exact : Number(exact.toFixed(this.#digits));
+  }
+}

@@ -1,0 +1,78 @@
+import type { Call } from '@call-attribution/core';
+import { type Reading, reader } from './measures.ts';
+import { Operator } from './operator.ts';
+
+/** Where the other side of a join comes from. */
+export type JoinTable<R> =
+  | ReadonlyMap<unknown, R>
+  | Iterable<R>
+  | AsyncIterable<R>
+  | ((key: unknown) => R | undefined | Promise<R | undefined>);
+
+/** Options of `join`. */
+export interface JoinOptions<T, R, O> {
+  /** The key of the stream's side: a field or a function. A null key matches nothing. */
+  on: Reading<T>;
+  /** The key of the table's side, for tables given as rows. Default the same field as `on`. */
+  key?: Reading<R>;
+  /** Puts the two sides together; the row is undefined when there is no match. Default `{ ...item, ...row }`. */
+  merge?: (item: T, row: R | undefined) => O;
+  /** What happens to items without a match: 'keep' (default) or 'drop'. */
+  unmatched?: 'keep' | 'drop';
+}
+
+/**
+ * Adds to each item what a table knows about it: campaign costs, branch names, CRM rows. Rows are read into memory once,
+ * before the first item passes; a function is asked for each item instead.
+ */
+export function join<R, O = unknown, T = Call>(
+  table: JoinTable<R>,
+  options: JoinOptions<T, R, O>,
+): Operator<T, O> {
+  const read = reader(options.on);
+  const merge = options.merge ?? ((item: T, row: R | undefined) => ({ ...item, ...row }) as O);
+  const drop = options.unmatched === 'drop';
+  if (
+    !(table instanceof Map) &&
+    typeof table !== 'function' &&
+    typeof (options.key ?? options.on) === 'function'
+  ) {
+    if (options.key === undefined)
+      throw new TypeError('join: give key, the key of a row, when on is a function');
+  }
+  return new Operator<T, O>(({ emit }) => {
+    let lookup: ((key: unknown) => R | undefined | Promise<R | undefined>) | undefined;
+    const put = (item: T, row: R | undefined) => {
+      if (row !== undefined || !drop) emit(merge(item, row));
+    };
+    const match = (item: T): void | Promise<void> => {
+      const key = read(item);
+      const row = key === null || key === undefined ? undefined : lookup?.(key);
+      if (row instanceof Promise) return row.then((found) => put(item, found));
+      put(item, row);
+    };
+    return {
+      push(item) {
+        if (lookup !== undefined) return match(item);
+        return open(table, options.key ?? (options.on as unknown as Reading<R>)).then((opened) => {
+          lookup = opened;
+          return match(item);
+        });
+      },
+    };
+  });
+}
+
+async function open<R>(table: JoinTable<R>, key: Reading<R>) {
+  if (typeof table === 'function') return table;
+  if (table instanceof Map) return (id: unknown) => table.get(id) as R | undefined;
+  const read = reader(key);
+  const rows = new Map<unknown, R>();
+  for await (const row of table as Iterable<R> | AsyncIterable<R>) {
+    const id = read(row);
+    if (rows.has(id))
+      throw new RangeError('join: two rows of the table have the same key; make the table unique first');
+    rows.set(id, row);
+  }
+  return (id: unknown) => rows.get(id);
+}

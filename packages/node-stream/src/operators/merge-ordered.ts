@@ -1,0 +1,140 @@
+import { Readable } from 'node:stream';
+import type { Call } from '@call-attribution/core';
+import { Heap } from './heap.ts';
+import { Mark } from './mark.ts';
+import { type Reading, reader } from './measures.ts';
+import { type Duration, durationMillis, naiveMillis, naiveText } from './naive-time.ts';
+
+/** Options of `mergeOrdered`. */
+export interface MergeOptions<T> {
+  /**
+   * How far back in time an item of a source may lie behind the latest one of that source: '0s' (default) for sources
+   * in order, a length of time, or 'marks' for sources with marks and any order inside their slices.
+   */
+  lateness?: Duration | 'marks';
+  /** The naive time of an item. Default `date_added`. */
+  time?: Reading<T>;
+  /** Settles the order of items of the same time. Default `sid`. */
+  tie?: Reading<T>;
+}
+
+interface Lane<T> {
+  readonly source: AsyncIterable<T | Mark> | Iterable<T | Mark>;
+  readonly iterator: AsyncIterator<T | Mark> | Iterator<T | Mark>;
+  next: Promise<IteratorResult<T | Mark>> | null;
+  latest: number;
+  ended: boolean;
+}
+
+interface Held<T> {
+  readonly time: number;
+  readonly tie: string;
+  readonly item: T;
+}
+
+/**
+ * One stream in order of `date_added`, then `sid`, out of several: the calls of many accounts as if they were one. Holds
+ * what `lateness` asks for and one item per source. Destroying it ends the sources; the first source to fail fails it.
+ */
+export function mergeOrdered<T = Call>(
+  sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
+  options: MergeOptions<T> = {},
+): Readable {
+  const marks = options.lateness === 'marks';
+  const lateness =
+    options.lateness === undefined || options.lateness === 'marks'
+      ? 0
+      : durationMillis(options.lateness, 'lateness');
+  const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
+  const tieOf = reader<T>(options.tie ?? ('sid' as Reading<T>));
+  const held = new Heap<Held<T>>((a, b) => a.time < b.time || (a.time === b.time && a.tie < b.tie));
+  const lanes: Lane<T>[] = sources.map((source) => ({
+    source,
+    iterator: Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator](),
+    next: null,
+    latest: Number.NEGATIVE_INFINITY,
+    ended: false,
+  }));
+  let told = Number.NEGATIVE_INFINITY;
+
+  const ask = (lane: Lane<T>) => {
+    lane.next = Promise.resolve(lane.iterator.next());
+    lane.next.catch(() => {});
+  };
+  const accept = (lane: Lane<T>, item: T | Mark) => {
+    if (item instanceof Mark) {
+      if (marks && item.until !== null) lane.latest = Math.max(lane.latest, naiveMillis(item.until));
+      return;
+    }
+    const time = naiveMillis(timeOf(item));
+    if (Number.isNaN(time))
+      throw new TypeError(`source ${lanes.indexOf(lane)}: the time of an item cannot be read`);
+    if (time < lane.latest - lateness) throw disorder(lanes.indexOf(lane), marks);
+    if (!marks && time > lane.latest) lane.latest = time;
+    held.push({ time, tie: String(tieOf(item)), item });
+  };
+  const take = async (): Promise<T | Mark | null> => {
+    for (;;) {
+      const slowest = lanes.reduce<Lane<T> | null>(
+        (low, lane) => (lane.ended || (low !== null && low.latest <= lane.latest) ? low : lane),
+        null,
+      );
+      const safe = slowest === null ? Number.POSITIVE_INFINITY : slowest.latest - lateness;
+      const top = held.top;
+      if (top !== undefined && top.time < safe) return (held.pop() as Held<T>).item;
+      if (slowest === null) return null;
+      if (marks && safe > told) {
+        told = safe;
+        return new Mark({ until: naiveText(safe) });
+      }
+      for (const lane of lanes) if (lane.next === null && !lane.ended) ask(lane);
+      const result = await slowest.next;
+      slowest.next = null;
+      if (result?.done === false) accept(slowest, result.value);
+      else slowest.ended = true;
+    }
+  };
+  return pulled(take, () => {
+    for (const lane of lanes) endSource(lane);
+  });
+}
+
+function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {
+  let busy = false;
+  const readable = new Readable({
+    objectMode: true,
+    read() {
+      if (busy) return;
+      busy = true;
+      fill().then(
+        () => {
+          busy = false;
+        },
+        (error) => readable.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      end();
+      callback(error);
+    },
+  });
+  const fill = async () => {
+    for (;;) {
+      const item = await take();
+      if (readable.destroyed || !readable.push(item) || item === null) return;
+    }
+  };
+  return readable;
+}
+
+function endSource<T>(lane: Lane<T>): void {
+  if (lane.source instanceof Readable) lane.source.destroy();
+  else if (!lane.ended) void Promise.resolve(lane.iterator.return?.()).catch(() => {});
+}
+
+function disorder(index: number, marks: boolean): RangeError {
+  const advice = marks
+    ? 'its marks came too early'
+    : "raise lateness, or use 'marks' with sources that have them";
+  return new RangeError(`source ${index} is not in order of time; ${advice}`);
+}

@@ -1,0 +1,103 @@
+/** Options of a sketch. */
+export interface SketchOptions {
+  /** Largest relative error of a quantile: 0.01 means within 1 % of the true value. Default 0.01. */
+  error?: number;
+  /** Buckets kept per sign; when more are needed the smallest magnitudes share one. Default 2048. */
+  buckets?: number;
+}
+
+/**
+ * Quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor, so a
+ * quantile is within the given relative error of the value at that rank, whatever the distribution; sketches of parts
+ * merge into the sketch of the whole without further loss. With the defaults the bound holds while the largest and the
+ * smallest magnitude lie within a factor of 10^17.
+ */
+export class QuantileSketch {
+  readonly error: number;
+  readonly #growth: number;
+  readonly #limit: number;
+  readonly #positive = new Map<number, number>();
+  readonly #negative = new Map<number, number>();
+  #zeros = 0;
+  #count = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SketchOptions = {}) {
+    this.error = options.error ?? 0.01;
+    if (!(this.error > 0 && this.error < 1)) {
+      throw new RangeError(`error is ${this.error}; expected more than 0 and less than 1, such as 0.01`);
+    }
+    this.#limit = options.buckets ?? 2048;
+    this.#growth = Math.log((1 + this.error) / (1 - this.error));
+  }
+
+  /** How many values have been added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a finite number. */
+  add(value: number): void {
+    if (!Number.isFinite(value)) throw new RangeError('a sketch takes finite numbers only');
+    this.#count += 1;
+    if (value < this.#min) this.#min = value;
+    if (value > this.#max) this.#max = value;
+    if (value === 0) this.#zeros += 1;
+    else if (value > 0) this.#put(this.#positive, Math.ceil(Math.log(value) / this.#growth), 1);
+    else this.#put(this.#negative, Math.ceil(Math.log(-value) / this.#growth), 1);
+  }
+
+  /** Takes in all that another sketch of the same error has seen. */
+  merge(other: QuantileSketch): void {
+    if (other.error !== this.error) {
+      throw new RangeError(
+        `sketches of error ${this.error} and ${other.error} do not merge; make both with the same`,
+      );
+    }
+    this.#count += other.#count;
+    this.#zeros += other.#zeros;
+    this.#min = Math.min(this.#min, other.#min);
+    this.#max = Math.max(this.#max, other.#max);
+    for (const [bucket, count] of other.#positive) this.#put(this.#positive, bucket, count);
+    for (const [bucket, count] of other.#negative) this.#put(this.#negative, bucket, count);
+  }
+
+  /** The value at rank `ceil(q * count)`, within the relative error; null when nothing was added. */
+  quantile(q: number): number | null {
+    if (!(q >= 0 && q <= 1)) throw new RangeError(`quantile ${q}; expected 0 to 1`);
+    if (this.#count === 0) return null;
+    const rank = Math.max(1, Math.ceil(q * this.#count));
+    if (rank === 1) return this.#min;
+    if (rank === this.#count) return this.#max;
+    return Math.min(this.#max, Math.max(this.#min, this.#at(rank)));
+  }
+
+  #at(rank: number): number {
+    let passed = 0;
+    for (const bucket of [...this.#negative.keys()].sort((a, b) => b - a)) {
+      passed += this.#negative.get(bucket) ?? 0;
+      if (passed >= rank) return -this.#middle(bucket);
+    }
+    passed += this.#zeros;
+    if (passed >= rank) return 0;
+    for (const bucket of [...this.#positive.keys()].sort((a, b) => a - b)) {
+      passed += this.#positive.get(bucket) ?? 0;
+      if (passed >= rank) return this.#middle(bucket);
+    }
+    return this.#max;
+  }
+
+  /** The value whose relative distance to both ends of a bucket is the same. */
+  #middle(bucket: number): number {
+    return Math.exp(bucket * this.#growth) * (1 - this.error);
+  }
+
+  #put(buckets: Map<number, number>, bucket: number, count: number): void {
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
+    if (buckets.size <= this.#limit) return;
+    const [lowest, next] = [...buckets.keys()].sort((a, b) => a - b) as [number, number];
+    buckets.set(next, (buckets.get(next) ?? 0) + (buckets.get(lowest) ?? 0));
+    buckets.delete(lowest);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Call } from '@call-attribution/core';
+import { machineClock, type OperatorClock } from './clock.ts';
+import { type Duration, durationMillis } from './naive-time.ts';
+import { Operator } from './operator.ts';
+
+/** Options of `rateLimit`. */
+export interface RateLimitOptions<T> {
+  /** Items per interval, on average. */
+  limit: number;
+  /** The interval. Default '1s'. */
+  per?: Duration;
+  /** Items that may pass at once after a rest. Default `limit`, at least 1. */
+  burst?: number;
+  /** What one item costs, for instance the length of a batch. Default 1. */
+  cost?: (item: T) => number;
+  /** Clock. Default the machine's. */
+  clock?: OperatorClock;
+}
+
+/** Holds items back so that no more than `limit` pass per interval; the source is slowed by ordinary backpressure. */
+export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
+  const { limit, cost = () => 1, clock = machineClock } = options;
+  if (!(limit > 0)) throw new RangeError(`limit is ${limit}; expected more than 0`);
+  const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
+  const burst = Math.max(1, options.burst ?? limit);
+  return new Operator<T, T>(({ emit, signal }) => {
+    // The time at which the bucket is full again; an item may pass while that is less than a burst away.
+    let full = Number.NEGATIVE_INFINITY;
+    return {
+      push(item) {
+        const now = clock.now();
+        full = Math.max(full, now) + cost(item) * perItem;
+        const wait = full - now - burst * perItem;
+        if (wait <= 0) return emit(item);
+        return clock.sleep(wait, signal).then(() => emit(item));
+      },
+    };
+  });
+}

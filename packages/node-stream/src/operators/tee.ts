@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream';
+
+/** Options of `tee`. */
+export interface TeeOptions {
+  /** Items a branch may be ahead of its reader. Default 16. */
+  highWaterMark?: number;
+}
+
+/**
+ * Gives every item to each of several readers. All go at the pace of the slowest, so nothing piles up; a branch that is
+ * destroyed no longer counts, and when all are, the source ends. A failing source fails every branch.
+ */
+export function tee<T>(
+  source: Iterable<T> | AsyncIterable<T>,
+  branches = 2,
+  options: TeeOptions = {},
+): Readable[] {
+  if (!(branches >= 1)) throw new RangeError(`branches is ${branches}; expected at least 1`);
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const full = new Set<Readable>();
+  const live = new Set<Readable>();
+  let pumping = false;
+  let done = false;
+
+  const pump = async () => {
+    while (!done && live.size > 0 && full.size === 0) {
+      const { done: ended, value } = await iterator.next();
+      done ||= ended === true;
+      for (const branch of live) {
+        if (!branch.push(done ? null : value)) full.add(branch);
+      }
+    }
+  };
+  const more = () => {
+    if (pumping) return;
+    pumping = true;
+    pump().then(
+      () => {
+        pumping = false;
+        if (!done && live.size > 0 && full.size === 0) more();
+      },
+      (error) => {
+        done = true;
+        for (const branch of live) branch.destroy(error);
+      },
+    );
+  };
+  const leave = (branch: Readable) => {
+    full.delete(branch);
+    live.delete(branch);
+    if (live.size > 0) more();
+    else if (!done) {
+      done = true;
+      if (source instanceof Readable) source.destroy();
+      else void Promise.resolve(iterator.return?.()).catch(() => {});
+    }
+  };
+  for (let index = 0; index < branches; index += 1) {
+    const branch: Readable = new Readable({
+      objectMode: true,
+      highWaterMark: options.highWaterMark ?? 16,
+      read() {
+        full.delete(branch);
+        if (full.size === 0) more();
+      },
+      destroy(error, callback) {
+        leave(branch);
+        callback(error);
+      },
+    });
+    live.add(branch);
+  }
+  return [...live];
+}

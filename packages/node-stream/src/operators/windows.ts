@@ -1,0 +1,133 @@
+import type { Call } from '@call-attribution/core';
+import { type Grouping, type GroupRow, type GroupTable, groupTables } from './groups.ts';
+import { type Measure, type Reading, reader } from './measures.ts';
+import { type Duration, durationMillis, naiveMillis, naiveText } from './naive-time.ts';
+import { Operator } from './operator.ts';
+
+/** Options of `tumbling`. */
+export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
+  extends Grouping<T, K, M> {
+  /** Length of a window: '1h', '1d', '7d' or milliseconds. */
+  size: Duration;
+  /**
+   * How long a window waits for late items after time has passed its end. Time is what the marks of the source say; for
+   * a source without marks it is the latest item seen, and without `lateness` its windows close at the end only.
+   */
+  lateness?: Duration;
+  /** An item for a window that has closed: 'fail' (default), 'drop', or a function that is given it. */
+  onLate?: 'fail' | 'drop' | ((item: T) => void);
+  /** A naive time at which a window begins. Default '1970-01-05 00:00:00', a Monday at midnight. */
+  origin?: string;
+  /** The naive time of an item. Default `date_added`. */
+  time?: Reading<T>;
+}
+
+/** Options of `sliding`. */
+export interface SlidingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
+  extends TumblingOptions<T, K, M> {
+  /** Distance from one window to the next; `size` must be a multiple of it. */
+  step: Duration;
+}
+
+/** One group of one window: `from` inclusive, `to` exclusive, both naive times as in the records. */
+export type WindowRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
+  from: string;
+  to: string;
+} & GroupRow<K, M>;
+
+/**
+ * Cuts time into windows side by side and gives the groups of each as it closes, oldest first. Times have no zone, so on
+ * the night a clock is set back one hour-long window holds two hours of calls.
+ */
+export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
+  options: TumblingOptions<T, K, M>,
+): Operator<T, WindowRow<K, M>> {
+  return sliding<M, K, T>({ ...options, step: options.size });
+}
+
+/** Overlapping windows of `size`, one each `step`; an item counts in `size / step` of them. */
+export function sliding<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
+  options: SlidingOptions<T, K, M>,
+): Operator<T, WindowRow<K, M>> {
+  const size = durationMillis(options.size, 'size');
+  const step = durationMillis(options.step, 'step');
+  if (!(step >= 1000 && size % step === 0)) {
+    throw new RangeError(
+      `size ${size} ms and step ${step} ms; expected a step of at least 1s that divides the size`,
+    );
+  }
+  const lateness = options.lateness === undefined ? null : durationMillis(options.lateness, 'lateness');
+  const origin = naiveMillis(options.origin ?? '1970-01-05 00:00:00');
+  if (Number.isNaN(origin)) throw new RangeError('origin is no time; expected YYYY-MM-DD HH:MM:SS');
+  const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
+  const table = groupTables<T, K, M>(options, ['from', 'to']);
+
+  return new Operator<T, WindowRow<K, M>>(({ emit }) => {
+    const open = new Map<number, GroupTable<T, GroupRow<K, M>>>();
+    let oldest = Number.POSITIVE_INFINITY;
+    let closedBefore = Number.NEGATIVE_INFINITY;
+    let marked = false;
+    const close = (upTo: number) => {
+      closedBefore = Math.max(closedBefore, upTo);
+      if (oldest + size > upTo) return;
+      for (const start of [...open.keys()].sort((a, b) => a - b)) {
+        if (start + size > upTo) break;
+        const span = { from: naiveText(start), to: naiveText(start + size) };
+        for (const row of open.get(start)?.rows() ?? []) emit({ ...span, ...row });
+        open.delete(start);
+      }
+      oldest = open.size > 0 ? Math.min(...open.keys()) : Number.POSITIVE_INFINITY;
+    };
+    return {
+      push(item) {
+        const time = naiveMillis(timeOf(item));
+        if (Number.isNaN(time)) throw noTime(item);
+        const last = time - mod(time - origin, step);
+        let late = false;
+        for (let start = last; start > time - size; start -= step) {
+          if (start + size <= closedBefore) {
+            late = true;
+            break;
+          }
+          let groups = open.get(start);
+          if (groups === undefined) {
+            groups = table();
+            open.set(start, groups);
+            oldest = Math.min(oldest, start);
+          }
+          groups.add(item);
+        }
+        if (late) lateItem(item, options.onLate ?? 'fail');
+        if (lateness !== null && !marked) close(time - lateness);
+      },
+      mark({ until }) {
+        marked = true;
+        if (until !== null) close(naiveMillis(until) - (lateness ?? 0));
+      },
+      end: () => close(Number.POSITIVE_INFINITY),
+    };
+  });
+}
+
+function lateItem<T>(item: T, onLate: 'fail' | 'drop' | ((item: T) => void)): void {
+  if (typeof onLate === 'function') onLate(item);
+  else if (onLate === 'fail') {
+    throw new RangeError(
+      `${name(item)} came after its window had closed; raise lateness, or set onLate to 'drop' or a function`,
+    );
+  }
+}
+
+function noTime(item: unknown): TypeError {
+  return new TypeError(`the time of ${name(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`);
+}
+
+function name(item: unknown): string {
+  const sid = (item as { sid?: unknown } | null)?.sid;
+  return typeof sid === 'string' ? `call ${sid}` : 'an item';
+}
+
+/** The remainder that is never negative. */
+function mod(value: number, by: number): number {
+  return ((value % by) + by) % by;
+}

@@ -1,0 +1,105 @@
+import { Writable } from 'node:stream';
+import { Mark } from '../operators/mark.ts';
+import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
+import { PartFile, type PartState, readPartState } from './part-file.ts';
+
+/** Options of `fileSink`. */
+export interface FileSinkOptions<T> {
+  /** Turns records into bytes. Without it the sink takes bytes and texts as they are. */
+  encode?: Encoding<T>;
+  /**
+   * Go on with an unfinished file of the same path: hand `sink.checkpoint` to the source. Default false: start afresh.
+   */
+  resume?: boolean;
+  /** Wait for the disk at each mark and at the end, so that a power cut loses nothing. Default true. */
+  durable?: boolean;
+}
+
+/** A file that appears when it is whole. */
+export interface FileSink extends Writable {
+  readonly path: string;
+  /** Where the source goes on, when an unfinished file was taken up; undefined when the file starts afresh. */
+  readonly checkpoint: unknown;
+  /** Bytes of the file so far. */
+  readonly bytes: number;
+}
+
+type Item<T> = T | Mark | Uint8Array | string;
+
+/**
+ * Writes `<path>.partial` and renames it to `path` when all is there: a reader never sees half a file, and an earlier
+ * file stays until then. With `encode` and a source with marks, each mark makes the file durable and keeps its place in
+ * `<path>.checkpoint`; a run that was cut off, by SIGKILL even, is gone on with by `resume`, without a lost or doubled record.
+ */
+export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> = {}): FileSink {
+  if (options.resume && options.encode && !encoders(options.encode).every(({ resumable }) => resumable)) {
+    throw new TypeError(`${path} cannot be resumed in this format; write one file per slice with sliceFiles`);
+  }
+  return new PartFileSink(path, options, options.resume ? readPartState(path) : null);
+}
+
+class PartFileSink<T> extends Writable implements FileSink {
+  readonly path: string;
+  readonly checkpoint: unknown;
+  readonly #file: PartFile;
+  readonly #encoder: Encoder<T> | null;
+  readonly #resumable: boolean;
+  readonly #state: PartState | null;
+  readonly #abort = new AbortController();
+
+  constructor(path: string, { encode, durable = true }: FileSinkOptions<T>, state: PartState | null) {
+    super({ objectMode: encode !== undefined });
+    this.path = path;
+    this.checkpoint = state?.checkpoint;
+    this.#state = state;
+    this.#file = new PartFile(path, durable);
+    this.#resumable = encode !== undefined && encoders(encode).every(({ resumable }) => resumable);
+    this.#encoder = encode ? beginEncoding(encode, state !== null, this.#abort.signal) : null;
+  }
+
+  get bytes(): number {
+    return this.#file.bytes;
+  }
+
+  override _construct(callback: (error?: Error | null) => void): void {
+    this.#file.open(this.#state).then(() => callback(), callback);
+  }
+
+  override _write(item: Item<T>, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    if (this.#encoder !== null && !(item instanceof Mark)) {
+      try {
+        const bytes = this.#encoder.push(item as T);
+        if (Array.isArray(bytes) && bytes.length === 0) callback();
+        else this.#save(bytes).then(() => callback(), callback);
+      } catch (error) {
+        callback(error as Error);
+      }
+    } else this.#other(item as Mark | Uint8Array | string, encoding).then(() => callback(), callback);
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#finish().then(() => callback(), callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#abort.abort();
+    this.#file.abandon().then(() => callback(error), callback);
+  }
+
+  async #other(item: Mark | Uint8Array | string, encoding: BufferEncoding): Promise<void> {
+    if (!(item instanceof Mark)) {
+      return this.#file.write(typeof item === 'string' ? Buffer.from(item, encoding) : item);
+    }
+    if (this.#encoder) await this.#save(this.#encoder.mark(item));
+    if (this.#resumable && item.checkpoint !== undefined) await this.#file.save(item.checkpoint);
+  }
+
+  async #save(bytes: Uint8Array[] | Promise<Uint8Array[]>): Promise<void> {
+    for (const chunk of await bytes) await this.#file.write(chunk);
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#encoder) await this.#save(this.#encoder.end());
+    await this.#file.finish();
+  }
+}

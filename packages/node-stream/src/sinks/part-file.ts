@@ -1,0 +1,130 @@
+import { readFileSync, statSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** What lies on the disk of an unfinished file: how many bytes of it count, and where the source goes on. */
+export interface PartState {
+  readonly bytes: number;
+  readonly checkpoint: unknown;
+}
+
+/**
+ * A file under a provisional name that appears under its own name only when it is whole. Between the two it can be made
+ * durable together with a checkpoint, so that a later run cuts off what came after and goes on.
+ */
+export class PartFile {
+  readonly path: string;
+  #handle: FileHandle | null = null;
+  #bytes = 0;
+  #hasState = false;
+  readonly #durable: boolean;
+
+  constructor(path: string, durable: boolean) {
+    this.path = path;
+    this.#durable = durable;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Opens afresh, or with the bytes that counted when `state` was written. */
+  async open(state: PartState | null): Promise<void> {
+    this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
+    this.#bytes = state?.bytes ?? 0;
+    this.#hasState = state !== null;
+    if (state === null) await rm(stateName(this.path), { force: true });
+    else await this.#handle.truncate(state.bytes);
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    let from = 0;
+    while (from < bytes.length) {
+      const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
+      from += bytesWritten;
+      this.#bytes += bytesWritten;
+    }
+  }
+
+  /** All bytes so far count from now on, and `checkpoint` is where the source goes on. */
+  async save(checkpoint: unknown): Promise<void> {
+    if (this.#durable) await this.#opened().datasync();
+    const state = { version: 1, bytes: this.#bytes, checkpoint };
+    await writeWhole(stateName(this.path), `${JSON.stringify(state)}\n`, this.#durable);
+    this.#hasState = true;
+  }
+
+  /** The file is whole: gives it its name. */
+  async finish(path = this.path): Promise<void> {
+    if (this.#durable) await this.#opened().sync();
+    await this.#close();
+    await rename(partName(this.path), path);
+    if (this.#durable) await syncFolder(path);
+    await rm(stateName(this.path), { force: true });
+  }
+
+  /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
+  async abandon(): Promise<void> {
+    const wasOpen = this.#handle !== null;
+    await this.#close();
+    if (wasOpen && !this.#hasState) await rm(partName(this.path), { force: true });
+  }
+
+  async #close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+
+  #opened(): FileHandle {
+    if (this.#handle === null) throw new Error(`${this.path} is not open`);
+    return this.#handle;
+  }
+}
+
+const partName = (path: string) => `${path}.partial`;
+const stateName = (path: string) => `${path}.checkpoint`;
+
+/** The state of an unfinished file, or null when there is nothing to go on with. */
+export function readPartState(path: string): PartState | null {
+  const part = statSync(partName(path), { throwIfNoEntry: false });
+  if (part === undefined || statSync(stateName(path), { throwIfNoEntry: false }) === undefined) return null;
+  const state = readState(readFileSync(stateName(path), 'utf8'));
+  if (state === null || part.size < state.bytes) {
+    throw new Error(`${stateName(path)} does not fit ${partName(path)}; remove both to start afresh`);
+  }
+  return state;
+}
+
+function readState(text: string): PartState | null {
+  try {
+    const state = JSON.parse(text);
+    return state.version === 1 && Number.isSafeInteger(state.bytes) ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a small file so that a reader sees the old text or the new one, never a part. */
+export async function writeWhole(path: string, text: string, durable: boolean): Promise<void> {
+  const handle = await open(`${path}.new`, 'w');
+  try {
+    await handle.writeFile(text);
+    if (durable) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${path}.new`, path);
+  if (durable) await syncFolder(path);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows knows no sync of a folder; there the rename itself is what one gets.
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { Mark } from '../operators/mark.ts';
+import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
+import { PartFile, writeWhole } from './part-file.ts';
+
+/** Options of `sliceFiles`. */
+export interface SliceFilesOptions<T> {
+  /** Turns records into bytes, afresh for each file. */
+  encode: Encoding<T>;
+  /** Name of a slice's file. `until` is null behind the last mark. */
+  name: (slice: { from: string | null; until: string | null }) => string;
+  /** Go on where an earlier run into the same folder stopped: hand `sink.checkpoint` to the source. Default false. */
+  resume?: boolean;
+  /** Wait for the disk before a file gets its name. Default true. */
+  durable?: boolean;
+}
+
+/** A folder of files, one per slice. */
+export interface SliceFiles extends Writable {
+  readonly folder: string;
+  /** Where the source goes on, when an earlier run was taken up. */
+  readonly checkpoint: unknown;
+}
+
+const unfinished = '.slice';
+const placeFile = '.checkpoint.json';
+
+/**
+ * Writes one file per slice of a source with marks. Each gets its name when its slice is complete, so every file in the
+ * folder is whole at any moment; slices without records leave no file. Works with every format, Parquet too.
+ */
+export function sliceFiles<T = unknown>(folder: string, options: SliceFilesOptions<T>): SliceFiles {
+  return new SliceFileSink(folder, options);
+}
+
+class SliceFileSink<T> extends Writable implements SliceFiles {
+  readonly folder: string;
+  readonly checkpoint: unknown;
+  readonly #options: SliceFilesOptions<T>;
+  readonly #abort = new AbortController();
+  #last: string | null = null;
+  #current: { file: PartFile; encoder: Encoder<T> } | null = null;
+
+  constructor(folder: string, options: SliceFilesOptions<T>) {
+    super({ objectMode: true });
+    this.folder = folder;
+    this.#options = options;
+    mkdirSync(folder, { recursive: true });
+    for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
+    const place = options.resume ? readPlace(join(folder, placeFile)) : null;
+    this.checkpoint = place?.checkpoint;
+    this.#last = place?.until ?? null;
+  }
+
+  override _write(item: T | Mark, _encoding: string, callback: (error?: Error | null) => void): void {
+    const work = item instanceof Mark ? this.#close(item) : this.#add(item);
+    work.then(() => callback(), callback);
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#close(null).then(() => callback(), callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#abort.abort();
+    const abandoned = this.#current?.file.abandon() ?? Promise.resolve();
+    abandoned.then(() => callback(error), callback);
+  }
+
+  async #add(item: T): Promise<void> {
+    if (this.#current === null) {
+      const file = new PartFile(join(this.folder, unfinished), this.#options.durable ?? true);
+      await file.open(null);
+      this.#current = { file, encoder: beginEncoding(this.#options.encode, false, this.#abort.signal) };
+    }
+    const { file, encoder } = this.#current;
+    for (const chunk of await encoder.push(item)) await file.write(chunk);
+  }
+
+  async #close(mark: Mark | null): Promise<void> {
+    const slice = { from: mark ? mark.from : this.#last, until: mark ? mark.until : null };
+    if (this.#current) {
+      const { file, encoder } = this.#current;
+      for (const chunk of await encoder.end()) await file.write(chunk);
+      await file.finish(join(this.folder, this.#options.name(slice)));
+      this.#current = null;
+    }
+    if (mark === null) return rmSync(join(this.folder, placeFile), { force: true });
+    this.#last = mark.until;
+    const place = { version: 1, until: mark.until, checkpoint: mark.checkpoint };
+    await writeWhole(
+      join(this.folder, placeFile),
+      `${JSON.stringify(place)}\n`,
+      this.#options.durable ?? true,
+    );
+  }
+}
+
+function readPlace(path: string): { until: string | null; checkpoint: unknown } | null {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  try {
+    const place = JSON.parse(readFileSync(path, 'utf8'));
+    if (place.version === 1) return place;
+  } catch {}
+  throw new Error(`${path} cannot be read as a checkpoint; remove it to start afresh`);
+}
