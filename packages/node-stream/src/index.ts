@@ -1,5 +1,9 @@
 // Every call record once, as a backpressured Node stream: windows, completeness, resume, sync, encoders.
+// createCallStream and createCallByteStream read a query, syncCalls and syncInto keep a copy of it up to date,
+// operators, encoders and sinks are what stands between the two ends of a pipeline.
 
+// Sources: records, bytes or pages of a query.
+export { type Checkpoint, CheckpointError } from './checkpoint/checkpoint.ts';
 // Operators, encoders and sinks.
 export { type CsvOptions, toCsv } from './encoders/csv.ts';
 export type { CsvColumn } from './encoders/csv-row.ts';
@@ -45,6 +49,22 @@ export {
   tumbling,
   type WindowRow,
 } from './operators/windows.ts';
+export type { Progress, Verdict } from './progress/progress.ts';
 export type { Encoding } from './sinks/encoding.ts';
 export { type FileSink, type FileSinkOptions, fileSink } from './sinks/file-sink.ts';
 export { type SliceFiles, type SliceFilesOptions, sliceFiles } from './sinks/slice-files.ts';
+export {
+  CallByteStream,
+  type CallByteStreamOptions,
+  createCallByteStream,
+} from './source/call-byte-stream.ts';
+export { CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
+export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
+export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
+export type { PageClient, PageQuery, RawPage } from './source/page-client.ts';
+export type { Trouble } from './source/slice-read.ts';
+export type { StreamPage } from './source/stream-page.ts';
+// Sync: a copy that is kept up to date.
+export type { SeenRecord, StateStore, SyncBatch, SyncState, UpsertSink } from './sync/sync-state.ts';
+export type { Slice } from './windows/span.ts';
+export type { BoundStyle } from './windows/window-query.ts';

@@ -5,8 +5,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { planAnswer } from '../src/faults/answer-plan.ts';
 import { FaultSyntaxError, parseFaults } from '../src/faults/fault.ts';
 import { createFaultBook, type RequestFacts } from '../src/faults/fault-book.ts';
-import { type AnswerChanges, createIntercept } from '../src/faults/intercept.ts';
+import { createIntercept } from '../src/faults/intercept.ts';
 import { createJournal } from '../src/faults/journal.ts';
+import type { AnswerChanges } from '../src/http/exchange.ts';
 
 const list: RequestFacts = { kind: 'list', key: 'k', header: null };
 

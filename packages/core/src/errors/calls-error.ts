@@ -19,7 +19,6 @@ export type ErrorCode =
   | 'dns_failed'
   | 'connection_failed'
   | 'connection_lost'
-  | 'protocol_error'
   | 'tls_failed'
   | 'connect_timeout'
   | 'idle_timeout'

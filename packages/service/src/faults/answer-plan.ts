@@ -1,4 +1,5 @@
-import type { CountShape, Fault } from './fault.ts';
+import type { AnswerChanges } from '../http/exchange.ts';
+import type { Fault } from './fault.ts';
 
 /** How one request will be answered, once all faults that meet it are put together. */
 export interface AnswerPlan {
@@ -9,12 +10,7 @@ export interface AnswerPlan {
   /** An answer that takes the place of the real one. */
   readonly instead: { status: number; headers: Readonly<Record<string, string>>; body: string } | null;
   /** Changes that the service makes while it answers. */
-  readonly changes: {
-    clampRows?: number;
-    shift?: number;
-    singleAs?: 'object' | 'array';
-    countAs?: CountShape;
-  };
+  readonly changes: AnswerChanges;
   /** How the body ends early: after this share of its bytes the connection falls silent, or else is closed. */
   readonly body: { share: number; silent: boolean } | null;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerChanges, Intercept } from '../http/exchange.ts';
 import { type AnswerPlan, planAnswer } from './answer-plan.ts';
 import { endEarly } from './early-end.ts';
 import { type Fault, FaultSyntaxError, type RequestKind } from './fault.ts';
@@ -7,16 +8,6 @@ import { type Journal, withoutSecrets } from './journal.ts';
 
 /** Name of the request header that carries faults for this one request. */
 export const faultHeader = 'x-sandbox-faults';
-
-/** Changes to one answer, handed to the service. */
-export type AnswerChanges = AnswerPlan['changes'];
-
-/** Stands before the service: sees each request first and hands it on with `next`. */
-export type Intercept = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (changes?: AnswerChanges) => void,
-) => void;
 
 const calls = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 

@@ -120,21 +120,26 @@ export function callerCount(country: Country): number {
 
 /** The line of a caller; callers beyond `callerCount` meet the first ones again. */
 export function callerLine(country: Country, caller: number): Line {
-  const list = blocks[country];
-  const { prefix, place } = list[caller % list.length] as Block;
-  const line = Math.floor(caller / list.length) % free(prefix);
-  return {
-    number: prefix.startsWith('44') ? prefix + pad(line, 3) : prefix + pad(line + businessLines, 2),
-    place,
-  };
+  const { block, turn } = placeOf(country, caller);
+  const size = free(block.prefix);
+  const line = (turn * 29) % size;
+  const digits = block.prefix.startsWith('44') ? pad(line, 3) : pad(line + businessLines, 2);
+  return { number: block.prefix + digits, place: block.place };
 }
 
 /** A tracking number of a business: where its callers' numbers never are. */
 export function businessNumber(country: Country, index: number): string {
-  if (country === 'gb') return `443069990${pad(index % 1000, 3)}`;
+  if (country === 'gb') return `443069990${pad((index * 29) % 1000, 3)}`;
+  const { block, turn } = placeOf(country, index);
+  return block.prefix + pad((turn * 7) % businessLines, 2);
+}
+
+// Callers take turns with the blocks, and each block begins at another line, so that neighbours look unlike each other.
+// The steps through a block share no factor with its size: no line is left out or taken twice.
+function placeOf(country: Country, index: number): { block: Block; turn: number } {
   const list = blocks[country];
-  const { prefix } = list[index % list.length] as Block;
-  return prefix + pad(Math.floor(index / list.length) % businessLines, 2);
+  const at = index % list.length;
+  return { block: list[at] as Block, turn: Math.floor(index / list.length) + at };
 }
 
 /** An address from the networks set aside for documentation; one in eight is of version 6. */

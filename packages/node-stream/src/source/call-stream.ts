@@ -1,0 +1,134 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Call } from '@call-attribution/core';
+import { Mark } from '../operators/mark.ts';
+import { sliceOf } from '../windows/span.ts';
+import { bury } from './dead-record.ts';
+import type { StreamOptions } from './options.ts';
+import type { PageClient } from './page-client.ts';
+import { SessionStream } from './session-stream.ts';
+import { pageOf, type StreamPage } from './stream-page.ts';
+import type { Batch } from './walk.ts';
+
+/** Options of `createCallStream`. */
+export interface CallStreamOptions extends StreamOptions {
+  /** Send a `Mark` behind the records of each slice, for windows and file sinks. Default false. */
+  marks?: boolean;
+  /** Records parsed ahead of the consumer. Default 256. */
+  highWaterMark?: number;
+}
+
+/**
+ * Every record of a query, once, as an object-mode Readable of `Call`. Ends only when each slice was proved whole;
+ * otherwise it fails with an `IncompleteError`. Emits `verdict` before its end and `slice` as slices are done.
+ */
+export class CallStream extends SessionStream {
+  readonly #options: CallStreamOptions;
+  #batch: Batch | null = null;
+  #at = 0;
+  #readAs: 'records' | 'pages' | null = null;
+
+  constructor(client: PageClient, options: CallStreamOptions = {}) {
+    super(client, options, { objectMode: true, highWaterMark: options.highWaterMark ?? 256 });
+    this.#options = options;
+  }
+
+  /** The same records by whole pages, parsed when asked for. Use it instead of reading records, not beside it. */
+  pages(): AsyncGenerator<StreamPage, void, void> {
+    this.#claim('pages');
+    return this.#walkPages();
+  }
+
+  /** A web stream: of records, or of whole pages, which is many times cheaper. */
+  toWeb(options?: { by?: 'record' }): ReadableStream<Call>;
+  toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
+  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call> | ReadableStream<StreamPage> {
+    if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
+    return Readable.toWeb(this);
+  }
+
+  override _read(): void {
+    this.#claim('records');
+    super._read();
+  }
+
+  protected override begin(batch: Batch): void {
+    const size = batch.keep?.length ?? batch.sids.length;
+    this.session.ledger.enter(batch, size + (this.#hasMark(batch) ? 1 : 0), 'record');
+    this.#batch = batch;
+    this.#at = 0;
+  }
+
+  protected override feed(): boolean {
+    const batch = this.#batch;
+    if (batch === null) return true;
+    const { keep } = batch;
+    const size = keep?.length ?? batch.sids.length;
+    let wantsMore = true;
+    while (wantsMore && this.#at < size) {
+      const index = keep?.[this.#at] ?? this.#at;
+      this.#at += 1;
+      const call = this.#parse(batch, index);
+      if (call !== null) wantsMore = this.push(call);
+    }
+    if (this.#at < size) return false;
+    this.#batch = null;
+    if (this.#hasMark(batch)) wantsMore = this.push(this.#mark(batch));
+    if (batch.isLast) this.announce(batch);
+    this.session.report();
+    return wantsMore;
+  }
+
+  async *#walkPages(): AsyncGenerator<StreamPage, void, void> {
+    const { session } = this;
+    try {
+      for (let batch = await session.next(); batch !== null; batch = await session.next()) {
+        session.ledger.enter(batch, 1, 'batch');
+        session.report();
+        yield pageOf(batch, session.ahead.checkpoint(), (from, index) => this.#parse(from, index));
+        session.ledger.settle(0);
+        if (batch.isLast) this.announce(batch);
+      }
+      this.conclude();
+    } catch (error) {
+      this.destroy(session.placed(error, this.checkpoint()));
+      throw error;
+    } finally {
+      this.destroy();
+    }
+  }
+
+  #parse(batch: Batch, index: number): Call | null {
+    try {
+      return batch.page.record(index);
+    } catch (error) {
+      const { onError = 'fail' } = this.#options;
+      if (onError === 'fail') throw error;
+      bury(batch, index, error, onError);
+      this.session.skip(index, onError === 'skip');
+      return null;
+    }
+  }
+
+  #hasMark(batch: Batch): boolean {
+    return this.#options.marks === true && batch.isLast;
+  }
+
+  #mark({ slice }: Batch): Mark {
+    const { from, to } = sliceOf(slice.span);
+    return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
+  }
+
+  #claim(as: 'records' | 'pages'): void {
+    this.#readAs ??= as;
+    if (this.#readAs === as) return;
+    throw new Error(
+      `This stream is already read as ${this.#readAs}; create another one to read it as ${as}.`,
+    );
+  }
+}
+
+/** Every record of a query, once, as an object-mode Readable. */
+export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
+  return new CallStream(client, options);
+}

@@ -1,0 +1,16 @@
+import { sliceOf } from '../windows/span.ts';
+import type { StreamOptions } from './options.ts';
+import type { Batch } from './walk.ts';
+
+/** Hands the bytes of a record that could not be read to whoever collects them. */
+export function bury(
+  { page, slice, index: pageIndex }: Batch,
+  index: number,
+  error: unknown,
+  onError: NonNullable<StreamOptions['onError']>,
+): void {
+  if (typeof onError !== 'function') return;
+  const border = page.slices()[index];
+  const bytes = border === undefined ? page.bytes.subarray(0, 0) : page.bytes.slice(border.start, border.end);
+  onError({ bytes, error, slice: sliceOf(slice.span), page: pageIndex, index });
+}

@@ -1,0 +1,103 @@
+import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { Verdict } from '../progress/progress.ts';
+import { sliceOf } from '../windows/span.ts';
+import type { StreamOptions } from './options.ts';
+import type { PageClient } from './page-client.ts';
+import { Session } from './session.ts';
+import type { Batch } from './walk.ts';
+
+/** What the streams over one session have in common: verdict, checkpoint, failure after what was read, cancel. */
+export abstract class SessionStream extends Readable {
+  /** Settles when the stream has ended: complete or not. Rejects with the error that ended it. */
+  readonly verdict: Promise<Verdict>;
+  protected readonly session: Session;
+  #settle: { resolve(verdict: Verdict): void; reject(error: unknown): void };
+  #failure: Error | null = null;
+  #hasConcluded = false;
+  #isPulling = false;
+
+  constructor(client: PageClient, options: StreamOptions, readable: ReadableOptions) {
+    super({ ...readable, autoDestroy: true });
+    this.session = new Session(client, options);
+    this.#settle = { resolve: () => {}, reject: () => {} };
+    this.verdict = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    // Who does not ask for the verdict still hears of the failure by the stream's own error.
+    this.verdict.catch(() => {});
+    if (options.signal !== undefined) addAbortSignal(options.signal, this);
+  }
+
+  /** Where to go on from: covers exactly what the consumer has taken so far. */
+  checkpoint(): Checkpoint {
+    this.session.ledger.settle(this.readableLength);
+    return this.session.ledger.checkpoint();
+  }
+
+  /** Hands on what is left of the batch at hand; false when the consumer wants no more for now. */
+  protected abstract feed(): boolean;
+
+  /** Takes the next batch. */
+  protected abstract begin(batch: Batch): void;
+
+  override _read(): void {
+    if (this.#isPulling || !this.feed()) return;
+    this.#isPulling = true;
+    this.session.next().then(
+      (batch) => {
+        this.#isPulling = false;
+        if (this.destroyed) return;
+        try {
+          if (batch === null) {
+            this.conclude();
+            this.push(null);
+            return;
+          }
+          this.begin(batch);
+          this.session.ledger.settle(this.readableLength);
+          this._read();
+        } catch (error) {
+          this.#fail(error);
+        }
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** Errors wait until the records before them were taken. */
+  override read(size?: number): unknown {
+    const item: unknown = super.read(size);
+    if (this.#failure !== null && this.readableLength === 0)
+      process.nextTick(() => this.#fail(this.#failure));
+    return item;
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.session.close(error ?? undefined);
+    if (error !== null) this.#settle.reject(this.session.placed(error, this.checkpoint()));
+    else if (!this.#hasConcluded) this.#settle.resolve(this.session.meter.verdict(false));
+    done(error);
+  }
+
+  /** Gives the verdict; throws when nothing proves that the read was whole. */
+  protected conclude(): void {
+    const verdict = this.session.conclude();
+    this.#hasConcluded = true;
+    this.#settle.resolve(verdict);
+    this.emit('verdict', verdict);
+  }
+
+  /** Tells that a slice is done. */
+  protected announce({ slice }: Batch): void {
+    this.emit('slice', { ...sliceOf(slice.span), records: slice.pass.count });
+  }
+
+  #fail(error: unknown): void {
+    if (this.destroyed) return;
+    this.#failure = this.session.placed(error, this.checkpoint());
+    if (this.readableLength > 0) return;
+    this.session.placed(error, this.checkpoint());
+    this.destroy(this.#failure);
+  }
+}

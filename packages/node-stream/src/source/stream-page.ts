@@ -1,0 +1,43 @@
+import type { Call } from '@call-attribution/core';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { type Slice, sliceOf } from '../windows/span.ts';
+import { ndjsonOf } from './ndjson.ts';
+import type { Batch } from './walk.ts';
+
+/** One page of a stream: the records that go out with it, and the place behind them. */
+export interface StreamPage {
+  readonly slice: Slice;
+  /** Page within the slice, from 0. */
+  readonly page: number;
+  /** The slice is whole with this page. */
+  readonly isLast: boolean;
+  readonly count: number;
+  /** The records, parsed on first use. */
+  readonly records: readonly Call[];
+  /** The records as lines of JSON, as the server sent them, never parsed. */
+  ndjson(): Buffer;
+  /** Where to go on from once this page was dealt with. */
+  readonly checkpoint: Checkpoint;
+}
+
+/** The page a batch makes. `read` gives null for a record that is left out. */
+export function pageOf(
+  batch: Batch,
+  checkpoint: Checkpoint,
+  read: (batch: Batch, index: number) => Call | null,
+): StreamPage {
+  const { keep, sids, slice, index, isLast } = batch;
+  let records: readonly Call[] | null = null;
+  return {
+    slice: sliceOf(slice.span),
+    page: index,
+    isLast,
+    count: keep?.length ?? sids.length,
+    checkpoint,
+    get records() {
+      records ??= [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+      return records;
+    },
+    ndjson: () => ndjsonOf(batch, false),
+  };
+}

@@ -1,0 +1,84 @@
+import { finest, type Span } from './span.ts';
+
+/**
+ * A span still to be cut into slices, with what is known of it: the records left (an estimate that the totals of read
+ * slices keep true) and how wide a stretch held how many records when last looked at.
+ */
+export interface Region {
+  span: Span;
+  /** The lower end to reckon from, also when the span itself is open below. */
+  lower: number;
+  /** The upper end to reckon with, also when the span itself is open above. */
+  readonly upper: number;
+  remaining: number;
+  width: number;
+  held: number;
+  /** Where the first slice is to end, when a sample has shown it. */
+  firstCut: number | null;
+}
+
+/** A slice cut off the front of a region. */
+export interface Cut {
+  readonly span: Span;
+  readonly expected: number;
+  readonly width: number;
+  /** The guess reaches far beyond what was seen: ask for the total with one row before asking for the records. */
+  readonly probe: boolean;
+  /** Nothing of the region is left behind this slice. */
+  readonly isLast: boolean;
+}
+
+/** The facts a cut depends on. */
+export interface CutLimits {
+  /** Records one slice may hold. */
+  readonly capacity: number;
+  /** Naive time before which records are at rest: no slice reaches across it. */
+  readonly sealedBefore: number;
+}
+
+// Slices are aimed below capacity, since a slice that overflows costs a request.
+const aimAt = 0.8;
+// What is left of a region goes as one slice when it is no more than this part of capacity.
+const fullAt = 0.9;
+// How much a slice may grow beyond the last one in one step.
+const growth = 8;
+
+/** A region over a span whose total is known. */
+export function regionOf(span: Span, total: number, lower: number, upper: number): Region {
+  return {
+    span,
+    lower,
+    upper,
+    remaining: total,
+    width: Math.max(finest, upper - lower),
+    held: total,
+    firstCut: null,
+  };
+}
+
+/** Cuts the next slice off the front of a region. */
+export function cut(region: Region, limits: CutLimits): Cut {
+  const aim = Math.max(1, limits.capacity * aimAt);
+  const { span, lower: from, remaining } = region;
+  const end = Math.max(region.upper, from + finest);
+  const factor = Math.min(growth, aim / Math.max(region.held, Number.MIN_VALUE));
+  const width = Math.max(finest, Math.floor((region.width * factor) / finest) * finest);
+  let to = remaining <= limits.capacity * fullAt ? end : Math.min(end, region.firstCut ?? from + width);
+  if (from < limits.sealedBefore && to > limits.sealedBefore) to = limits.sealedBefore;
+  const isLast = to >= end;
+  const probe = region.firstCut === null && to - from > 2 * region.width && remaining > aim;
+  const share = region.firstCut === to ? region.held : (region.held * (to - from)) / region.width;
+  const expected = Math.max(0, isLast ? remaining : Math.min(remaining, share));
+  region.firstCut = null;
+  region.span = { from: to, to: span.to };
+  region.lower = to;
+  region.remaining -= expected;
+  return { span: { from: span.from, to: isLast ? span.to : to }, expected, width: to - from, probe, isLast };
+}
+
+/** Puts a slice's true total in place of what was expected, and takes its density for the next cut. */
+export function learn(region: Region, read: { expected: number; total: number; width: number }): void {
+  region.remaining += read.expected - read.total;
+  region.width = read.width;
+  region.held = read.total;
+}

@@ -1,0 +1,50 @@
+import { type Region, regionOf } from './region.ts';
+import { finest, type Span } from './span.ts';
+
+/** The times of a page that did not hold its whole slice. They show how the records lie, and in which order they come. */
+export interface Sample {
+  readonly order: 'ascending' | 'descending' | 'mixed';
+  /** Naive milliseconds, ascending. */
+  readonly times: readonly number[];
+}
+
+/** Reads the times of a page in its order. */
+export function sampleOf(times: readonly number[]): Sample {
+  const steps = times.slice(1).map((time, i) => time - (times[i] as number));
+  const sorted = [...times].sort((a, b) => a - b);
+  if (times.length < 2 || sorted[0] === sorted.at(-1)) return { order: 'mixed', times: sorted };
+  if (steps.every((step) => step >= 0)) return { order: 'ascending', times: sorted };
+  return { order: steps.every((step) => step <= 0) ? 'descending' : 'mixed', times: sorted };
+}
+
+/** How much of a sampled stretch the next slice takes: near full, since the sample shows its true density. */
+const share = 0.85;
+
+/**
+ * The regions a span falls into. Rows in order of time show one end of it exactly: that end becomes one slice, and its
+ * density the first guess for the rest. Rows in no order show the shape of the whole.
+ */
+export function regionsOf(
+  span: Span,
+  facts: { total: number; lower: number; upper: number; capacity: number },
+  { order, times }: Sample,
+): Region[] {
+  const { total, lower, upper, capacity } = facts;
+  const whole = regionOf(span, total, lower, upper);
+  const first = times[0];
+  if (first === undefined || times.length < 2) return [whole];
+  const part = order === 'mixed' ? Math.min(share, (share * capacity) / total) : share;
+  const taken = Math.floor(times.length * (order === 'descending' ? 1 - part : part));
+  const at = times[taken] as number;
+  if (at <= lower || at >= upper) return [whole];
+  if (order === 'descending') {
+    const top = times.length - times.indexOf(at);
+    return [
+      regionOf({ from: span.from, to: at }, total - top, lower, at),
+      regionOf({ from: at, to: span.to }, top, at, upper),
+    ];
+  }
+  const held = order === 'mixed' ? (total * taken) / times.length : times.indexOf(at);
+  if (held < 1) return [whole];
+  return [{ ...whole, firstCut: at, width: Math.max(finest, at - Math.max(lower, first)), held }];
+}

@@ -1,0 +1,61 @@
+import {
+  type Bound,
+  type Clause,
+  type Filter,
+  type FilterLike,
+  simplify,
+  toFilter,
+} from '@call-attribution/query-dsl';
+import { naiveMillis, naiveText } from '../operators/naive-time.ts';
+import { finest, type Span } from './span.ts';
+
+/**
+ * How the upper end of a cut is written. `half-open` is `[a TO b}`: no gap even when the server keeps fractions of a
+ * second. `closed` is `[a TO b - 1 s]`, for servers that refuse or misread `}` (it is documented for v2 only).
+ */
+export type BoundStyle = 'half-open' | 'closed';
+
+/** A filter taken apart, so that its range of `date_added` can be cut. */
+export interface WindowQuery {
+  /** The whole filter in one canonical form. */
+  readonly filter: Filter;
+  /** Where the query itself begins and ends, in naive milliseconds, half-open; null when open. */
+  readonly lower: number | null;
+  readonly upper: number | null;
+  /** Whether the query itself has a bound written with `{` or `}`. */
+  readonly hasExclusiveBound: boolean;
+  /** The filter of one span of the query. */
+  within(span: Span, style: BoundStyle): Filter;
+}
+
+/** Takes a filter apart. Bounds of `date_added` that are no dates leave the query uncut. */
+export function windowQuery(input: string | FilterLike | undefined, version: 'v2' | 'v3'): WindowQuery {
+  const filter = simplify(toFilter(input ?? '', { version }));
+  const others = filter.clauses.filter((clause) => clause.field !== 'date_added');
+  const own = filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const lower = own?.kind === 'range' ? own.lower : null;
+  const upper = own?.kind === 'range' ? own.upper : null;
+  return {
+    filter,
+    lower: lower && naiveMillis(lower.text),
+    upper: upper && naiveMillis(upper.text) + (upper.inclusive ? finest : 0),
+    hasExclusiveBound: lower?.inclusive === false || upper?.inclusive === false,
+    within(span, style) {
+      const from = span.from === null ? lower : { text: naiveText(span.from), inclusive: true };
+      const to = span.to === null ? upper : { text: naiveText(span.to), inclusive: false };
+      if (from === null && to === null) return { clauses: own ? [...others, own] : others };
+      const range: Clause = {
+        kind: 'range',
+        field: 'date_added',
+        lower: style === 'closed' ? shut(from, finest) : from,
+        upper: style === 'closed' ? shut(to, -finest) : to,
+      };
+      return { clauses: [range, ...others] };
+    },
+  };
+}
+
+function shut(bound: Bound | null, step: number): Bound | null {
+  if (bound === null || bound.inclusive) return bound;
+  return { text: naiveText(naiveMillis(bound.text) + step), inclusive: true };
+}

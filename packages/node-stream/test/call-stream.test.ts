@@ -1,0 +1,47 @@
+import type { Call } from '@call-attribution/core';
+import { describe, expect, test } from 'vitest';
+import { createCallByteStream } from '../src/source/call-byte-stream.ts';
+import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+
+const now = () => Date.UTC(2026, 5, 1);
+
+async function read(server: FakeServer, options: CallStreamOptions = {}) {
+  const stream = createCallStream(server, { now, rows: 50, ...options });
+  const calls: Call[] = [];
+  for await (const call of stream) calls.push(call);
+  return { calls, sids: calls.map((call) => call.sid), verdict: await stream.verdict };
+}
+
+const sidsOf = (records: readonly FakeRecord[]) => records.map((record) => record.sid);
+
+describe('a quiet server', () => {
+  test.each([
+    ['no record', 0],
+    ['one record', 1],
+    ['a full page', 50],
+    ['one more than a page', 51],
+    ['many pages', 5000],
+  ])('gives %s, each once and in order', async (_, count) => {
+    const server = new FakeServer(fakeRecords(count));
+    const { sids, verdict } = await read(server, { prefetch: 8 });
+    expect(sids).toEqual(sidsOf(server.records));
+    expect(verdict).toMatchObject({ total: count, delivered: count, complete: true, rereads: 0 });
+  });
+
+  test('is read in one request when everything fits one page', async () => {
+    const server = new FakeServer(fakeRecords(50));
+    await read(server);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('bytes', () => {
+  test('come as the lines the server sent', async () => {
+    const server = new FakeServer(fakeRecords(500));
+    const chunks: Buffer[] = [];
+    for await (const chunk of createCallByteStream(server, { now, rows: 50 })) chunks.push(chunk);
+    const lines = Buffer.concat(chunks).toString().trimEnd().split('\n');
+    expect(lines).toEqual(server.records.map((record) => JSON.stringify(record)));
+  });
+});

@@ -1,0 +1,124 @@
+import type { Call } from '@call-attribution/core';
+import { type Filter, matcher } from '@call-attribution/query-dsl';
+import type { PageClient, PageQuery, RawPage } from '../src/source/page-client.ts';
+
+/** A record of the fake server: what the reading of pages depends on. */
+export interface FakeRecord {
+  readonly sid: string;
+  readonly date_added: string;
+  readonly note?: string;
+}
+
+/** Ways a server may behave; all may be changed while it is read. */
+export interface FakeBehaviour {
+  /** The order of its rows. Default by time, then sid. */
+  order?: (a: FakeRecord, b: FakeRecord) => number;
+  /** Gives at most so many rows. */
+  clamp?: (asked: number) => number;
+  /** Called before each answer, to move records about. */
+  before?: (request: PageQuery, server: FakeServer) => void;
+  /** Refuses `}`, or takes it for `]`. */
+  exclusive?: 'refused' | 'inclusive';
+  /** Gives no totals. */
+  hasNoTotal?: boolean;
+  /** Changes the page before it goes out. */
+  after?: (page: FakePage, request: PageQuery) => FakePage;
+  /** Answers late, or not before its signal aborts. */
+  delay?: (request: PageQuery) => Promise<void>;
+}
+
+export interface FakePage {
+  records: readonly FakeRecord[];
+  first: number;
+  total: number | null;
+}
+
+/** A server without a network: pages of records in memory, cut and counted as the API says. */
+export class FakeServer implements PageClient {
+  readonly version: 'v2' | 'v3' = 'v3';
+  readonly requests: PageQuery[] = [];
+  readonly behaviour: FakeBehaviour;
+  records: FakeRecord[];
+
+  constructor(records: readonly FakeRecord[], behaviour: FakeBehaviour = {}) {
+    this.records = [...records];
+    this.behaviour = behaviour;
+  }
+
+  async fetchPage(request: PageQuery): Promise<RawPage> {
+    request.signal.throwIfAborted();
+    this.requests.push(request);
+    const { behaviour } = this;
+    await behaviour.delay?.(request);
+    behaviour.before?.(request, this);
+    if (behaviour.exclusive === 'refused' && hasExclusive(request.filter)) {
+      throw Object.assign(new Error('400: unexpected }'), { status: 400, code: 'bad_request' });
+    }
+    const matches = matcher(behaviour.exclusive === 'inclusive' ? closed(request.filter) : request.filter);
+    const all = this.records.filter((record) => matches({ ...record })).sort(behaviour.order ?? byTime);
+    const rows = behaviour.clamp?.(request.rows) ?? request.rows;
+    const from = request.start * rows;
+    const page = {
+      records: all.slice(from, from + rows),
+      first: from + 1,
+      total: behaviour.hasNoTotal ? null : all.length,
+    };
+    return rawPage(behaviour.after?.(page, request) ?? page);
+  }
+}
+
+/** The bytes and places of a page, as core's client gives them. */
+export function rawPage({ records, first, total }: FakePage): RawPage {
+  const parts = records.map((record) => Buffer.from(JSON.stringify(record)));
+  let at = 1;
+  const borders = parts.map((part) => {
+    const border = { start: at, end: at + part.length };
+    at = border.end + 1;
+    return border;
+  });
+  const bytes = Buffer.from(`[${parts.join(',')}]`);
+  const isEmpty = records.length === 0;
+  return {
+    bytes,
+    count: records.length,
+    range: { first: isEmpty ? 0 : first, last: isEmpty ? 0 : first + records.length - 1, total },
+    meta: { attempts: 1 },
+    slices: () => borders,
+    record: (i) => JSON.parse((parts[i] as Buffer).toString()) as Call,
+  };
+}
+
+/** `count` records, the first at `start`, `step(i)` seconds from each to the next. */
+export function fakeRecords(
+  count: number,
+  step: (i: number) => number = () => 60,
+  start = '2026-01-01 00:00:00',
+): FakeRecord[] {
+  let time = Date.parse(`${start.replace(' ', 'T')}Z`);
+  return Array.from({ length: count }, (_, i) => {
+    const date_added = new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+    time += step(i) * 1000;
+    return { sid: `s${String(i).padStart(7, '0')}`, date_added };
+  });
+}
+
+export function byTime(a: FakeRecord, b: FakeRecord): number {
+  return a.date_added.localeCompare(b.date_added) || a.sid.localeCompare(b.sid);
+}
+
+function hasExclusive({ clauses }: Filter): boolean {
+  return clauses.some(
+    (clause) =>
+      clause.kind === 'range' && (clause.lower?.inclusive === false || clause.upper?.inclusive === false),
+  );
+}
+
+function closed({ clauses }: Filter): Filter {
+  return {
+    clauses: clauses.map((clause) =>
+      clause.kind === 'range' && clause.upper !== null
+        ? { ...clause, upper: { ...clause.upper, inclusive: true } }
+        : clause,
+    ),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Filter } from '@call-attribution/query-dsl';
+
+const ms = 86_400_000;
+
+/** Most days the chart shows at once. */
+export const mostDays = 60;
+
+/** A day, `YYYY-MM-DD`, this many days later (or earlier). */
+export function dayAfter(day: string, count: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + count * ms).toISOString().slice(0, 10);
+}
+
+/** The days to show for a filter whose calls lie between two days: the last ones, when there are too many. */
+export function daysOf(filter: Filter, firstDay: string, lastDay: string): string[] {
+  let from = firstDay;
+  let to = lastDay;
+  for (const clause of filter.clauses) {
+    if (clause.kind !== 'range' || clause.field !== 'date_added') continue;
+    const lower = clause.lower?.text.slice(0, 10);
+    const upper = clause.upper?.text.slice(0, 10);
+    if (lower && lower > from) from = lower;
+    if (upper && upper < to) to = upper;
+  }
+  const days: string[] = [];
+  for (let day = to; day >= from && days.length < mostDays; day = dayAfter(day, -1)) days.unshift(day);
+  return days;
+}
+
+/** The filter for one day of another filter. */
+export function withDay(q: string, day: string): string {
+  const part = `date_added:[${day} 00:00:00 TO ${dayAfter(day, 1)} 00:00:00}`;
+  return q.trim() === '' ? part : `${q.trim()},${part}`;
+}
+
+/** Whether a day is a Saturday or a Sunday. */
+export function isWeekend(day: string): boolean {
+  const weekday = new Date(`${day}T00:00:00Z`).getUTCDay();
+  return weekday === 0 || weekday === 6;
+}

@@ -1,0 +1,138 @@
+import { complete, diagnose, type Problem } from '@call-attribution/query-dsl';
+import type { Version } from './api.ts';
+import { byId, el } from './dom.ts';
+
+/** The input for the filter, which says what is wrong while it is written. */
+export interface FilterBox {
+  readonly value: string;
+  set(text: string): void;
+  /** Reads the text again, after the version has changed; true when it is right. */
+  check(): boolean;
+}
+
+/** Wires the filter input: problems with a caret, warnings, fixes, and completions that the keyboard can reach. */
+export function createFilterBox(version: () => Version, submit: () => void): FilterBox {
+  const input = byId<HTMLInputElement>('q');
+  const list = byId('completions');
+  const place = byId('problem');
+  let offered: { text: string; start: number; end: number }[] = [];
+  let chosen = -1;
+
+  function check(): boolean {
+    const { problems, warnings } = diagnose(input.value, { version: version() });
+    const problem = problems[0] ?? warnings[0];
+    const wrong = problems.length > 0;
+    input.setAttribute('aria-invalid', String(wrong));
+    place.classList.toggle('hint', !wrong);
+    place.replaceChildren(...(problem ? explain(problem, problems.length) : []));
+    return !wrong;
+  }
+
+  function explain(problem: Problem, count: number): Node[] {
+    const more = count > 1 ? ` (${count - 1} more after it)` : '';
+    const parts: Node[] = [
+      el('span', {}, problem.message + more),
+      el('pre', { 'aria-hidden': 'true' }, problem.frame),
+    ];
+    const { fix } = problem;
+    if (fix) {
+      const fixed = input.value.slice(0, fix.start) + fix.text + input.value.slice(fix.end);
+      const button = el('button', { type: 'button' }, 'Mend it: ', el('code', {}, fixed));
+      button.addEventListener('click', () => {
+        set(fixed);
+        input.focus();
+      });
+      parts.push(button);
+    }
+    return parts;
+  }
+
+  function set(text: string): void {
+    input.value = text;
+    close();
+    check();
+  }
+
+  function close(): void {
+    offered = [];
+    chosen = -1;
+    list.hidden = true;
+    list.replaceChildren();
+    input.setAttribute('aria-expanded', 'false');
+    input.removeAttribute('aria-activedescendant');
+  }
+
+  function open(): void {
+    const { items, start, end } = complete(input.value, input.selectionStart ?? input.value.length, {
+      version: version(),
+    });
+    close();
+    if (items.length === 0) return;
+    offered = items.map((item) => ({ text: item.text, start, end }));
+    list.replaceChildren(
+      ...items.map((item, i) => {
+        const option = el(
+          'div',
+          { id: `completion-${i}`, role: 'option', 'aria-selected': 'false' },
+          el('code', {}, item.text),
+          el('small', {}, item.detail ?? item.kind),
+        );
+        // Pressing an option must not take the focus out of the input.
+        option.addEventListener('pointerdown', (event) => event.preventDefault());
+        option.addEventListener('click', () => take(i));
+        return option;
+      }),
+    );
+    list.hidden = false;
+    input.setAttribute('aria-expanded', 'true');
+  }
+
+  function choose(index: number): void {
+    list.children[chosen]?.setAttribute('aria-selected', 'false');
+    chosen = (index + offered.length) % offered.length;
+    const option = list.children[chosen];
+    option?.setAttribute('aria-selected', 'true');
+    option?.scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', `completion-${chosen}`);
+  }
+
+  function take(index: number): void {
+    const item = offered[index];
+    if (!item) return;
+    set(input.value.slice(0, item.start) + item.text + input.value.slice(item.end));
+    const caret = item.start + item.text.length;
+    input.setSelectionRange(caret, caret);
+    open();
+  }
+
+  input.addEventListener('input', () => {
+    check();
+    open();
+  });
+  input.addEventListener('blur', close);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      if (offered.length === 0) open();
+      if (offered.length > 0) choose(event.key === 'ArrowDown' ? chosen + 1 : chosen < 0 ? -1 : chosen - 1);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      if (chosen >= 0) take(chosen);
+      else {
+        close();
+        submit();
+      }
+    } else if (event.key === 'Escape' && offered.length > 0) {
+      event.preventDefault();
+      close();
+    }
+  });
+
+  return {
+    get value() {
+      return input.value;
+    },
+    set,
+    check,
+  };
+}

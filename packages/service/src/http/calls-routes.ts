@@ -1,0 +1,97 @@
+import { safeParse } from '@call-attribution/query-dsl';
+import { type Selection, selectionOf } from '../store/selection.ts';
+import type { Store } from '../store/store.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { integerOf, readParameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+
+type Version = 'v2' | 'v3';
+
+/** `Content-Range` of a page: calls are counted from 1, and `*` stands where there is none. */
+export function contentRange(offset: number, count: number, total: number): string {
+  return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
+}
+
+/** GET …/user/bid-management */
+export async function listAnswer(
+  store: Store,
+  account: string,
+  version: Version,
+  exchange: Exchange,
+): Promise<Answer> {
+  const parameters = readParameters(exchange.query, ['q', 'rows', 'start']);
+  const selection = readFilter(parameters, version);
+  const rows = readRows(parameters, exchange);
+  const most = Math.floor((Number.MAX_SAFE_INTEGER - rows) / rows);
+  const start = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 });
+  const asked = start * rows;
+  // A shifted page still names the range that was asked for, as when records come or go between two pages.
+  const offset = Math.max(0, asked + (exchange.changes.shift ?? 0));
+  const page = await store.page(account, { selection, version, offset, rows });
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      'content-range': contentRange(asked, page.count, page.total),
+    },
+    body: page.body,
+  };
+}
+
+/** GET …/user/bid-management/{sid} */
+export async function singleAnswer(
+  store: Store,
+  account: string,
+  version: Version,
+  sid: string,
+  exchange: Exchange,
+): Promise<Answer> {
+  readParameters(exchange.query, []);
+  const document = await store.document(account, sid, version);
+  if (document === null) {
+    const hint = version === 'v3' && sid === 'count' ? ' The count request exists in v2 only.' : '';
+    throw new Refusal(404, 'unknown_record', `This account has no call with that sid.${hint}`);
+  }
+  const singleAs = exchange.changes.singleAs ?? exchange.shape.singleAs;
+  const body =
+    singleAs === 'array' ? Buffer.concat([Buffer.from('['), document, Buffer.from(']')]) : document;
+  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** GET …/v2/user/bid-management/count */
+export async function countAnswer(store: Store, account: string, exchange: Exchange): Promise<Answer> {
+  const parameters = readParameters(exchange.query, ['q']);
+  const total = await store.count(account, readFilter(parameters, 'v2'));
+  const shapes = {
+    object: { count: total },
+    number: total,
+    text: String(total),
+    array: [{ count: total }],
+    header: [],
+  };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'content-range': `*/${total}` },
+    body: JSON.stringify(shapes[exchange.changes.countAs ?? exchange.shape.countAs]),
+  };
+}
+
+function readFilter(parameters: ReadonlyMap<string, string>, version: Version): Selection {
+  const parsed = safeParse(parameters.get('q') ?? '', { version });
+  if (!parsed.ok) {
+    throw new Refusal(400, 'invalid_filter', parsed.problem.message, {
+      parameter: 'q',
+      filter: parsed.problem,
+    });
+  }
+  // v2 gives calls of both channels; v3 leaves those of call extensions out until inc_gce:1 asks for them.
+  return selectionOf(parsed.filter, { extensions: version === 'v2' });
+}
+
+function readRows(parameters: ReadonlyMap<string, string>, { shape, changes }: Exchange): number {
+  const { maxRows, rowsOver } = shape;
+  const otherwise = Math.min(shape.defaultRows, maxRows);
+  const most = rowsOver === 'clamp' ? Number.MAX_SAFE_INTEGER : maxRows;
+  const rows = integerOf(parameters, 'rows', { least: 1, most, otherwise });
+  return Math.min(rows, maxRows, changes.clampRows ?? maxRows);
+}

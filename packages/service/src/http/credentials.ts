@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import type { Credential } from '../store/accounts.ts';
+import { Refusal } from './refusal.ts';
+
+const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;
+
+/** Reads what a request of the given version brings to prove who it is; refuses with 401 when that is not enough. */
+export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): Credential {
+  const [authorization, accessKey, secretKey] = authHeaders.map((name) => single(request, name));
+  const wantsKeys = version === 'v3' && (accessKey !== undefined || secretKey !== undefined);
+  if (wantsKeys && authorization !== undefined) {
+    throw new Refusal(
+      400,
+      'two_credentials',
+      'The request carries key headers and a bearer token. Send one of the two.',
+      {
+        parameter: 'authorization',
+      },
+    );
+  }
+  if (wantsKeys) return keys(accessKey, secretKey);
+  if (authorization === undefined) throw missing(version);
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw refused('malformed_authorization', 'The header Authorization must have the form "Bearer <token>".');
+  }
+  return { kind: 'bearer', token };
+}
+
+/** The refusal for a credential that opens nothing. */
+export function refused(code: string, detail: string): Refusal {
+  return new Refusal(401, code, detail, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+function keys(accessKey: string | undefined, secretKey: string | undefined): Credential {
+  if (accessKey && secretKey) return { kind: 'keys', accessKey, secretKey };
+  const absent = accessKey ? 'secret_key' : 'access_key';
+  throw refused(
+    'missing_credentials',
+    `The header ${absent} is missing: v3 needs both access_key and secret_key.`,
+  );
+}
+
+function missing(version: 'v2' | 'v3'): Refusal {
+  return version === 'v2'
+    ? refused('missing_credentials', 'v2 needs the header "Authorization: Bearer <token>".')
+    : refused(
+        'missing_credentials',
+        'v3 needs the headers access_key and secret_key, or "Authorization: Bearer <token>".',
+      );
+}
+
+function single(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  if (value === undefined) return undefined;
+  const { rawHeaders } = request;
+  let seen = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) seen += 1;
+  if (seen > 1) {
+    throw new Refusal(400, 'repeated_header', `The header ${name} is given twice. Send it once.`, {
+      parameter: name,
+    });
+  }
+  return String(value);
+}

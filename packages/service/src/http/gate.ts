@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { Account, Credential } from '../store/accounts.ts';
+import type { Store } from '../store/store.ts';
+import { refused } from './credentials.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { Refusal } from './refusal.ts';
+
+/** A key that was let in, and the headers that tell how much it may still ask. */
+export interface Admission {
+  readonly account: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Lets a credential in, or refuses it with 401, 403 or 429. */
+export type Gate = (credential: Credential) => Promise<Admission>;
+
+/** A known key is remembered this long, so a revoked one is out after as many milliseconds. */
+const memoryMs = 2_000;
+const memorySize = 10_000;
+
+/** A gate over the keys of a store, with a limit per key when one is given. */
+export function createGate(store: Store, limiter: RateLimiter | null, now: () => number): Gate {
+  const memory = new Map<string, { account: Account; until: number }>();
+
+  const find = async (key: string, credential: Credential): Promise<Account> => {
+    const known = memory.get(key);
+    if (known !== undefined && known.until > now()) return known.account;
+    memory.delete(key);
+    const account = await store.findAccount(credential);
+    if (account === null) {
+      throw refused(
+        'invalid_credentials',
+        'These credentials open no account: they are wrong or were revoked.',
+      );
+    }
+    if (memory.size >= memorySize) memory.clear();
+    memory.set(key, { account, until: now() + memoryMs });
+    return account;
+  };
+
+  return async (credential) => {
+    const text =
+      credential.kind === 'keys' ? `${credential.accessKey}\n${credential.secretKey}` : credential.token;
+    // The plain secret is not kept in memory beyond the request.
+    const key = createHash('sha256').update(`${credential.kind}\n${text}`).digest('base64');
+    const account = await find(key, credential);
+    if (account.disabled)
+      throw new Refusal(
+        403,
+        'account_disabled',
+        'This account is switched off. Ask the operator of the service.',
+      );
+    return { account: account.id, headers: limiter === null ? {} : limiter.take(key) };
+  };
+}

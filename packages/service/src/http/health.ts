@@ -1,0 +1,40 @@
+import type { Store } from '../store/store.ts';
+import type { Answer, Route } from './exchange.ts';
+import type { Metrics } from './metrics.ts';
+
+const plain = (status: number, body: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: `${body}\n`,
+});
+
+/** `/healthz`: the process lives. `/readyz`: its store answers and it is not being stopped. */
+export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
+  return [
+    { path: '/healthz', handle: () => plain(200, 'ok') },
+    {
+      path: '/readyz',
+      async handle() {
+        if (stopping()) return plain(503, 'stopping');
+        try {
+          await store.ping();
+          return plain(200, 'ready');
+        } catch {
+          return plain(503, 'the store does not answer');
+        }
+      },
+    },
+  ];
+}
+
+/** `/metrics` in the text form of Prometheus. */
+export function metricsRoute(metrics: Metrics): Route {
+  return {
+    path: '/metrics',
+    handle: () => ({
+      status: 200,
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      body: metrics.text(),
+    }),
+  };
+}

@@ -1,0 +1,53 @@
+import { Refusal } from './refusal.ts';
+
+/** How many requests one key may make. */
+export interface RateLimit {
+  /** Requests in each span. */
+  readonly requests: number;
+  /** Length of a span in seconds. */
+  readonly seconds: number;
+}
+
+/** Counts the requests of each key. */
+export interface RateLimiter {
+  /** Counts one request and gives its headers; throws a 429 when the key has none left. */
+  take(key: string): Record<string, string>;
+}
+
+/** A limiter in this process; several instances each count for themselves. */
+export function createRateLimiter({ requests, seconds }: RateLimit, now: () => number): RateLimiter {
+  let spans = new Map<string, { used: number; ends: number }>();
+  return {
+    take(key) {
+      const time = now();
+      let span = spans.get(key);
+      if (span === undefined || span.ends <= time) {
+        // Only keys that opened an account get here, so the map is as large as the keys in use.
+        if (spans.size > 10_000) spans = new Map([...spans].filter(([, { ends }]) => ends > time));
+        span = { used: 0, ends: time + seconds * 1000 };
+        spans.set(key, span);
+      }
+      const wait = Math.ceil((span.ends - time) / 1000);
+      const left = Math.max(0, requests - span.used - 1);
+      const headers = {
+        'ratelimit-policy': `"key";q=${requests};w=${seconds}`,
+        ratelimit: `"key";r=${left};t=${wait}`,
+        'ratelimit-limit': String(requests),
+        'ratelimit-remaining': String(left),
+        'ratelimit-reset': String(wait),
+      };
+      if (span.used >= requests) {
+        throw new Refusal(
+          429,
+          'too_many_requests',
+          `This key may make ${requests} requests in ${seconds} s. Wait ${wait} s.`,
+          {
+            headers: { ...headers, 'retry-after': String(wait) },
+          },
+        );
+      }
+      span.used += 1;
+      return headers;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import type { Server } from 'node:http';
+import { createApi } from './http/api.ts';
+import type { Intercept, Route, Shape } from './http/exchange.ts';
+import { createFront, type LogEntry } from './http/front.ts';
+import { createGate } from './http/gate.ts';
+import { healthRoutes, metricsRoute } from './http/health.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
+import { type Limits, openServer, stopServer, urlOf } from './http/server.ts';
+import type { Store } from './store/store.ts';
+
+/** An account with its keys in plain text, as a sandbox or a test knows it. */
+export interface AccountWithKeys {
+  readonly id: string;
+  readonly name: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly bearerToken: string;
+}
+
+/** Options of {@link createService}. */
+export interface ServiceOptions extends Partial<Shape> {
+  /** Where calls and accounts are. The caller opens it and closes it. */
+  readonly store: Store;
+  /** Accounts that are added to the store before it listens. Default none. */
+  readonly accounts?: readonly AccountWithKeys[];
+  /** Requests each key may make; more are answered 429. Default no limit. */
+  readonly rateLimit?: RateLimit | null;
+  /** Stands before the API and may delay, change or replace answers. Default none. */
+  readonly intercept?: Intercept | null;
+  /** Further paths, answered without credentials. */
+  readonly routes?: readonly Route[];
+  /** Takes one entry per request. Default none. */
+  readonly log?: ((entry: LogEntry) => void) | null;
+  /** Limits of time and size. */
+  readonly limits?: Partial<Limits>;
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** Default 0: a free port. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** A port of its own for `/healthz`, `/readyz` and `/metrics`. Default: they are served beside the API. */
+  readonly adminPort?: number | null;
+  /** Certificate and key in PEM form. Default plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | null;
+}
+
+/** Where a service listens. */
+export interface Listening {
+  /** The base URL of v2 and v3. */
+  readonly url: string;
+  /** The base URL of the SMS listing. */
+  readonly legacyUrl: string;
+  /** The base URL of health and metrics. */
+  readonly adminUrl: string;
+}
+
+/** The API over a store. */
+export interface Service {
+  listen(at?: ListenOptions): Promise<Listening>;
+  /** Takes no new connection, lets answers finish for a while, then ends. The store stays open. */
+  close(): Promise<void>;
+}
+
+const standardLimits: Limits = {
+  urlBytes: 8_192,
+  headerBytes: 32_768,
+  connections: 2_000,
+  headMs: 10_000,
+  idleMs: 60_000,
+  drainMs: 10_000,
+};
+
+/** Makes the API over a store; `listen` starts it. */
+export function createService(options: ServiceOptions): Service {
+  const { store, now = Date.now, routes = [], intercept = null, log = null } = options;
+  const limits: Limits = { ...standardLimits, ...options.limits };
+  const shape: Shape = {
+    singleAs: options.singleAs ?? 'object',
+    countAs: options.countAs ?? 'object',
+    defaultRows: options.defaultRows ?? 100,
+    maxRows: options.maxRows ?? 1_000,
+    rowsOver: options.rowsOver ?? 'reject',
+  };
+  const metrics = createMetrics();
+  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
+  const gate = createGate(store, limiter, now);
+  let stopping = false;
+  let servers: Server[] = [];
+
+  const health = healthRoutes(store, () => stopping);
+  const front = (own: readonly Route[], before: Intercept | null) => {
+    const mostUrlBytes = limits.urlBytes;
+    const answer = createApi(store, gate, own);
+    return createFront({
+      answer,
+      intercept: before,
+      shape,
+      metrics,
+      mostUrlBytes,
+      log,
+      now,
+      draining: () => stopping,
+    });
+  };
+
+  return {
+    async listen({ port = 0, host = '127.0.0.1', adminPort = null, tls = null } = {}) {
+      if (servers.length > 0)
+        throw new Error('The service listens already. Make another one for another port.');
+      for (const account of options.accounts ?? []) await addAccount(store, account);
+      const api = front(routes, intercept);
+      const admin = front(adminPort === null ? [...health, metricsRoute(metrics)] : health, null);
+      const adminPaths = new Set([...health.map((r) => r.path), ...(adminPort === null ? ['/metrics'] : [])]);
+      const main = await openServer(
+        (request, response) =>
+          (adminPaths.has((request.url ?? '').split('?', 1)[0] ?? '') ? admin : api)(request, response),
+        { port, host, tls, limits },
+      );
+      servers = [main];
+      const url = urlOf(main, host, tls !== null);
+      if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
+      const own = await openServer(front([...health, metricsRoute(metrics)], null), {
+        port: adminPort,
+        host,
+        tls: null,
+        limits,
+      });
+      servers.push(own);
+      return { url, legacyUrl: url, adminUrl: urlOf(own, host, false) };
+    },
+    async close() {
+      stopping = true;
+      await Promise.all(servers.map((server) => stopServer(server, limits.drainMs)));
+    },
+  };
+}
+
+async function addAccount(
+  store: Store,
+  { id, name, accessKey, secretKey, bearerToken }: AccountWithKeys,
+): Promise<void> {
+  await store.putAccount({ id, name });
+  await store.putCredential(id, { kind: 'keys', accessKey, secretKey });
+  await store.putCredential(id, { kind: 'bearer', token: bearerToken });
+}

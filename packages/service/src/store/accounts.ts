@@ -1,0 +1,113 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Driver } from './driver.ts';
+import { StoreError } from './errors.ts';
+
+/** An account as the store knows it. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  /** A disabled account is refused with 403. */
+  readonly disabled: boolean;
+}
+
+/** What a request brings to prove who it is. */
+export type Credential =
+  | { readonly kind: 'keys'; readonly accessKey: string; readonly secretKey: string }
+  | { readonly kind: 'bearer'; readonly token: string };
+
+/** A credential as it may be shown: the secrets are stored as hashes only. */
+export interface CredentialInfo {
+  /** First digits of the hash, enough to revoke it by. */
+  readonly id: string;
+  readonly account: string;
+  readonly kind: Credential['kind'];
+  readonly revoked: boolean;
+}
+
+// Keys are long and random, so one plain hash is enough: there is nothing to guess from.
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const idOf = (c: Credential): string => hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
+
+/** Adds an account, or renames, disables or enables one. */
+export async function putAccount(
+  driver: Driver,
+  account: Omit<Account, 'disabled'> & { disabled?: boolean },
+): Promise<void> {
+  if (!/^[\w.-]{1,64}$/.test(account.id)) {
+    throw new StoreError(
+      'unknown_account',
+      'An account id is 1 to 64 letters, digits, dots, dashes or underscores.',
+    );
+  }
+  await driver.run(
+    `INSERT INTO accounts (account, name, disabled, salt) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (account) DO UPDATE SET name = excluded.name, disabled = excluded.disabled`,
+    [account.id, account.name, account.disabled === true ? 1 : 0, randomBytes(16).toString('base64url')],
+  );
+}
+
+/** All accounts by id. */
+export async function listAccounts(driver: Driver): Promise<Account[]> {
+  const rows = await driver.all('SELECT account, name, disabled FROM accounts ORDER BY account');
+  return rows.map((row) => ({
+    id: String(row.account),
+    name: String(row.name),
+    disabled: Number(row.disabled) === 1,
+  }));
+}
+
+/** Lets a credential open an account. The secret itself is not kept. */
+export async function putCredential(driver: Driver, account: string, credential: Credential): Promise<void> {
+  const id = idOf(credential);
+  await driver.write(async (session) => {
+    const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
+    if (owner !== undefined && owner.account !== account) {
+      throw new StoreError(
+        'unknown_account',
+        `This credential belongs to another account already. Give account ${account} one of its own.`,
+      );
+    }
+    await session.run(
+      `INSERT INTO credentials (id, account, kind, secret_hash, revoked) VALUES ($1, $2, $3, $4, 0)
+         ON CONFLICT (id) DO UPDATE SET secret_hash = excluded.secret_hash, revoked = 0`,
+      [id, account, credential.kind, credential.kind === 'keys' ? hash(credential.secretKey) : null],
+    );
+  });
+}
+
+/** The credentials of one account or of all. */
+export async function listCredentials(driver: Driver, account?: string): Promise<CredentialInfo[]> {
+  const rows = await driver.all(
+    'SELECT id, account, kind, revoked FROM credentials ORDER BY account, kind, id',
+  );
+  return rows
+    .filter((row) => account === undefined || row.account === account)
+    .map((row) => ({
+      id: String(row.id).slice(0, 12),
+      account: String(row.account),
+      kind: row.kind as Credential['kind'],
+      revoked: Number(row.revoked) === 1,
+    }));
+}
+
+/** Revokes a credential by the id that {@link listCredentials} shows; false when there is none. */
+export async function revokeCredential(driver: Driver, id: string): Promise<boolean> {
+  if (!/^[0-9a-f]{12,64}$/.test(id)) return false;
+  return (
+    (await driver.run('UPDATE credentials SET revoked = 1 WHERE substr(id, 1, $2) = $1', [id, id.length])) > 0
+  );
+}
+
+/** The account that a credential opens, or null. Looked up by hash, so the time taken tells nothing about a secret. */
+export async function findAccount(driver: Driver, credential: Credential): Promise<Account | null> {
+  const [row] = await driver.all(
+    `SELECT c.account AS account, c.secret_hash AS secret_hash, c.revoked AS revoked, a.name AS name, a.disabled AS disabled
+       FROM credentials c JOIN accounts a ON a.account = c.account WHERE c.id = $1`,
+    [idOf(credential)],
+  );
+  const expected = typeof row?.secret_hash === 'string' ? row.secret_hash : hash('');
+  const given = credential.kind === 'keys' ? hash(credential.secretKey) : hash('');
+  const same = timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(expected, 'hex'));
+  if (row === undefined || !same || Number(row.revoked) === 1) return null;
+  return { id: String(row.account), name: String(row.name), disabled: Number(row.disabled) === 1 };
+}

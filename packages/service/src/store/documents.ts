@@ -1,0 +1,128 @@
+import { type Call, fields } from '@call-attribution/core';
+import { StoreError } from './errors.ts';
+import { noTalk, secondsOf, tenthsOf } from './wire-values.ts';
+
+/** A call as three JSON fragments, so that either version is two of them side by side and nothing is printed per request. */
+export interface StoredCall {
+  readonly sid: string;
+  readonly at: number;
+  readonly talk: number;
+  readonly extension: 0 | 1;
+  /** `{` and the fields that both versions share, ending in a comma. */
+  readonly common: string;
+  /** The fields of one version only, ending in `}`. */
+  readonly v2: string;
+  readonly v3: string;
+}
+
+/** A field that is written: its name in the neutral call, and its JSON key with colon. */
+interface Part {
+  readonly name: string;
+  readonly key: string;
+}
+
+const part = (name: string, wire: string): Part => ({ name, key: `${JSON.stringify(wire)}:` });
+const shared = fields.filter((f) => f.v2 !== null && f.v2 === f.v3).map((f) => part(f.name, f.name));
+const onlyV2 = fields.flatMap((f) => (f.v2 !== null && f.v2 !== f.v3 ? [part(f.name, f.v2)] : []));
+const onlyV3 = fields.flatMap((f) => (f.v3 !== null && f.v2 !== f.v3 ? [part(f.name, f.v3)] : []));
+/** Neutral names that a v3 document does not carry. */
+const keptInV2 = fields.flatMap((f) =>
+  f.v3 === null && f.v2 !== null ? [{ name: f.name, wire: f.v2 }] : [],
+);
+const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
+const extensionChannel = /^call extensions?$/i;
+
+/** Splits a call into what the store keeps; a call that cannot be placed is refused with its sid and the field's name. */
+export function toStored(call: Call): StoredCall {
+  const record = call as unknown as Readonly<Record<string, unknown>>;
+  const sid = record.sid;
+  if (typeof sid !== 'string' || sid === '' || sid.length > 500 || sid.includes('\0')) {
+    throw new StoreError('unfit_record', 'A call has no usable sid: expected 1 to 500 characters of text.');
+  }
+  const added = record.date_added;
+  const at = typeof added === 'string' ? secondsOf(added) : null;
+  if (at === null) throw unfit(sid, 'date_added', 'YYYY-MM-DD HH:MM:SS');
+  const minutes = record.talk_minutes;
+  const talk =
+    minutes === null || minutes === undefined
+      ? noTalk
+      : typeof minutes === 'string'
+        ? tenthsOf(minutes)
+        : null;
+  if (talk === null) throw unfit(sid, 'talk_minutes', 'a decimal text in tenths of a minute, such as "1.3"');
+  const channel = record.channel;
+  return {
+    sid,
+    at,
+    talk,
+    extension: typeof channel === 'string' && extensionChannel.test(channel) ? 1 : 0,
+    common: `{${join(record, shared)},${strangers(record)}`,
+    v2: `${join(record, onlyV2)}}`,
+    v3: `${join(record, onlyV3)}}`,
+  };
+}
+
+function unfit(sid: string, field: string, expected: string): StoreError {
+  return new StoreError('unfit_record', `Call ${sid} cannot be stored: its ${field} is not ${expected}.`);
+}
+
+function join(record: Readonly<Record<string, unknown>>, parts: readonly Part[]): string {
+  let text = '';
+  for (const { name, key } of parts)
+    text += `${text === '' ? '' : ','}${key}${JSON.stringify(record[name] ?? null)}`;
+  return text;
+}
+
+/** Fields that the table does not know are kept as they came, in both versions. */
+function strangers(record: Readonly<Record<string, unknown>>): string {
+  let text = '';
+  for (const name of Object.keys(record)) {
+    if (!known.has(name) && record[name] !== undefined)
+      text += `${JSON.stringify(name)}:${JSON.stringify(record[name])},`;
+  }
+  return text;
+}
+
+/** The neutral call of three stored fragments: the v3 view, and what only v2 has. */
+export function fromStored(common: string, v2: string, v3: string): Call {
+  const call = JSON.parse(common + v3) as Record<string, unknown>;
+  const older = JSON.parse(`{${v2}`) as Record<string, unknown>;
+  for (const { name, wire } of keptInV2) call[name] = older[wire];
+  return call as unknown as Call;
+}
+
+/** One fragment as a driver gives it: bytes from SQLite, text from PostgreSQL. */
+type Fragment = ArrayBuffer | string;
+
+/** Fragments as text, whichever driver read them. */
+export function fragmentText(fragment: unknown): string {
+  return typeof fragment === 'string' ? fragment : Buffer.from(fragment as ArrayBuffer).toString('utf8');
+}
+
+/** A piece of a JSON array: the documents with commas between, `before` in front and `after` behind (one byte each). */
+export function joinDocuments(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  before: '[' | ',',
+  after: ']' | '',
+): Buffer {
+  const fragments = rows as readonly { readonly head: Fragment; readonly tail: Fragment }[];
+  if (typeof fragments[0]?.head === 'string') {
+    let text = '';
+    for (const { head, tail } of fragments)
+      text += `${text === '' ? before : ','}${head as string}${tail as string}`;
+    return Buffer.from(text + after);
+  }
+  let length = rows.length + after.length;
+  for (const { head, tail } of fragments)
+    length += (head as ArrayBuffer).byteLength + (tail as ArrayBuffer).byteLength;
+  const page = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const { head, tail } of fragments) {
+    page[at] = at === 0 ? before.charCodeAt(0) : 0x2c;
+    page.set(new Uint8Array(head as ArrayBuffer), at + 1);
+    page.set(new Uint8Array(tail as ArrayBuffer), at + 1 + (head as ArrayBuffer).byteLength);
+    at += 1 + (head as ArrayBuffer).byteLength + (tail as ArrayBuffer).byteLength;
+  }
+  if (after !== '') page[at] = after.charCodeAt(0);
+  return page;
+}

@@ -1,0 +1,55 @@
+import { StoreError } from './errors.ts';
+import { migrate } from './migrations.ts';
+import type { PageTuning } from './pages.ts';
+import { openPostgres, type PostgresOptions } from './postgres-driver.ts';
+import { createSqlStore } from './sql-store.ts';
+import { openSqlite, type SqliteOptions } from './sqlite-driver.ts';
+import type { Store } from './store.ts';
+
+/** Options of {@link openStore}; those of the other database are without effect. */
+export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning {
+  /** The clock that sync times are taken from, in milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+/**
+ * Opens a store and brings its schema up to date: `sqlite:<file>`, `sqlite::memory:` or `postgres://user@host/database`.
+ * A store that a later release wrote is refused.
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const driver = /^postgres(?:ql)?:\/\//.test(url)
+    ? openPostgres(url, options)
+    : await openSqlite(fileOf(url), options);
+  try {
+    await migrate(driver);
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+  return createSqlStore(driver, withoutPassword(url), options);
+}
+
+function fileOf(url: string): string {
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';
+  if (file !== '') return file;
+  throw new StoreError(
+    'store_url',
+    `A store is given as sqlite:<file>, sqlite::memory: or postgres://user@host/database; got ${scheme(url)}.`,
+  );
+}
+
+/** Names a wrong store URL without repeating what may be a password in it. */
+function scheme(url: string): string {
+  const found = /^([a-z][a-z0-9+.-]*):/i.exec(url);
+  return found === null ? 'a text without a known scheme' : `the scheme "${found[1]}:"`;
+}
+
+function withoutPassword(url: string): string {
+  if (url.startsWith('sqlite:')) return url;
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return 'postgres://';
+  }
+}

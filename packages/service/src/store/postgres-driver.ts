@@ -1,0 +1,123 @@
+import pg from 'pg';
+import type { Dialect, Driver, Insert, Session, Value } from './driver.ts';
+import { StoreError } from './errors.ts';
+
+/** Options of a PostgreSQL store. */
+export interface PostgresOptions {
+  /** Connections this process keeps at most. Default 10. */
+  poolSize?: number;
+  /** How long to wait for a connection, in milliseconds. Default 10,000. */
+  connectTimeoutMs?: number;
+}
+
+const dialect: Dialect = {
+  name: 'postgres',
+  fragment: 'text',
+  key: 'text COLLATE "C"',
+  clustered: '',
+  among: (column, placeholder) => `${column} = ANY(${placeholder})`,
+  list: (values) => values,
+  holds: (column, placeholder) => `position(${placeholder} in ${column}) > 0`,
+  lock: 'FOR UPDATE',
+  sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
+};
+
+/** One statement carries at most this many rows, well under the protocol's 65,535 parameters. */
+const rowsAtOnce = 500;
+/** Serialization failure and deadlock: the database asks for the transaction to be run again. */
+const runAgain = new Set(['40001', '40P01']);
+const attempts = 6;
+const integerTypes = new Set([20, 1700]);
+
+/** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
+export function openPostgres(url: string, options: PostgresOptions = {}): Driver {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    application_name: 'call-attribution-service',
+    // Counts come as bigint or numeric; ours stay far below 2^53.
+    types: {
+      getTypeParser: ((oid: number, format: 'text') =>
+        integerTypes.has(oid)
+          ? Number
+          : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  });
+  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  pool.on('error', () => undefined);
+
+  const transaction = async <T>(begin: string, body: (session: Session) => Promise<T>): Promise<T> => {
+    const client = await connected(() => pool.connect());
+    let broken = false;
+    try {
+      await client.query(begin);
+      const result = await body(sessionOf(client));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {
+        broken = true;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return {
+    dialect,
+    ...sessionOf({ query: ((...args: [string, Value[]]) => connected(() => pool.query(...args))) as never }),
+    read: (body) => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', body),
+    async write(body) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await transaction('BEGIN', body);
+        } catch (error) {
+          if (attempt >= attempts || !runAgain.has(String((error as { code?: unknown }).code))) throw error;
+          await new Promise((done) => setTimeout(done, 10 * 2 ** attempt));
+        }
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function connected<T>(job: () => Promise<T>): Promise<T> {
+  try {
+    return await job();
+  } catch (cause) {
+    const code = String((cause as { code?: unknown }).code ?? '');
+    const message = cause instanceof Error ? cause.message : '';
+    // Five-character codes are answers of a living server, except the class 57P: it is going down.
+    const answered = /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P') && !/^E[A-Z]{4}$/.test(code);
+    if (answered) throw cause;
+    throw new StoreError(
+      'store_unavailable',
+      `The PostgreSQL of the store does not answer (${code || message}). Check that it runs and that host, port, user and database are right.`,
+      { cause, retryable: true },
+    );
+  }
+}
+
+function sessionOf(client: Pick<pg.PoolClient, 'query'>): Session {
+  const query = async (sql: string, values: readonly Value[] = []) => client.query(sql, values as Value[]);
+  return {
+    all: async (sql, values) => (await query(sql, values)).rows,
+    run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
+    async many(insert: Insert, rows) {
+      const width = rows[0]?.length ?? 0;
+      for (let at = 0; at < rows.length; at += rowsAtOnce) {
+        const part = rows.slice(at, at + rowsAtOnce);
+        const marks = part.map(
+          (_, row) =>
+            `(${Array.from({ length: width }, (_, column) => `$${row * width + column + 1}`).join(',')})`,
+        );
+        await query(
+          `${insert.into} VALUES ${marks.join(',')} ${insert.otherwise ?? ''}`,
+          part.flat() as Value[],
+        );
+      }
+    },
+  };
+}

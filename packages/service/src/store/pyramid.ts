@@ -1,0 +1,154 @@
+import type { Session, Value } from './driver.ts';
+import type { Selection } from './selection.ts';
+
+/** Widths of the time buckets as powers of two in seconds: 388 days, 24.3 days, 36.4 hours. */
+export const levels = [25, 21, 17] as const;
+
+const edge = -1;
+
+/** A run of time whose calls are counted together: buckets of one level, or an edge counted through the index. */
+interface Run {
+  readonly level: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Counted extends Run {
+  readonly n: number;
+}
+
+const width = (level: number): number => 2 ** level;
+
+/** One changed cell of the tally: account is added by the writer. */
+export interface Cell {
+  readonly level: number;
+  readonly bucket: number;
+  readonly extension: number;
+  readonly talk: number;
+  readonly n: number;
+}
+
+/** What of a call the pyramid counts. */
+export interface Place {
+  readonly at: number;
+  readonly talk: number;
+  readonly extension: number;
+}
+
+/** Signed differences of a batch, one per cell, in key order so that concurrent writers lock in one order. */
+export function differences(added: Iterable<Place>, removed: Iterable<Place>): Cell[] {
+  const cells = new Map<
+    string,
+    { level: number; bucket: number; extension: number; talk: number; n: number }
+  >();
+  const count = ({ at, talk, extension }: Place, sign: 1 | -1) => {
+    for (const level of levels) {
+      const bucket = Math.floor(at / width(level));
+      const key = `${level},${bucket},${extension},${talk}`;
+      const cell = cells.get(key);
+      if (cell === undefined) cells.set(key, { level, bucket, extension, talk, n: sign });
+      else cell.n += sign;
+    }
+  };
+  for (const place of added) count(place, 1);
+  for (const place of removed) count(place, -1);
+  return [...cells.values()]
+    .filter((cell) => cell.n !== 0)
+    .sort((a, b) => a.level - b.level || a.bucket - b.bucket || a.extension - b.extension || a.talk - b.talk);
+}
+
+/** Cuts `[from, to)` into the widest aligned runs; what no bucket fills is an edge of at most 36 hours at each end. */
+function cut(from: number, to: number, depth = 0): Run[] {
+  if (from >= to) return [];
+  const level = levels[depth];
+  if (level === undefined) return [{ level: edge, from, to }];
+  const first = Math.ceil(from / width(level)) * width(level);
+  const last = Math.floor(to / width(level)) * width(level);
+  if (first >= last) return cut(from, to, depth + 1);
+  return [...cut(from, first, depth + 1), { level, from: first, to: last }, ...cut(last, to, depth + 1)];
+}
+
+/** Parameters of one statement, numbered as they are put in. */
+export function parameters(): { values: Value[]; put: (value: Value) => string } {
+  const values: Value[] = [];
+  return { values, put: (value) => `$${values.push(value)}` };
+}
+
+/** The conditions that do not speak of time. */
+export function besidesTime(selection: Selection, put: (value: Value) => string): string {
+  const talk =
+    selection.talk === null
+      ? ''
+      : ` AND talk >= ${put(selection.talk.from)} AND talk <= ${put(selection.talk.to)}`;
+  return `${selection.extensions ? '' : ' AND extension = 0'}${talk}`;
+}
+
+/** Counts each run in one statement and lists the buckets that hold something, in time order. */
+async function counted(
+  session: Session,
+  account: string,
+  selection: Selection,
+  runs: readonly Run[],
+): Promise<Counted[]> {
+  if (runs.length === 0) return [];
+  const { values, put } = parameters();
+  const owner = put(account);
+  const rest = besidesTime(selection, put);
+  const parts = runs.map(({ level, from, to }, run) =>
+    level === edge
+      ? `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM calls
+           WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${rest}`
+      : `SELECT ${run} AS run, bucket, sum(n) AS n FROM tally
+           WHERE account = ${owner} AND level = ${level}
+             AND bucket >= ${put(from / width(level))} AND bucket < ${put(to / width(level))}${rest}
+           GROUP BY bucket`,
+  );
+  const rows = await session.all(parts.join(' UNION ALL '), values);
+  const found = rows.map((row): Counted & { run: number } => {
+    const run = Number(row.run);
+    const whole = runs[run] as Run;
+    const start = Number(row.bucket) * width(whole.level);
+    const span =
+      whole.level === edge ? whole : { level: whole.level, from: start, to: start + width(whole.level) };
+    return { ...span, run, n: Number(row.n) };
+  });
+  return found.sort((a, b) => a.run - b.run || a.from - b.from);
+}
+
+/** How many calls a selection holds; costs the same for a day and for ten years. */
+export async function countCalls(session: Session, account: string, selection: Selection): Promise<number> {
+  const runs = await counted(session, account, selection, cut(selection.from, selection.to));
+  return runs.reduce((total, run) => total + run.n, 0);
+}
+
+/**
+ * The total, and where the call of a rank stands: so many calls (`skip`) after the start of a short stretch of time. A
+ * bucket of fewer than `walkBelow` calls is not split further.
+ */
+export async function findRank(
+  session: Session,
+  account: string,
+  selection: Selection,
+  rank: number,
+  walkBelow: number,
+): Promise<{ total: number; from: number; skip: number }> {
+  let runs = await counted(session, account, selection, cut(selection.from, selection.to));
+  const total = runs.reduce((sum, run) => sum + run.n, 0);
+  let skip = rank;
+  for (;;) {
+    let holder: Counted | undefined;
+    for (const run of runs) {
+      if (skip < run.n) {
+        holder = run;
+        break;
+      }
+      skip -= run.n;
+    }
+    if (holder === undefined) return { total, from: selection.to, skip: 0 };
+    const finer = levels[levels.indexOf(holder.level as (typeof levels)[number]) + 1];
+    if (holder.level === edge || finer === undefined || holder.n < walkBelow) {
+      return { total, from: Math.max(holder.from, selection.from), skip };
+    }
+    runs = await counted(session, account, selection, [{ level: finer, from: holder.from, to: holder.to }]);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Driver } from './driver.ts';
+import { holdAccount } from './write.ts';
+
+/** An SMS-enabled number as the listing shows it. */
+export interface SmsEntry {
+  readonly number: string;
+  /** The flag as it is sent, such as `1`. */
+  readonly smsEnabled: string;
+  /** Listener address. */
+  readonly url: string;
+}
+
+/** The SMS-enabled numbers of an account, by number. */
+export async function listSms(driver: Driver, account: string): Promise<SmsEntry[]> {
+  const rows = await driver.all(
+    'SELECT number, sms_enabled, url FROM sms_numbers WHERE account = $1 ORDER BY number',
+    [account],
+  );
+  return rows.map((row) => ({
+    number: String(row.number),
+    smsEnabled: String(row.sms_enabled),
+    url: String(row.url),
+  }));
+}
+
+/** Replaces the SMS-enabled numbers of an account. */
+export async function replaceSms(
+  driver: Driver,
+  account: string,
+  numbers: readonly SmsEntry[],
+): Promise<void> {
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
+    await session.many(
+      { into: 'INSERT INTO sms_numbers (account, number, sms_enabled, url)' },
+      numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
+    );
+  });
+}

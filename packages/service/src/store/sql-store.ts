@@ -1,0 +1,139 @@
+import type { Call } from '@call-attribution/core';
+import {
+  findAccount,
+  listAccounts,
+  listCredentials,
+  putAccount,
+  putCredential,
+  revokeCredential,
+} from './accounts.ts';
+import { fragmentText, fromStored } from './documents.ts';
+import type { Driver } from './driver.ts';
+import { eraseCaller } from './erasure.ts';
+import { StoreError } from './errors.ts';
+import { type PageTuning, readPage } from './pages.ts';
+import { besidesTime, countCalls, parameters } from './pyramid.ts';
+import { everything, type Selection } from './selection.ts';
+import { listSms, replaceSms } from './sms.ts';
+import type { Store } from './store.ts';
+import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep.ts';
+import { secondsOf } from './wire-values.ts';
+import { deleteCalls, holdAccount, type Stored, writeCalls } from './write.ts';
+
+/** A store over a driver whose database has the present schema. */
+export function createSqlStore(
+  driver: Driver,
+  name: string,
+  { now = Date.now, ...tuning }: PageTuning & { now?: () => number } = {},
+): Store {
+  const upsert = (account: string, calls: readonly Call[]): Promise<Stored> =>
+    driver.write((session) => writeCalls(driver, session, account, calls));
+
+  return {
+    name,
+    putAccount: (account) => putAccount(driver, account),
+    accounts: () => listAccounts(driver),
+    putCredential: (account, credential) => putCredential(driver, account, credential),
+    credentials: (account) => listCredentials(driver, account),
+    revokeCredential: (id) => revokeCredential(driver, id),
+    findAccount: (credential) => findAccount(driver, credential),
+
+    upsert,
+    async load(account, calls, { batch = 1_000 } = {}) {
+      const sum = { stored: 0, leftOut: 0 };
+      let waiting: Call[] = [];
+      const flush = async () => {
+        const { stored, leftOut } = await upsert(account, waiting);
+        sum.stored += stored;
+        sum.leftOut += leftOut;
+        waiting = [];
+      };
+      for await (const call of calls) if (waiting.push(call) >= batch) await flush();
+      if (waiting.length > 0) await flush();
+      return sum;
+    },
+    remove: (account, sids) =>
+      driver.write(async (session) => {
+        await holdAccount(driver, session, account);
+        return deleteCalls(driver, session, account, sids);
+      }),
+
+    count: (account, selection) => countCalls(driver, account, selection),
+    page: (account, query) => readPage(driver, account, query, tuning),
+    async document(account, sid, version) {
+      const [row] = await driver.all(
+        `SELECT common, ${version} AS tail FROM calls WHERE account = $1 AND sid = $2`,
+        [account, sid],
+      );
+      return row === undefined ? null : Buffer.from(fragmentText(row.common) + fragmentText(row.tail));
+    },
+    async get(account, sid) {
+      const [row] = await driver.all('SELECT common, v2, v3 FROM calls WHERE account = $1 AND sid = $2', [
+        account,
+        sid,
+      ]);
+      return row === undefined ? null : callOf(row);
+    },
+    calls: (account, selection = everything) => eachCall(driver, account, selection),
+
+    smsNumbers: (account) => listSms(driver, account),
+    putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
+
+    async syncState(account) {
+      const [row] = await driver.all('SELECT state FROM sync_state WHERE account = $1', [account]);
+      return row === undefined ? null : JSON.parse(String(row.state));
+    },
+    commitSync: (account, { calls, state }) =>
+      driver.write(async (session) => {
+        const stored = await writeCalls(driver, session, account, calls);
+        await session.run(
+          `INSERT INTO sync_state (account, state, committed_at) VALUES ($1, $2, $3)
+             ON CONFLICT (account) DO UPDATE SET state = excluded.state, committed_at = excluded.committed_at`,
+          [account, JSON.stringify(state), now()],
+        );
+        return stored;
+      }),
+
+    async purge(account, before) {
+      const at = secondsOf(before);
+      if (at === null)
+        throw new StoreError('unfit_record', 'The moment of a purge is written YYYY-MM-DD HH:MM:SS.');
+      return purgeBefore(driver, account, at);
+    },
+    erase: (account, caller) => eraseCaller(driver, account, caller),
+    check: () => checkTally(driver),
+    rebuild: () => rebuildTally(driver),
+    sizes: () => measureStore(driver),
+    async ping() {
+      await driver.all('SELECT version FROM meta WHERE id = 1');
+    },
+    close: () => driver.close(),
+  };
+}
+
+/** Calls read at once when all are wanted. */
+const stretch = 500;
+
+async function* eachCall(driver: Driver, account: string, selection: Selection): AsyncGenerator<Call> {
+  for (let from = selection.from, after = ''; ; ) {
+    const { values, put } = parameters();
+    const owner = put(account);
+    const start = put(from);
+    const rows = await driver.all(
+      `SELECT common, v2, v3, at, sid FROM calls
+        WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
+          ${besidesTime(selection, put)}
+        ORDER BY at, sid LIMIT ${stretch}`,
+      values,
+    );
+    for (const row of rows) yield callOf(row);
+    const last = rows.at(-1);
+    if (rows.length < stretch || last === undefined) return;
+    from = Number(last.at);
+    after = String(last.sid);
+  }
+}
+
+function callOf(row: Readonly<Record<string, unknown>>): Call {
+  return fromStored(fragmentText(row.common), fragmentText(row.v2), fragmentText(row.v3));
+}

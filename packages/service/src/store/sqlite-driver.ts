@@ -1,0 +1,147 @@
+import Database from 'libsql';
+import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
+import { StoreError } from './errors.ts';
+import { createLane } from './lane.ts';
+
+/** Options of the embedded database. */
+export interface SqliteOptions {
+  /**
+   * `normal` (default) survives a killed process; a power failure may take the last batches, which a sync reads again.
+   * `full` survives that too, and writes slower.
+   */
+  synchronous?: 'normal' | 'full';
+  /** How long a writer waits for the writer of another process, in milliseconds. Default 30,000. */
+  busyTimeoutMs?: number;
+}
+
+const dialect: Dialect = {
+  name: 'sqlite',
+  fragment: 'BLOB',
+  key: 'TEXT',
+  clustered: 'WITHOUT ROWID',
+  among: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
+  list: (values) => JSON.stringify(values),
+  holds: (column, placeholder) => `instr(${column}, CAST(${placeholder} AS BLOB)) > 0`,
+  lock: '',
+  sizeQuery: 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
+};
+
+/** Opens the embedded database: one connection that writes and one that reads, both in this thread. */
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
+  const inMemory = file === ':memory:';
+  const writer = connect(file);
+  tune(writer, options);
+  // An in-memory database lives in its one connection, so readers take turns with the writer there.
+  const reader = inMemory ? writer : connect(file);
+  if (!inMemory) reader.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON');
+  const writing = createLane();
+  const reading = inMemory ? writing : createLane();
+  const write = sessionOf(writer);
+  const read = sessionOf(reader);
+  const patience = options.busyTimeoutMs ?? 30_000;
+
+  const transaction = async <T>(
+    connection: Database.Database,
+    begin: string,
+    session: Session,
+    body: (s: Session) => Promise<T>,
+  ): Promise<T> => {
+    connection.exec(begin);
+    try {
+      const result = await body(session);
+      connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
+  return {
+    dialect,
+    all: (sql, values) => reading(() => read.all(sql, values)),
+    run: (sql, values) => writing(() => write.run(sql, values)),
+    many: (insert, rows) => writing(() => write.many(insert, rows)),
+    read: (body) => reading(() => transaction(reader, 'BEGIN', read, body)),
+    write: (body) =>
+      writing(() => untilFree(patience, () => transaction(writer, 'BEGIN IMMEDIATE', write, body))),
+    async close() {
+      await reading(async () => {
+        if (reader !== writer) reader.close();
+      });
+      await writing(async () => writer.close());
+    },
+  };
+}
+
+function connect(file: string): Database.Database {
+  try {
+    return new Database(file);
+  } catch (cause) {
+    throw new StoreError(
+      'store_unavailable',
+      `The database file ${file} cannot be opened: its folder must exist and be writable. Create the folder or give another path.`,
+      { cause },
+    );
+  }
+}
+
+function tune(connection: Database.Database, options: SqliteOptions): void {
+  try {
+    connection.exec('PRAGMA busy_timeout = 5000');
+    connection.prepare('PRAGMA journal_mode = WAL').all();
+    connection.exec(`PRAGMA synchronous = ${options.synchronous === 'full' ? 'FULL' : 'NORMAL'}`);
+    connection.exec('PRAGMA journal_size_limit = 67108864');
+    // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+    connection.exec('PRAGMA busy_timeout = 20');
+  } catch (cause) {
+    throw new StoreError(
+      'store_unavailable',
+      'The database file cannot be used: it is not a database of this service, or it is damaged. Give another path or restore a copy.',
+      { cause },
+    );
+  }
+}
+
+async function untilFree<T>(patience: number, attempt: () => Promise<T>): Promise<T> {
+  for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 50)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const busy = String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+      if (!busy) throw error;
+      if (waited >= patience) {
+        throw new StoreError(
+          'store_busy',
+          `Another process has been writing to the database for ${patience} ms. Try again, or end that process.`,
+          { cause: error, retryable: true },
+        );
+      }
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+}
+
+function sessionOf(connection: Database.Database): Session {
+  const prepared = new Map<string, Database.Statement>();
+  const statement = (sql: string): Database.Statement => {
+    let found = prepared.get(sql);
+    if (found === undefined) {
+      if (prepared.size >= 300) prepared.clear();
+      found = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+      prepared.set(sql, found);
+    }
+    return found;
+  };
+  return {
+    all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
+    run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
+    many: async (insert: Insert, rows) => {
+      const width = rows[0]?.length ?? 0;
+      if (width === 0) return;
+      const marks = Array.from({ length: width }, (_, i) => `$${i + 1}`).join(',');
+      const one = statement(`${insert.into} VALUES (${marks}) ${insert.otherwise ?? ''}`);
+      for (const row of rows) one.run(row as Value[]);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import type { Driver, Session } from './driver.ts';
+import { levels } from './pyramid.ts';
+import { textOfSeconds } from './wire-values.ts';
+import { deleteCalls, holdAccount } from './write.ts';
+
+/** What {@link checkTally} found: an empty list is a store whose counts are exact. */
+export interface TallyFault {
+  readonly account: string;
+  readonly level: number;
+  /** Calls that the tally says, and calls that are there. */
+  readonly tally: number;
+  readonly calls: number;
+}
+
+const cells = (level: number, owner: string): string =>
+  `SELECT account, ${level} AS level, at >> ${level} AS bucket, extension, talk, count(*) AS n
+     FROM calls ${owner} GROUP BY account, at >> ${level}, extension, talk`;
+
+/** Compares every cell of the tally with the calls. */
+export async function checkTally(driver: Driver): Promise<TallyFault[]> {
+  return driver.read(async (session) => {
+    const faults: TallyFault[] = [];
+    for (const level of levels) {
+      const rows = await session.all(
+        `SELECT account, sum(kept) AS kept, sum(found) AS found FROM (
+           SELECT account, bucket, extension, talk, sum(kept) AS kept, sum(found) AS found FROM (
+             SELECT account, bucket, extension, talk, n AS kept, 0 AS found FROM tally WHERE level = ${level}
+             UNION ALL SELECT account, bucket, extension, talk, 0 AS kept, n AS found FROM (${cells(level, '')}) counted
+           ) both_sides GROUP BY account, bucket, extension, talk HAVING sum(kept) <> sum(found)
+         ) unequal GROUP BY account ORDER BY account`,
+      );
+      for (const row of rows) {
+        faults.push({
+          account: String(row.account),
+          level,
+          tally: Number(row.kept),
+          calls: Number(row.found),
+        });
+      }
+    }
+    return faults;
+  });
+}
+
+/** Counts the tally anew from the calls, account by account. */
+export async function rebuildTally(driver: Driver): Promise<void> {
+  for (const account of await accountIds(driver)) {
+    await driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      await session.run('DELETE FROM tally WHERE account = $1', [account]);
+      for (const level of levels) {
+        await session.run(
+          `INSERT INTO tally (account, level, bucket, extension, talk, n) ${cells(level, 'WHERE account = $1')}`,
+          [account],
+        );
+      }
+    });
+  }
+}
+
+/** Deletes the calls added before a moment (wire time), some thousand per transaction. Gives how many there were. */
+export async function purgeBefore(driver: Driver, account: string, before: number): Promise<number> {
+  for (let purged = 0; ; ) {
+    const deleted = await driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      const rows = await session.all(
+        'SELECT sid FROM calls WHERE account = $1 AND at < $2 ORDER BY at, sid LIMIT 2000',
+        [account, before],
+      );
+      if (rows.length === 0) await dropEmptyCells(session, account);
+      return deleteCalls(
+        driver,
+        session,
+        account,
+        rows.map((row) => String(row.sid)),
+      );
+    });
+    purged += deleted;
+    if (deleted === 0) return purged;
+  }
+}
+
+async function dropEmptyCells(session: Session, account: string): Promise<void> {
+  await session.run('DELETE FROM tally WHERE account = $1 AND n = 0', [account]);
+}
+
+/** How much of an account is stored, and how old it is. */
+export interface AccountSize {
+  readonly account: string;
+  readonly calls: number;
+  /** Wire times of the first and the last call; null for an empty account. */
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  /** Bytes of the documents, estimated from up to 500 of them. */
+  readonly documentBytes: number;
+  /** When the last sync was committed, in milliseconds since 1970; null for never. */
+  readonly syncedAt: number | null;
+}
+
+/** Sizes and ages per account, and the bytes of the whole database. */
+export async function measureStore(driver: Driver): Promise<{ bytes: number; accounts: AccountSize[] }> {
+  return driver.read(async (session) => {
+    const accounts: AccountSize[] = [];
+    const rows = await session.all('SELECT account FROM accounts ORDER BY account');
+    for (const row of rows) accounts.push(await measureAccount(session, String(row.account)));
+    const [size] = await session.all(driver.dialect.sizeQuery);
+    return { bytes: Number(size?.bytes ?? 0), accounts };
+  });
+}
+
+async function measureAccount(session: Session, account: string): Promise<AccountSize> {
+  const one = async (sql: string) => (await session.all(sql, [account]))[0];
+  const coarsest = levels[0];
+  const count = await one(`SELECT sum(n) AS n FROM tally WHERE account = $1 AND level = ${coarsest}`);
+  const ages = await one(
+    `SELECT (SELECT at FROM calls WHERE account = $1 ORDER BY at LIMIT 1) AS oldest,
+            (SELECT at FROM calls WHERE account = $1 ORDER BY at DESC LIMIT 1) AS newest`,
+  );
+  const sample = await one(
+    `SELECT avg(bytes) AS mean FROM (
+       SELECT length(common) + length(v2) + length(v3) AS bytes FROM calls WHERE account = $1 LIMIT 500) some`,
+  );
+  const sync = await one('SELECT committed_at FROM sync_state WHERE account = $1');
+  const calls = Number(count?.n ?? 0);
+  const time = (value: unknown) =>
+    value === null || value === undefined ? null : textOfSeconds(Number(value));
+  return {
+    account,
+    calls,
+    oldest: time(ages?.oldest),
+    newest: time(ages?.newest),
+    documentBytes: Math.round(calls * Number(sample?.mean ?? 0)),
+    syncedAt: sync === undefined ? null : Number(sync.committed_at),
+  };
+}
+
+async function accountIds(driver: Driver): Promise<string[]> {
+  return (await driver.all('SELECT account FROM accounts ORDER BY account')).map((row) =>
+    String(row.account),
+  );
+}

@@ -1,0 +1,57 @@
+const dateForm = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/;
+const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
+
+/** Talk value of a call that never had one: outside every bounded range, inside no range at all. */
+export const noTalk = -1;
+
+/**
+ * Place of a wire time on one line of seconds, for ordering and ranges only: the API names no time zone, so the text is
+ * read as it stands. Null when the text is not `YYYY-MM-DD HH:MM:SS` or not a day of the calendar.
+ */
+export function secondsOf(text: string): number | null {
+  const parts = dateForm.exec(text);
+  if (parts === null) return null;
+  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const date = new Date(0);
+  // Date.UTC would read the years 0 to 99 as 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  return date.getTime() / 1000 + hour * 3600 + minute * 60 + second;
+}
+
+/** The wire form of a place on the line of seconds. */
+export function textOfSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** `"1.3"` as 13. Null when the text is no decimal, or is finer than the tenths that the API counts in. */
+export function tenthsOf(text: string): number | null {
+  const parts = tenthsForm.exec(text);
+  return parts === null ? null : Number(parts[1]) * 10 + Number(parts[2] ?? 0);
+}
+
+/** The largest talk value a store can hold; bounds beyond it are cut to it. */
+export const mostTenths = 2_147_483_646;
+
+/**
+ * A bound of a talk range in whole tenths, without a rounding error: `floor` is the largest tenth at or below the bound,
+ * `exact` says whether the bound lies on it.
+ */
+export function tenthsBound(text: string): { floor: number; exact: boolean } {
+  const negative = text.startsWith('-');
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const rest = /[1-9]/.test(fraction.slice(1));
+  const tenths =
+    digits.length > 9 ? mostTenths : Math.min(Number(digits) * 10 + Number(fraction[0] ?? 0), mostTenths);
+  if (!negative) return { floor: tenths, exact: !rest };
+  return rest ? { floor: -tenths - 1, exact: false } : { floor: tenths === 0 ? 0 : -tenths, exact: true };
+}

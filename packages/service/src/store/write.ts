@@ -1,0 +1,127 @@
+import type { Call } from '@call-attribution/core';
+import { callerMark } from './caller-mark.ts';
+import { type StoredCall, toStored } from './documents.ts';
+import type { Driver, Session, Value } from './driver.ts';
+import { StoreError } from './errors.ts';
+import { type Cell, differences, type Place } from './pyramid.ts';
+
+/** What a batch came to. */
+export interface Stored {
+  /** Calls written, new or changed or the same as before. */
+  readonly stored: number;
+  /** Calls left out because their caller asked to be erased. */
+  readonly leftOut: number;
+}
+
+const callColumns = 'INSERT INTO calls (account, sid, at, talk, extension, common, v2, v3)';
+const replaceCall = `ON CONFLICT (account, sid) DO UPDATE SET at = excluded.at, talk = excluded.talk,
+  extension = excluded.extension, common = excluded.common, v2 = excluded.v2, v3 = excluded.v3`;
+const addCell =
+  'ON CONFLICT (account, level, bucket, extension, talk) DO UPDATE SET n = tally.n + excluded.n';
+
+/** Makes this transaction the only writer of the account, and gives its salt. */
+export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
+  const [row] = await session.all(`SELECT salt FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
+    account,
+  ]);
+  if (row === undefined) {
+    throw new StoreError(
+      'unknown_account',
+      `The store has no account ${account}. Add it first: accounts add --id ${account}.`,
+    );
+  }
+  return String(row.salt);
+}
+
+/** Upserts calls by sid inside a transaction that holds the account; tally and rows change together. */
+export async function writeCalls(
+  driver: Driver,
+  session: Session,
+  account: string,
+  calls: readonly Call[],
+): Promise<Stored> {
+  const salt = await holdAccount(driver, session, account);
+  const unwanted = await erasedCallers(session, account);
+  // The last of several calls with one sid wins, as if they had come one after the other.
+  const batch = new Map<string, StoredCall>();
+  let leftOut = 0;
+  for (const call of calls) {
+    if (unwanted.size > 0 && isErased(call, salt, unwanted)) leftOut += 1;
+    else {
+      const stored = toStored(call);
+      batch.set(stored.sid, stored);
+    }
+  }
+  if (batch.size === 0) return { stored: 0, leftOut };
+  const fresh = [...batch.values()];
+  const before = await placesOf(driver, session, account, [...batch.keys()]);
+  await session.many(
+    { into: callColumns, otherwise: replaceCall },
+    fresh.map((c) => [
+      account,
+      c.sid,
+      c.at,
+      c.talk,
+      c.extension,
+      fragment(driver, c.common),
+      fragment(driver, c.v2),
+      fragment(driver, c.v3),
+    ]),
+  );
+  await addCells(session, account, differences(fresh, before));
+  return { stored: fresh.length, leftOut };
+}
+
+/** Deletes calls by sid inside a transaction that holds the account. */
+export async function deleteCalls(
+  driver: Driver,
+  session: Session,
+  account: string,
+  sids: readonly string[],
+): Promise<number> {
+  const before = await placesOf(driver, session, account, sids);
+  await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.among('sid', '$2')}`, [
+    account,
+    driver.dialect.list(sids),
+  ]);
+  await addCells(session, account, differences([], before));
+  return before.length;
+}
+
+async function placesOf(
+  driver: Driver,
+  session: Session,
+  account: string,
+  sids: readonly string[],
+): Promise<Place[]> {
+  const rows = await session.all(
+    `SELECT at, talk, extension FROM calls WHERE account = $1 AND ${driver.dialect.among('sid', '$2')}`,
+    [account, driver.dialect.list(sids)],
+  );
+  return rows.map((row) => ({
+    at: Number(row.at),
+    talk: Number(row.talk),
+    extension: Number(row.extension),
+  }));
+}
+
+async function addCells(session: Session, account: string, cells: readonly Cell[]): Promise<void> {
+  await session.many(
+    { into: 'INSERT INTO tally (account, level, bucket, extension, talk, n)', otherwise: addCell },
+    cells.map((c): Value[] => [account, c.level, c.bucket, c.extension, c.talk, c.n]),
+  );
+}
+
+async function erasedCallers(session: Session, account: string): Promise<ReadonlySet<string>> {
+  const rows = await session.all('SELECT caller FROM erased WHERE account = $1', [account]);
+  return new Set(rows.map((row) => String(row.caller)));
+}
+
+function isErased(call: Call, salt: string, unwanted: ReadonlySet<string>): boolean {
+  const caller = (call as { ani?: unknown }).ani;
+  return typeof caller === 'string' && unwanted.has(callerMark(caller, salt));
+}
+
+function fragment(driver: Driver, text: string): Value {
+  return driver.dialect.name === 'sqlite' ? Buffer.from(text) : text;
+}

@@ -1,0 +1,199 @@
+import { fromCall } from '@call-attribution/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  generate,
+  type Sandbox,
+  type SandboxAccount,
+  type SandboxOptions,
+  startSandbox,
+} from '../src/index.ts';
+import { fromText } from '../src/made-up/wall-time.ts';
+
+const list = '/v3/user/bid-management';
+const open: Sandbox[] = [];
+
+async function start(options: SandboxOptions = {}) {
+  const sandbox = await startSandbox({ records: 300, ...options });
+  open.push(sandbox);
+  const [account] = sandbox.accounts;
+  if (!account) throw new Error('no account');
+  return { sandbox, account };
+}
+
+const keys = ({ accessKey, secretKey }: SandboxAccount) => ({ access_key: accessKey, secret_key: secretKey });
+
+afterAll(async () => {
+  for (const sandbox of open) await sandbox.close();
+});
+
+describe('a sandbox', () => {
+  let sandbox: Sandbox;
+  let account: SandboxAccount;
+  const get = (path: string, headers: Record<string, string> = keys(account)) =>
+    fetch(sandbox.url + path, { headers });
+  const control = (path: string, method = 'GET') => fetch(sandbox.url + path, { method });
+
+  beforeAll(async () => {
+    ({ sandbox, account } = await start({ accounts: 2, seed: 5 }));
+  });
+
+  test('serves the made-up calls of its seed, in both versions', async () => {
+    const made = [...generate({ records: 300, accounts: 2, seed: 5 })].filter(
+      (call) => call.acct_id === account.id,
+    );
+    const inOrder = made.sort((a, b) =>
+      `${a.date_added} ${a.sid}`.localeCompare(`${b.date_added} ${b.sid}`, 'en'),
+    );
+    const v3 = await (await get(`${list}?rows=1000&q=inc_gce:1`)).json();
+    expect(v3).toEqual(inOrder.map((call) => fromCall(call, 'v3')));
+    const bearer = { authorization: `Bearer ${account.bearerToken}` };
+    const v2 = await (await get('/v2/user/bid-management?rows=1000', bearer)).json();
+    expect(v2).toEqual(inOrder.map((call) => fromCall(call, 'v2')));
+  });
+
+  test('has accounts with the documented test keys, each with its own calls', async () => {
+    expect(
+      sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => [
+        id,
+        accessKey,
+        secretKey,
+        bearerToken,
+      ]),
+    ).toEqual([
+      ['101', 'test_access_101', 'test_secret_101', 'test_bearer_101'],
+      ['102', 'test_access_102', 'test_secret_102', 'test_bearer_102'],
+    ]);
+    for (const own of sandbox.accounts) {
+      const answer = await get(`${list}?q=inc_gce:1`, keys(own));
+      expect(answer.headers.get('content-range')).toBe(`1-100/${own.records}`);
+      for (const call of (await answer.json()) as { acct_id: string }[]) expect(call.acct_id).toBe(own.id);
+    }
+  });
+
+  test('lists SMS numbers', async () => {
+    const query = `action=sms.get_numbers&access_key=${account.accessKey}&secret_access_key=${account.secretKey}`;
+    const xml = await (await fetch(`${sandbox.legacyUrl}/ibp_api.php?${query}`)).text();
+    expect(xml).toContain('[3] Number(s) Returned');
+    expect(xml).toContain('url="https://listener.example/');
+  });
+
+  test.each([
+    ['clamp=7', `${list}?rows=50`, '1-7/'],
+    ['clamp=500', `${list}?rows=50`, '1-50/'],
+  ])('a fault "%s" gives fewer rows than were asked for', async (fault, path, range) => {
+    const answer = await get(path, { ...keys(account), 'x-sandbox-faults': fault });
+    expect(answer.headers.get('content-range')).toContain(range);
+  });
+
+  test('a fault "shift" gives other records under the range that was asked for', async () => {
+    const plain = (await (await get(`${list}?rows=11`)).json()) as object[];
+    const answer = await get(`${list}?rows=10`, { ...keys(account), 'x-sandbox-faults': 'shift=1' });
+    expect(answer.headers.get('content-range')).toMatch(/^1-10\//);
+    expect(await answer.json()).toEqual(plain.slice(1));
+  });
+
+  test('a fault "single" wraps a record', async () => {
+    const [call] = (await (await get(`${list}?rows=1`)).json()) as { sid: string }[];
+    const answer = await get(`${list}/${call?.sid}`, {
+      ...keys(account),
+      'x-sandbox-faults': 'single=array',
+    });
+    expect(await answer.json()).toEqual([call]);
+  });
+
+  test.each([
+    ['object', (n: number) => ({ count: n })],
+    ['number', (n: number) => n],
+    ['text', (n: number) => String(n)],
+    ['array', (n: number) => [{ count: n }]],
+    ['header', () => []],
+  ])('a fault "count=%s" gives the count in that shape', async (shape, expected) => {
+    const headers = { authorization: `Bearer ${account.bearerToken}`, 'x-sandbox-faults': `count=${shape}` };
+    const answer = await get('/v2/user/bid-management/count', headers);
+    expect(await answer.json()).toEqual(expected(account.records));
+    expect(answer.headers.get('content-range')).toBe(`*/${account.records}`);
+  });
+
+  test('a fault "cut" breaks a compressed answer too', async () => {
+    const headers = { ...keys(account), 'x-sandbox-faults': 'cut=0.4', 'accept-encoding': 'gzip' };
+    const answer = await get(`${list}?rows=100`, headers);
+    await expect(answer.text()).rejects.toThrow();
+    expect((await get(`${list}?rows=1`)).status).toBe(200);
+  });
+
+  test('faults are set for a key by another process and count their times', async () => {
+    const faults = encodeURIComponent('status=503, retry-after=0, times=2');
+    const set = await control(`/sandbox/faults?key=${account.accessKey}&faults=${faults}`, 'PUT');
+    expect(await set.json()).toEqual({ test_access_101: [{ status: 503, retryAfter: '0', times: 2 }] });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await get(`${list}?rows=1`)).status);
+    expect(statuses).toEqual([503, 503, 200]);
+    expect(await (await control('/sandbox/faults', 'DELETE')).json()).toEqual({});
+  });
+
+  test('the journal is read and emptied by another process', async () => {
+    await control('/sandbox/requests', 'DELETE');
+    await get(`${list}?rows=3`);
+    while (sandbox.requests.total < 1) await new Promise((resolve) => setImmediate(resolve));
+    const journal = await (await control('/sandbox/requests')).json();
+    expect(journal).toMatchObject({
+      total: 1,
+      requests: [{ path: list, query: 'rows=3', status: 200, complete: true }],
+    });
+    expect(JSON.stringify(journal)).not.toContain(account.secretKey);
+  });
+
+  test.each([
+    ['PUT', '/sandbox/faults?key=k', 'missing_parameter'],
+    ['PUT', '/sandbox/faults?key=k&faults=explode', 'fault_syntax'],
+    ['POST', '/sandbox/advance?seconds=-1', 'out_of_range'],
+    ['POST', '/sandbox/advance', 'missing_parameter'],
+    ['POST', '/sandbox/requests', 'method_not_allowed'],
+  ])('%s %s is refused: %s', async (method, path, code) => {
+    const answer = await control(path, method);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+});
+
+describe('a sandbox in which time passes', () => {
+  test('gets new calls and changes the ad data of old ones, with exact totals', async () => {
+    const { sandbox, account } = await start({ days: 3 });
+    const total = async () => {
+      const answer = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
+      return Number(answer.headers.get('content-range')?.split('/')[1]);
+    };
+    const before = await total();
+    const { arrived, changed } = await sandbox.advance(6 * 3600);
+    expect(arrived).toBeGreaterThan(3000);
+    expect(changed).toBeGreaterThan(0);
+    expect(await total()).toBe(before + arrived);
+  });
+
+  test('begins now and follows the clock when it is live', async () => {
+    let now = Date.parse('2026-03-01T12:00:00Z');
+    const { sandbox, account } = await start({
+      days: 2,
+      live: { tick: 5, speed: 10, callsPerMinute: 60 },
+      now: () => (now += 200),
+    });
+    const newest = async () => {
+      const headers = keys(account);
+      const address = `${sandbox.url}${list}?q=inc_gce:1`;
+      const head = await fetch(`${address},talk_minutes:[0 TO *]&rows=1`, { method: 'HEAD', headers });
+      const total = Number(head.headers.get('content-range')?.split('/')[1]);
+      const [call] = (await (await fetch(`${address}&rows=1&start=${total - 1}`, { headers })).json()) as {
+        date_added: string;
+      }[];
+      return { total, time: fromText(call?.date_added ?? '') };
+    };
+    while ((await newest()).total < 330) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await newest()).time).toBeGreaterThan(fromText('2026-03-01 12:00:00'));
+  });
+
+  test('refuses options that make no sense, and leaves nothing running', async () => {
+    await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
+    await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is no fault');
+    await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow('cannot listen');
+  });
+});

@@ -1,0 +1,21 @@
+import type { Call } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+
+const [pattern] = makeCalls(1) as [Call];
+
+/** A call that only differs in what a store orders and filters by. */
+export function smallCall(
+  sid: string,
+  at: string,
+  talk: string | null,
+  extension = false,
+  more: object = {},
+): Call {
+  const channel = extension ? 'Call Extension' : 'Tracker';
+  return { ...pattern, sid, date_added: at, talk_minutes: talk, channel, ...more } as Call;
+}
+
+/** A wire time from seconds since 1970. */
+export function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}
