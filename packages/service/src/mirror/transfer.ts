@@ -1,0 +1,68 @@
+import { type Call, fromCall, toCall } from '@call-attribution/core';
+import { StoreError } from '../store/errors.ts';
+import type { Selection } from '../store/selection.ts';
+import type { Store } from '../store/store.ts';
+import type { Stored } from '../store/write.ts';
+
+/** How records are written in a file: neutral holds all that either version has. */
+export type RecordForm = 'neutral' | 'v2' | 'v3';
+
+/**
+ * Reads NDJSON into an account: neutral calls, v3 records or v2 records, told apart line by line. Stops at the first
+ * line that is no call and names it; the lines before it are stored.
+ */
+export function importCalls(
+  store: Store,
+  account: string,
+  source: AsyncIterable<Uint8Array | string>,
+): Promise<Stored> {
+  return store.load(account, callsOf(source));
+}
+
+/** Gives the calls of an account as NDJSON, in order. */
+export async function* exportCalls(
+  store: Store,
+  account: string,
+  options: { form?: RecordForm; selection?: Selection } = {},
+): AsyncGenerator<string> {
+  const { form = 'neutral', selection } = options;
+  for await (const call of store.calls(account, selection)) {
+    yield `${JSON.stringify(form === 'neutral' ? call : fromCall(call, form))}\n`;
+  }
+}
+
+async function* callsOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Call> {
+  let number = 0;
+  for await (const line of lines(source)) {
+    number += 1;
+    if (line.trim() !== '') yield callOf(line, number);
+  }
+}
+
+function callOf(line: string, number: number): Call {
+  try {
+    const record: unknown = JSON.parse(line);
+    const isV2 = typeof record === 'object' && record !== null && Object.hasOwn(record, 'baseuri');
+    return toCall(record, isV2 ? 'v2' : 'v3', { records: 'off' });
+  } catch {
+    // The cause may quote the line, and with it a caller's data.
+    throw new StoreError(
+      'unfit_record',
+      `Line ${number} is not the JSON of a call. Mend or remove it and import again.`,
+    );
+  }
+}
+
+async function* lines(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of source) {
+    const parts = (
+      rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+    ).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}
