@@ -1,6 +1,23 @@
 // Client for the call-attribution API: from HTTP answers to checked, version-neutral call records.
 // Auth, deadlines, retries, paging, the legacy XML of SMS numbers, errors that never carry a secret.
 // One table (record/fields.ts) knows every field; types and validators are generated from it.
+export type { Auth, BearerAuth, KeyAuth } from './auth/auth.ts';
+export { apiKeys, bearerToken } from './auth/auth.ts';
+export { type Secret, secret } from './auth/secret.ts';
+export type {
+  CallCount,
+  CallPage,
+  Client,
+  CountSource,
+  FilterInput,
+  ListQuery,
+  RawPage,
+  ResponseMeta,
+  SignalOptions,
+  SmsOptions,
+} from './client/client.ts';
+export type { ClientOptions, Report, Timeouts } from './client/client-options.ts';
+export { createClient } from './client/create-client.ts';
 export type { ErrorCode, ErrorDetails } from './errors/calls-error.ts';
 export {
   CallsError,
@@ -10,6 +27,20 @@ export {
   ResponseError,
   TimeoutError,
 } from './errors/calls-error.ts';
+export { redact } from './errors/redact.ts';
+export { type Clock, systemClock } from './http/clock.ts';
+export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
+export type { RetryPolicy } from './http/retry.ts';
+export type {
+  AttemptEvent,
+  Operation,
+  PageEvent,
+  RequestEvent,
+  RetryEvent,
+  WaitEvent,
+} from './observe/channels.ts';
+export type { PageRange } from './page/content-range.ts';
+export { type Slice, splitRecords } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export type { FieldGroup, FieldSpec, FieldType } from './record/fields.ts';
 export { fields } from './record/fields.ts';
@@ -17,4 +48,5 @@ export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, FieldName, PpcStatus } from './record/generated/calls.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
+export type { SmsNumber } from './sms/read-sms-numbers.ts';
 export type { Version } from './version.ts';

@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'dns_failed'
   | 'connection_failed'
   | 'connection_lost'
+  | 'protocol_error'
   | 'tls_failed'
   | 'connect_timeout'
   | 'idle_timeout'

@@ -1,0 +1,55 @@
+import type { Dispatcher } from 'undici';
+import { ConfigurationError } from '../errors/calls-error.ts';
+import { channels } from '../observe/channels.ts';
+import { tracedRequest } from '../observe/publish.ts';
+import type { Ask, Asked } from './ask.ts';
+import { attemptOnce } from './attempt-once.ts';
+import type { Settings } from './read-options.ts';
+import { retryLoop } from './retry-loop.ts';
+
+/** Sends requests with deadlines, retries and limits. */
+export interface Engine {
+  ask<T>(ask: Ask<T>): Promise<Asked<T>>;
+  close(): Promise<void>;
+}
+
+/** Makes the engine of one client. The transport is loaded with the first request: until then a client costs nothing. */
+export function createEngine(settings: Settings): Engine {
+  let own: Promise<Dispatcher> | undefined;
+  let ready = settings.dispatcher;
+  let closed = false;
+
+  return {
+    async ask(ask) {
+      if (closed)
+        throw new ConfigurationError('client_closed', 'The client has been closed.', {
+          hint: 'Create a new client.',
+        });
+      ask.signal?.throwIfAborted();
+      if (ready === undefined) {
+        own ??= openDispatcher(settings.timeout.connect);
+        ready = await own;
+      }
+      const dispatcher = ready;
+      const read = () =>
+        retryLoop(settings, ask, (attempt, leftMs) =>
+          attemptOnce(settings, dispatcher, ask, attempt, leftMs),
+        );
+      return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
+    },
+    async close() {
+      closed = true;
+      if (own) await (await own).close();
+    },
+  };
+}
+
+async function openDispatcher(connectMs: number): Promise<Dispatcher> {
+  const { Agent } = await import('undici');
+  // Silence is watched by the transport, for every kind of dispatcher; the agent's own coarse timers stay out of the way.
+  return new Agent({
+    connect: { timeout: connectMs === Number.POSITIVE_INFINITY ? 0 : connectMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}

@@ -1,0 +1,72 @@
+import { ResponseError } from '../errors/calls-error.ts';
+import type { Answer } from '../http/transport.ts';
+import type { PageRange } from '../page/content-range.ts';
+import { decodeText, notWhatWasAsked } from '../page/read-json.ts';
+import { type Slice, splitRecords } from '../page/split-records.ts';
+import type { Call } from '../record/generated/calls.ts';
+import type { ListQuery, RawPage } from './client.ts';
+import type { Context } from './context.ts';
+import { askPage, type PageReader, readQuery, refuseShifted } from './list-calls.ts';
+
+interface Split {
+  readonly bytes: Uint8Array;
+  readonly slices: readonly Slice[];
+}
+
+const splitReader: PageReader<Split> = {
+  read(answer, range) {
+    refuseObject(answer);
+    const slices = splitRecords(answer.body, told(range));
+    return { content: { bytes: answer.body, slices }, count: slices.length };
+  },
+  empty: { bytes: Buffer.from('[]'), slices: [] },
+};
+
+const told = (range: PageRange | null): number | null =>
+  range === null ? null : range.first === 0 ? 0 : range.last - range.first + 1;
+
+/** An object where an array belongs is an error in disguise; only then the body is parsed, to say which. */
+function refuseObject(answer: Answer): void {
+  const start = answer.body.subarray(0, 64).toString('latin1').trimStart();
+  if (!start.startsWith('{') && !start.startsWith('\xef\xbb\xbf{')) return;
+  let value: unknown;
+  try {
+    value = JSON.parse(decodeText(answer.body));
+  } catch {
+    return;
+  }
+  throw notWhatWasAsked(value, answer, 'a JSON array of calls');
+}
+
+/** One page as bytes: whole, in its place, its records counted, but not parsed. */
+export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
+  const page = await askPage(context, readQuery(context, query), splitReader);
+  refuseShifted(page);
+  const { bytes, slices } = page.content;
+  const record = (index: number): Call => {
+    const slice = slices[index];
+    if (!slice) throw new RangeError(`There is no record ${index} in a page of ${slices.length}.`);
+    return context.adapt(parsed(bytes.subarray(slice.start, slice.end)));
+  };
+  return {
+    bytes,
+    range: page.range,
+    meta: page.meta,
+    count: page.count,
+    slices: () => slices,
+    records: () => (parsed(bytes) as unknown[]).map(context.adapt),
+    record,
+  };
+}
+
+/** Only borders were checked when the page came; what lies between them may still be broken. */
+function parsed(bytes: Uint8Array): unknown {
+  const text = decodeText(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ResponseError('invalid_json', 'A record of the page is no valid JSON.', {
+      hint: 'listCalls() asks again for such a page; fetchPage() leaves it to the reader.',
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { ResponseError, TimeoutError } from '../errors/calls-error.ts';
+import type { Clock } from './clock.ts';
+import { networkError } from './network-error.ts';
+
+/** One request as it goes out. Headers are a flat list: name, value, name, value. */
+export interface Outgoing {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: string[];
+  readonly body?: string;
+}
+
+/** One whole answer, its body still encoded. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What one attempt may take. */
+export interface Limits {
+  readonly attemptMs: number;
+  readonly idleMs: number;
+  /** Time left of the whole call, and what it was at the beginning. */
+  readonly leftMs: number;
+  readonly totalMs: number;
+  readonly maxBodyBytes: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request and collects the whole answer. One timer watches all deadlines; an abort or a passed deadline
+ * rejects at once and closes the socket.
+ */
+export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limits): Promise<Answer> {
+  const { clock, signal } = limits;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const started = clock.now();
+    let heard = started;
+    let controller: Dispatcher.DispatchController | undefined;
+    let failure: unknown;
+    let done = false;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    let chunks: Buffer[] = [];
+    let size = 0;
+
+    const finish = () => {
+      done = true;
+      stopWatch();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: unknown) => {
+      if (done) return;
+      finish();
+      failure = error;
+      chunks = [];
+      controller?.abort(error instanceof Error ? error : new Error('stopped'));
+      reject(error);
+    };
+    const onAbort = () => fail(signal?.reason);
+    const watch = () => {
+      const now = clock.now();
+      const late = passed(now - started, now - heard, limits);
+      if (late) fail(late);
+      else stopWatch = clock.timer(watch, nextCheck(now - started, now - heard, limits));
+    };
+    let stopWatch = clock.timer(watch, nextCheck(0, 0, limits));
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    dispatcher.dispatch(request, {
+      onRequestStart(given) {
+        controller = given;
+        heard = clock.now();
+        if (done) given.abort(failure instanceof Error ? failure : new Error('stopped'));
+      },
+      onResponseStart(_, code, fields) {
+        heard = clock.now();
+        status = code;
+        headers = fields;
+        if (Number(fields['content-length']) > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
+      },
+      onResponseData(_, chunk) {
+        heard = clock.now();
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
+      },
+      onResponseEnd() {
+        if (done) return;
+        finish();
+        resolve({
+          status,
+          headers,
+          body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size),
+        });
+      },
+      onResponseError(_, error) {
+        fail(networkError(error, request.origin, status !== 0));
+      },
+    });
+  });
+}
+
+function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }: Limits): number {
+  return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent));
+}
+
+function passed(spent: number, silent: number, limits: Limits): TimeoutError | undefined {
+  const { attemptMs, idleMs, leftMs, totalMs } = limits;
+  if (spent >= leftMs)
+    return new TimeoutError(
+      'total_timeout',
+      `The call was not done within its total deadline of ${totalMs} ms.`,
+      {
+        hint: 'Ask for fewer rows, or raise timeout.total.',
+      },
+    );
+  if (spent >= attemptMs)
+    return new TimeoutError('attempt_timeout', `The answer was not complete within ${attemptMs} ms.`, {
+      isRetryable: true,
+      hint: 'Ask for fewer rows, or raise timeout.attempt.',
+    });
+  if (silent >= idleMs)
+    return new TimeoutError('idle_timeout', `The server sent nothing for ${idleMs} ms.`, {
+      isRetryable: true,
+      hint: 'The server or a proxy before it may be stuck; raise timeout.idle if it is only slow.',
+    });
+  return undefined;
+}
+
+/** Also thrown when a body grows past the cap while it is unpacked. */
+export function tooLarge(maxBodyBytes: number): ResponseError {
+  return new ResponseError('body_too_large', `The answer is larger than the cap of ${maxBodyBytes} bytes.`, {
+    hint: 'Ask for fewer rows, or raise maxBodyBytes.',
+  });
+}

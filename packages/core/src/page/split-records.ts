@@ -1,0 +1,123 @@
+import { ResponseError } from '../errors/calls-error.ts';
+
+/** Where one record stands in the bytes of a page: from its `{` to just after its `}`. */
+export interface Slice {
+  readonly start: number;
+  readonly end: number;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Finds the records of a JSON array without parsing it. With `expected`, the number of records is proved against it.
+ * Throws a `ResponseError` when the bytes are no array of objects, end too early, or hold another number.
+ */
+export function splitRecords(bytes: Uint8Array, expected?: number | null): Slice[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const inner = innerRange(buffer);
+  if (inner === undefined) return proved([], expected);
+  const quick = expected == null ? undefined : quickSplit(buffer, inner, expected);
+  return quick ?? proved(exactSplit(buffer, inner), expected);
+}
+
+function proved(slices: Slice[], expected: number | null | undefined): Slice[] {
+  if (expected == null || slices.length === expected) return slices;
+  throw new ResponseError(
+    'range_mismatch',
+    `Content-Range tells of ${expected} calls, the body has ${slices.length}.`,
+    {
+      isRetryable: true,
+      hint: 'A proxy may have cut or cached the answer.',
+    },
+  );
+}
+
+/** From the first `{` to after the last `}`; undefined for an empty array. */
+function innerRange(buffer: Buffer): Slice | undefined {
+  // A byte order mark is no part of the text.
+  let start = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
+  let end = buffer.length;
+  while (start < end && isBlank(buffer[start])) start += 1;
+  while (end > start && isBlank(buffer[end - 1])) end -= 1;
+  if (end - start < 2 || buffer[start] !== 0x5b || buffer[end - 1] !== 0x5d)
+    throw broken('it is no whole array');
+  start += 1;
+  end -= 1;
+  while (start < end && isBlank(buffer[start])) start += 1;
+  while (end > start && isBlank(buffer[end - 1])) end -= 1;
+  if (start === end) return undefined;
+  if (buffer[start] !== 0x7b || buffer[end - 1] !== 0x7d)
+    throw broken('it holds something else than objects');
+  return { start, end };
+}
+
+/**
+ * Records of one server begin with the same key, so that `},{"key":` is looked for with the engine's own byte search.
+ * Inside a text this cannot stand, for its quotes would be escaped there. When the number found is not the number
+ * told, nothing is concluded, and the exact way decides.
+ */
+function quickSplit(buffer: Buffer, { start, end }: Slice, expected: number): Slice[] | undefined {
+  const keyEnd = buffer[start + 1] === quote ? buffer.indexOf('":', start + 2) : -1;
+  if (keyEnd < 0 || keyEnd - start > 64) return undefined;
+  const border = Buffer.concat([Buffer.from('},'), buffer.subarray(start, keyEnd + 2)]);
+  const slices: Slice[] = [];
+  let from = start;
+  for (let at = buffer.indexOf(border, from); at >= 0; at = buffer.indexOf(border, from)) {
+    slices.push({ start: from, end: at + 1 });
+    if (slices.length >= expected) return undefined;
+    from = at + 2;
+  }
+  slices.push({ start: from, end });
+  return slices.length === expected ? slices : undefined;
+}
+
+/** Walks through every byte: texts are skipped, braces counted. */
+function exactSplit(buffer: Buffer, { start, end }: Slice): Slice[] {
+  const slices: Slice[] = [];
+  let depth = 0;
+  let from = start;
+  let comma = true;
+  for (let i = start; i < end; i += 1) {
+    const byte = buffer[i] as number;
+    if (byte === quote) {
+      if (depth === 0) throw broken('it holds something else than objects');
+      i = skipText(buffer, i, end);
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (depth === 0) {
+        if (!comma || byte === 0x5b) throw broken('it holds something else than objects');
+        from = i;
+        comma = false;
+      }
+      depth += 1;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+      if (depth < 0) throw broken('its brackets do not match');
+      if (depth === 0) slices.push({ start: from, end: i + 1 });
+    } else if (depth === 0) {
+      if (byte === 0x2c && !comma) comma = true;
+      else if (!isBlank(byte)) throw broken('it holds something else than objects');
+    }
+  }
+  if (depth !== 0 || comma) throw broken('it ends in the middle of a record');
+  return slices;
+}
+
+function skipText(buffer: Buffer, opening: number, end: number): number {
+  for (let i = opening + 1; i < end; i += 1) {
+    const byte = buffer[i];
+    if (byte === quote) return i;
+    if (byte === backslash) i += 1;
+  }
+  throw broken('it ends in the middle of a text');
+}
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+function broken(how: string): ResponseError {
+  return new ResponseError('invalid_json', `The body is not a JSON array of calls: ${how}.`, {
+    isRetryable: true,
+    hint: 'A proxy may have cut the answer; fewer rows may help.',
+  });
+}
