@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
-import { batch, dedupe, isMark, Mark, mapCalls, type Operator } from '../src/index.ts';
+import { batch, dedupe, isMark, Mark, mapCalls, type Operator, rateLimit } from '../src/index.ts';
 import { all } from './calls-of.ts';
+import { manualClock } from './manual-clock.ts';
 
 const marked = [1, 2, new Mark({ until: '2024-01-02 00:00:00' }), 2, 3, 4, 5];
 
@@ -17,10 +18,28 @@ async function bothForms<O>(make: () => Operator<number, O>, input: readonly unk
   return { over, piped };
 }
 
+/** Counts up, and tells whether it was ended. */
+function counting() {
+  const state = { given: 0, ended: false };
+  async function* count() {
+    try {
+      for (;;) {
+        state.given += 1;
+        // A source that never rests would not let a timer ring if someone read it without end.
+        if (state.given % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+        yield state.given;
+      }
+    } finally {
+      state.ended = true;
+    }
+  }
+  return { state, source: count() };
+}
+
 describe('every operator', () => {
   const cases: [string, () => Operator<number, unknown>, unknown[]][] = [
     ['mapCalls', () => mapCalls((n: number) => n * 10), [10, 20, 'mark', 20, 30, 40, 50]],
-    ['mapCalls leaves out null', () => mapCalls((n: number) => (n % 2 ? n : null)), [1, 'mark', 3, 5]],
+    ['mapCalls leaving out null', () => mapCalls((n: number) => (n % 2 ? n : null)), [1, 'mark', 3, 5]],
     ['mapCalls async', () => mapCalls(async (n: number) => n + 1), [2, 3, 'mark', 3, 4, 5, 6]],
     [
       'mapCalls concurrent',
@@ -29,14 +48,219 @@ describe('every operator', () => {
     ],
     ['dedupe', () => dedupe<number>({ key: String }), [1, 2, 'mark', 2, 3, 4, 5]],
     ['batch', () => batch<number>({ count: 3 }), [[1, 2], 'mark', [2, 3, 4], [5]]],
+    ['batch by time', () => batch<number>({ count: 3, time: '1h' }), [[1, 2], 'mark', [2, 3, 4], [5]]],
+    ['rateLimit', () => rateLimit<number>({ limit: 1e6 }), [1, 2, 'mark', 2, 3, 4, 5]],
   ];
-  it.each(cases)(
-    '%s gives the same as a transform and as an iterable, marks in place',
-    async (_, make, expected) => {
-      const { over, piped } = await bothForms(make, marked);
-      const plain = (items: unknown[]) => items.map((item) => (isMark(item) ? 'mark' : item));
-      expect(plain(over)).toEqual(expected);
-      expect(plain(piped)).toEqual(expected);
-    },
-  );
+  it.each(cases)('%s gives the same as a transform and as an iterable', async (_, make, expected) => {
+    const { over, piped } = await bothForms(make, marked);
+    const plain = (items: unknown[]) => items.map((item) => (isMark(item) ? 'mark' : item));
+    expect(plain(over)).toEqual(expected);
+    expect(plain(piped)).toEqual(expected);
+  });
+
+  it.each(cases)('%s ends its source when the loop is left', async (_, make) => {
+    const { state, source } = counting();
+    for await (const item of make().over(source)) if (item !== undefined) break;
+    expect(state.ended).toBe(true);
+  });
+
+  it.each(cases)('%s fails when its source fails', async (_, make) => {
+    async function* broken() {
+      yield 1;
+      throw new Error('source broke');
+    }
+    await expect(all(make().over(broken()))).rejects.toThrow('source broke');
+    await expect(
+      pipeline(Readable.from(broken()), make(), new PassThrough({ objectMode: true }).resume()),
+    ).rejects.toThrow('source broke');
+  });
+
+  it.each(cases)('%s reads no further than it must when nobody takes the output', async (_, make) => {
+    const { state, source } = counting();
+    const operator = Readable.from(source).pipe(make());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(state.given).toBeLessThan(200);
+    operator.destroy();
+  });
+});
+
+describe('mapCalls', () => {
+  it('runs no more than `concurrency` at once and keeps the order', async () => {
+    let running = 0;
+    let most = 0;
+    const slowFirst = mapCalls(
+      async (n: number) => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, n === 1 ? 20 : 1));
+        running -= 1;
+        return n;
+      },
+      { concurrency: 4 },
+    );
+    const input = Array.from({ length: 40 }, (_, i) => i + 1);
+    expect(await all(slowFirst.over(input))).toEqual(input);
+    expect(most).toBe(4);
+  });
+
+  it.each([1, 4])('delivers what came before a failure (concurrency %i)', async (concurrency) => {
+    const work = async (n: number) => {
+      if (n === 3) throw new Error('three');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return n;
+    };
+    const seen: number[] = [];
+    const run = async () => {
+      for await (const n of mapCalls(work, { concurrency }).over([1, 2, 3, 4, 5, 6, 7, 8])) seen.push(n);
+    };
+    await expect(run()).rejects.toThrow('three');
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('destroys its transform when the function fails', async () => {
+    const fails = mapCalls(async () => Promise.reject(new Error('no')), { concurrency: 2 });
+    await expect(
+      pipeline(Readable.from([1, 2, 3]), fails, new PassThrough({ objectMode: true })),
+    ).rejects.toThrow('no');
+  });
+
+  it('gives the function a signal that aborts when the stream is destroyed', async () => {
+    const signals: AbortSignal[] = [];
+    const hangs = mapCalls((_: number, signal) => {
+      signals.push(signal);
+      return new Promise<number>(() => {});
+    });
+    hangs.write(1);
+    hangs.destroy();
+    await new Promise((resolve) => hangs.once('close', resolve));
+    expect(signals[0]?.aborted).toBe(true);
+  });
+});
+
+describe('batch', () => {
+  it('ends a batch before it grows over `bytes`, and lets a large item travel alone', async () => {
+    const sizes = [4, 4, 4, 20, 4];
+    const batches = await all(batch<number>({ bytes: 10, sizeOf: (n) => n }).over(sizes));
+    expect(batches).toEqual([[4, 4], [4], [20], [4]]);
+  });
+
+  it('counts the bytes of the JSON when not told otherwise', async () => {
+    // "öö" is six bytes with its quotes, "abc" five.
+    expect(await all(batch<string>({ bytes: 11 }).over(['abc', 'öö', 'abc']))).toEqual([
+      ['abc', 'öö'],
+      ['abc'],
+    ]);
+  });
+
+  it('sends a batch when its first item has waited for `time`, while the source is silent', async () => {
+    const clock = manualClock();
+    const source = new PassThrough({ objectMode: true });
+    const seen: number[][] = [];
+    const done = (async () => {
+      for await (const items of batch<number>({ time: '5s', clock }).over(source)) seen.push(items);
+    })();
+    source.write(1);
+    await clock.advance(3000);
+    source.write(2);
+    await clock.advance(1999);
+    expect(seen).toEqual([]);
+    await clock.advance(1);
+    expect(seen).toEqual([[1, 2]]);
+    source.write(3);
+    await clock.advance(5000);
+    expect(seen).toEqual([[1, 2], [3]]);
+    source.end(4);
+    await done;
+    expect(seen).toEqual([[1, 2], [3], [4]]);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('leaves no timer behind when its transform is destroyed', async () => {
+    const clock = manualClock();
+    const operator = batch<number>({ time: '5s', clock });
+    operator.write(1);
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(1);
+    operator.destroy();
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(0);
+  });
+});
+
+describe('rateLimit', () => {
+  it('lets a burst pass and then keeps the pace', async () => {
+    const clock = manualClock();
+    const times: number[] = [];
+    const done = (async () => {
+      for await (const _ of rateLimit<number>({ limit: 2, per: '1s', clock }).over([1, 2, 3, 4, 5]))
+        times.push(clock.now());
+    })();
+    for (let step = 0; step < 20; step += 1) await clock.advance(250);
+    await done;
+    expect(times).toEqual([0, 0, 500, 1000, 1500]);
+  });
+
+  it('counts what an item costs', async () => {
+    const clock = manualClock();
+    const times: number[] = [];
+    const done = (async () => {
+      const limited = rateLimit<number[]>({ limit: 10, per: '1s', cost: (items) => items.length, clock });
+      for await (const _ of limited.over([
+        [1, 2, 3, 4, 5],
+        [6, 7, 8, 9, 10],
+        [11, 12, 13, 14, 15],
+      ]))
+        times.push(clock.now());
+    })();
+    for (let step = 0; step < 8; step += 1) await clock.advance(100);
+    await done;
+    expect(times).toEqual([0, 0, 500]);
+  });
+
+  it('stops waiting when it is destroyed', async () => {
+    const clock = manualClock();
+    const operator = rateLimit<number>({ limit: 1, per: '1h', clock });
+    operator.write(1);
+    operator.write(2);
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(1);
+    operator.destroy();
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(0);
+  });
+});
+
+describe('dedupe', () => {
+  it('lets each sid through once and tells of the others', async () => {
+    const doubled: string[] = [];
+    const calls = ['a', 'b', 'a', 'c', 'b'].map((sid) => ({ sid }));
+    const once = dedupe<{ sid: string }>({ onDuplicate: ({ sid }) => doubled.push(sid) });
+    expect((await all(once.over(calls))).map(({ sid }) => sid)).toEqual(['a', 'b', 'c']);
+    expect(doubled).toEqual(['a', 'b']);
+  });
+
+  it('remembers no more than `capacity` keys', async () => {
+    const once = dedupe<number>({ key: String, capacity: 2 });
+    expect(await all(once.over([1, 2, 1, 3, 1]))).toEqual([1, 2, 3, 1]);
+  });
+});
+
+describe('options out of range', () => {
+  const cases: [string, () => unknown, RegExp][] = [
+    [
+      'mapCalls concurrency 0',
+      () => mapCalls((n) => n, { concurrency: 0 }),
+      /concurrency is 0; expected at least 1/,
+    ],
+    ['batch count 0', () => batch({ count: 0 }), /count is 0; expected at least 1/],
+    [
+      'batch time in words',
+      () => batch({ time: 'soon' as never }),
+      /time is "soon"; expected milliseconds or a text/,
+    ],
+    ['dedupe capacity 0', () => dedupe({ capacity: 0 }), /capacity is 0/],
+    ['rateLimit limit 0', () => rateLimit({ limit: 0 }), /limit is 0; expected more than 0/],
+  ];
+  it.each(cases)('%s is refused with what was expected', (_, make, message) => {
+    expect(make).toThrow(message);
+  });
 });

@@ -7,7 +7,7 @@ import { type TextOptions, textChunks } from './text-chunks.ts';
 /** Options of `toCsv`. */
 export interface CsvOptions<T = Call> extends TextOptions {
   /** Fields by name, and columns of your own, in order. Default all fields of the table. */
-  columns?: readonly ((keyof T & string) | CsvColumn<T>)[];
+  columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[];
   /** Write a header line. Default true, false when `continued`. */
   header?: boolean;
   /** Begin with a byte order mark, which makes Excel read UTF-8. Default false. */

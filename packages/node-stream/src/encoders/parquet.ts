@@ -9,7 +9,7 @@ type Schema = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'];
 /** Options of `toParquet`. */
 export interface ParquetOptions<T = Call> {
   /** Fields by name, and columns of your own, in order. Default all fields of the table. */
-  columns?: readonly ((keyof T & string) | ParquetColumn<T>)[];
+  columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[];
   /** Records in a row group: what is held in memory, and the unit in which readers skip. Default 10,000. */
   rowGroupSize?: number;
   /** Default 'snappy'. */

@@ -4,7 +4,7 @@ import { type Accumulator, type Measure, type Reading, reader } from './measures
 /** How items are grouped and what is measured of each group. */
 export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>> {
   /** The columns of the key: field names, or names with functions. Default none: one group. */
-  by?: readonly (K & keyof T & string)[] | Readonly<Record<K, Reading<T>>>;
+  by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>>;
   /** The measured columns. */
   measures: M;
   /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */

@@ -12,11 +12,11 @@ export type JoinTable<R> =
 /** Options of `join`. */
 export interface JoinOptions<T, R, O> {
   /** The key of the stream's side: a field or a function. A null key matches nothing. */
-  on: Reading<T>;
+  on: Reading<NoInfer<T>>;
   /** The key of the table's side, for tables given as rows. Default the same field as `on`. */
-  key?: Reading<R>;
+  key?: Reading<NoInfer<R>>;
   /** Puts the two sides together; the row is undefined when there is no match. Default `{ ...item, ...row }`. */
-  merge?: (item: T, row: R | undefined) => O;
+  merge?: (item: NoInfer<T>, row: NoInfer<R> | undefined) => O;
   /** What happens to items without a match: 'keep' (default) or 'drop'. */
   unmatched?: 'keep' | 'drop';
 }

@@ -101,29 +101,28 @@ export function mergeOrdered<T = Call>(
 
 function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {
   let busy = false;
+  let wanted = false;
+  const fill = async () => {
+    busy = true;
+    while (wanted && !readable.destroyed) {
+      const item = await take();
+      // A reader may ask again from inside the push.
+      wanted = false;
+      if (readable.push(item) && item !== null) wanted = true;
+    }
+    busy = false;
+  };
   const readable = new Readable({
     objectMode: true,
     read() {
-      if (busy) return;
-      busy = true;
-      fill().then(
-        () => {
-          busy = false;
-        },
-        (error) => readable.destroy(error),
-      );
+      wanted = true;
+      if (!busy) fill().catch((error) => readable.destroy(error));
     },
     destroy(error, callback) {
       end();
       callback(error);
     },
   });
-  const fill = async () => {
-    for (;;) {
-      const item = await take();
-      if (readable.destroyed || !readable.push(item) || item === null) return;
-    }
-  };
   return readable;
 }
 

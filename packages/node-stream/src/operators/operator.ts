@@ -22,6 +22,7 @@ export class Operator<I, O> extends Transform {
   readonly #shape: OperatorShape;
   readonly #abort = new AbortController();
   #kernel: Kernel<I> | undefined;
+  #held: (() => void) | null = null;
 
   constructor(make: KernelFactory<I, O>, shape: OperatorShape = {}) {
     super({ writableObjectMode: true, readableObjectMode: shape.bytes !== true });
@@ -49,13 +50,21 @@ export class Operator<I, O> extends Transform {
 
   override _transform(item: I | Mark, _encoding: string, callback: TransformCallback): void {
     const kernel = this.#running();
-    if (!(item instanceof Mark)) settle(() => kernel.push(item), callback);
+    if (!(item instanceof Mark))
+      settle(() => kernel.push(item), this.#shape.eager ? this.#paced(callback) : callback);
     else if (this.#shape.bytes) settle(() => kernel.mark?.(item), callback);
     else
       settle(
         () => kernel.mark?.(item),
         (error) => (error ? callback(error) : callback(null, item)),
       );
+  }
+
+  override _read(size: number): void {
+    const go = this.#held;
+    this.#held = null;
+    if (go) go();
+    else super._read(size);
   }
 
   override _flush(callback: TransformCallback): void {
@@ -66,6 +75,14 @@ export class Operator<I, O> extends Transform {
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#abort.abort();
     callback(error);
+  }
+
+  /** Transform only sees what is pushed while an input is worked on; what comes later must hold the next input back too. */
+  #paced(callback: TransformCallback): TransformCallback {
+    return (error) => {
+      if (!error && this.readableLength >= this.readableHighWaterMark) this.#held = callback;
+      else callback(error);
+    };
   }
 
   #running(): Kernel<I> {

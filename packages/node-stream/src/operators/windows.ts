@@ -15,11 +15,11 @@ export interface TumblingOptions<T, K extends string, M extends Record<string, M
    */
   lateness?: Duration;
   /** An item for a window that has closed: 'fail' (default), 'drop', or a function that is given it. */
-  onLate?: 'fail' | 'drop' | ((item: T) => void);
+  onLate?: 'fail' | 'drop' | ((item: NoInfer<T>) => void);
   /** A naive time at which a window begins. Default '1970-01-05 00:00:00', a Monday at midnight. */
   origin?: string;
   /** The naive time of an item. Default `date_added`. */
-  time?: Reading<T>;
+  time?: Reading<NoInfer<T>>;
 }
 
 /** Options of `sliding`. */

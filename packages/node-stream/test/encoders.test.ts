@@ -1,0 +1,284 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gunzipSync } from 'node:zlib';
+import { type Call, fields } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import fc from 'fast-check';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { describe, expect, it } from 'vitest';
+import { type CsvOptions, Mark, toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/index.ts';
+import { all, callOf, textOf } from './calls-of.ts';
+import { parseCsv } from './parse-csv.ts';
+
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
+const calls = makeCalls(300, 7);
+
+type Row = { a: string | null; b: string | null };
+const columns = ['a', 'b'].map((header) => ({ header, value: (row: Row) => row[header as keyof Row] }));
+const csv = (rows: readonly Row[], options: CsvOptions<Row> = {}) =>
+  textOf(toCsv<Row>({ columns, ...options }).over(rows));
+
+describe('toCsv', () => {
+  it('writes every field of the table under its name, and reads back as it was', async () => {
+    const [header, ...lines] = parseCsv(await textOf(toCsv().over(calls)));
+    expect(header).toEqual(fields.map(({ name }) => name));
+    const texts = calls.map((call) =>
+      fields.map(({ name }) => {
+        const value = (call as unknown as Record<string, unknown>)[name];
+        return value === null || value === undefined ? null : String(value);
+      }),
+    );
+    expect(lines).toEqual(texts);
+  });
+
+  it('writes the same for records whose keys come and go or change places', async () => {
+    const turned = calls.map((call, i) => {
+      const entries = Object.entries(call).filter((_, at) => i % 3 !== 1 || at !== 20);
+      return Object.fromEntries(i % 3 === 2 ? entries.reverse() : entries) as unknown as (typeof calls)[0];
+    });
+    const straight = await Promise.all(turned.map((call) => textOf(toCsv({ header: false }).over([call]))));
+    expect(await textOf(toCsv({ header: false }).over(turned))).toBe(straight.join(''));
+  });
+
+  const cases: [string, Row, CsvOptions<Row>, string][] = [
+    ['null is nothing and an empty text is two quotes', { a: null, b: '' }, {}, ',""\r\n'],
+    [
+      'commas, quotes and line ends are quoted',
+      { a: 'x,y', b: 'say "hi"\r\nbye' },
+      {},
+      '"x,y","say ""hi""\r\nbye"\r\n',
+    ],
+    ['a semicolon needs no quotes between commas', { a: 'x;y', b: 'z' }, {}, 'x;y,z\r\n'],
+    ['a semicolon is quoted between semicolons', { a: 'x;y', b: 'z' }, { delimiter: ';' }, '"x;y";z\r\n'],
+    ['tabs', { a: 'x\ty', b: 'z' }, { delimiter: '\t' }, '"x\ty"\tz\r\n'],
+    ['pipes', { a: 'x|y', b: 'z' }, { delimiter: '|' }, '"x|y"|z\r\n'],
+    ['line feed alone', { a: 'x', b: 'y' }, { newline: '\n' }, 'x,y\n'],
+    ['a formula stays as it is by default', { a: '=1+1', b: '@x' }, {}, '=1+1,@x\r\n'],
+    ['safe: formulas get an apostrophe', { a: '=1+1', b: '@x' }, { safe: true }, "'=1+1,'@x\r\n"],
+    [
+      'safe: inside quotes too',
+      { a: '=HYPERLINK("x","y")', b: '-x' },
+      { safe: true },
+      '"\'=HYPERLINK(""x"",""y"")",\'-x\r\n',
+    ],
+    ['safe: tab and carriage return', { a: '\t=1', b: '\r=1' }, { safe: true }, '\'\t=1,"\'\r=1"\r\n'],
+    ['safe: full-width signs', { a: '\uFF1D1', b: '\uFF0B1' }, { safe: true }, "'\uFF1D1,'\uFF0B1\r\n"],
+    [
+      'safe: plain numbers stay numbers',
+      { a: '-1.5', b: '+15555550100' },
+      { safe: true },
+      '-1.5,+15555550100\r\n',
+    ],
+  ];
+  it.each(cases)('%s', async (_, row, options, line) => {
+    expect(await csv([row], { header: false, ...options })).toBe(line);
+  });
+
+  it('begins with a byte order mark and a header when asked, also without a record', async () => {
+    expect(await csv([], { bom: true })).toBe('\uFEFFa,b\r\n');
+    expect(await csv([], { header: false })).toBe('');
+    expect(await csv([{ a: '1', b: '2' }], { bom: true, continued: true })).toBe('1,2\r\n');
+  });
+
+  it('reads back any text, in every dialect', async () => {
+    const text = fc.option(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[",;|\t\r\n=a]{0,8}$/)),
+    );
+    const rows = fc.array(fc.record({ a: text, b: text }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.constantFrom(',', ';', '\t', '|'),
+        fc.constantFrom(1, 7, 65_536),
+        async (list, delimiter, chunkBytes) => {
+          const options = { header: false, delimiter, chunkBytes } as const;
+          const written = await csv(list, options);
+          expect(parseCsv(written, delimiter)).toEqual(
+            list.map(({ a, b }) => [wellFormed(a), wellFormed(b)]),
+          );
+        },
+      ),
+      runs,
+    );
+  });
+
+  it('takes some columns in the order asked for, and functions of one`s own', async () => {
+    const some = toCsv({
+      columns: ['sid', { header: 'minutes', value: ({ talk_minutes }) => Number(talk_minutes) * 2 }],
+    });
+    expect(await textOf(some.over([callOf({ sid: 'a', talk_minutes: '1.5' })]))).toBe(
+      'sid,minutes\r\na,3\r\n',
+    );
+  });
+
+  it('refuses a column that is no field and names those that are', () => {
+    expect(() => toCsv({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd.*Fields: sid, /);
+  });
+});
+
+/** Lone surrogates cannot travel as UTF-8. */
+function wellFormed(text: string | null): string | null {
+  return text === null ? null : Buffer.from(text, 'utf8').toString('utf8');
+}
+
+describe('toNdjson and toJsonArray', () => {
+  it.each([1, 100, 65_536])('give the records back (chunks of %i bytes)', async (chunkBytes) => {
+    const lines = (await textOf(toNdjson({ chunkBytes }).over(calls))).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(calls);
+    expect(JSON.parse(await textOf(toJsonArray({ chunkBytes }).over(calls)))).toEqual(calls);
+  });
+
+  it('give no line and an empty array when there is no record', async () => {
+    expect(await textOf(toNdjson().over([]))).toBe('');
+    expect(await textOf(toJsonArray().over([]))).toBe('[]\n');
+  });
+
+  it('a continued array goes on behind an earlier one', async () => {
+    const begin = (await textOf(toJsonArray().over([1, 2] as never))).replace(/\n\]\n$/, '');
+    expect(JSON.parse(begin + (await textOf(toJsonArray({ continued: true }).over([3] as never))))).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
+  it('send what they have at a mark', async () => {
+    const sizes: number[] = [];
+    for await (const bytes of toNdjson().over([calls[0], new Mark({}), calls[1]] as never))
+      sizes.push(bytes.length);
+    expect(sizes.length).toBe(2);
+  });
+});
+
+describe('toGzip', () => {
+  it('gives what any reader of gzip takes', async () => {
+    const text = await textOf(toNdjson().over(calls));
+    const zipped = Buffer.concat(await all(toGzip().over(toNdjson({ chunkBytes: 1000 }).over(calls))));
+    expect(gunzipSync(zipped).toString()).toBe(text);
+    expect(zipped.length).toBeLessThan(text.length / 3);
+  });
+
+  it('is whole after each mark, so that it can be gone on with', async () => {
+    const chunks: Buffer[] = [];
+    const kernel = toGzip().begin({
+      emit: (bytes) => chunks.push(Buffer.from(bytes)),
+      fail: () => {},
+      signal: new AbortController().signal,
+    });
+    await kernel.push(Buffer.from('one '));
+    await kernel.mark?.(new Mark({}));
+    expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe('one ');
+    await kernel.push(Buffer.from('two'));
+    await kernel.end?.();
+    expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe('one two');
+  });
+
+  it('of nothing is a gzip file of nothing', async () => {
+    expect(gunzipSync(Buffer.concat(await all(toGzip().over([])))).length).toBe(0);
+  });
+
+  it('works in a pipeline, as does zlib', async () => {
+    for (const zip of [toGzip({ level: 1 }), createGzip()]) {
+      const chunks: Buffer[] = [];
+      await pipeline(Readable.from(calls), toCsv(), zip, async (bytes) => {
+        for await (const chunk of bytes) chunks.push(chunk);
+      });
+      expect(parseCsv(gunzipSync(Buffer.concat(chunks)).toString()).length).toBe(calls.length + 1);
+    }
+  });
+
+  it('refuses a level out of range', () => {
+    expect(() => toGzip({ level: 10 })).toThrow(/level is 10; expected a whole number from 1 to 9/);
+  });
+});
+
+describe('toParquet', () => {
+  const parquetOf = async (operator: ReturnType<typeof toParquet>, rows: readonly unknown[]) => {
+    const bytes = Buffer.concat(await all(operator.over(rows as never)));
+    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  };
+
+  it('reads back with the values and types of the table', async () => {
+    const file = await parquetOf(toParquet({ rowGroupSize: 100 }), calls);
+    const read = await parquetReadObjects({ file });
+    expect(read.length).toBe(calls.length);
+    const wire = read.map((row) =>
+      Object.fromEntries(
+        fields.map(({ name, type }) => {
+          const value = row[name];
+          if (value === null || value === undefined) return [name, null];
+          if (type === 'integer') return [name, Number(value)];
+          if (type === 'decimal-string') return [name, (value as number).toFixed(1)];
+          if (value instanceof Date) {
+            const text = value.toISOString().replace('T', ' ');
+            return [name, type === 'datetime' ? text.slice(0, 19) : text.slice(0, 21)];
+          }
+          return [name, String(value)];
+        }),
+      ),
+    );
+    const expected = calls.map((call) =>
+      Object.fromEntries(
+        fields.map(({ name }) => [name, (call as unknown as Record<string, unknown>)[name] ?? null]),
+      ),
+    );
+    expect(wire).toEqual(expected);
+  });
+
+  it('has typed columns, times without a zone, and row groups of the size asked for', async () => {
+    const metadata = parquetMetadata(
+      await parquetOf(toParquet({ rowGroupSize: 100, compression: 'gzip' }), calls),
+    );
+    const byName = new Map(metadata.schema.map((element) => [element.name, element]));
+    expect(byName.get('pool_id')?.type).toBe('INT64');
+    expect(byName.get('talk_minutes')?.type).toBe('DOUBLE');
+    expect(byName.get('date_added')?.logical_type).toMatchObject({
+      type: 'TIMESTAMP',
+      isAdjustedToUTC: false,
+    });
+    expect(byName.get('sid')?.converted_type).toBe('UTF8');
+    expect(metadata.row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([100, 100, 100]);
+  });
+
+  it.each(['snappy', 'gzip', 'none'] as const)('compresses with %s', async (compression) => {
+    const { gunzipSync: gunzip } = await import('node:zlib');
+    const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzip(bytes)) };
+    const file = await parquetOf(toParquet({ compression, columns: ['sid'] }), calls);
+    expect((await parquetReadObjects({ file, compressors })).map(({ sid }) => sid)).toEqual(
+      calls.map(({ sid }) => sid),
+    );
+  });
+
+  it('of no records is a Parquet file with its columns', async () => {
+    const file = await parquetOf(toParquet({ columns: ['sid', 'talk_minutes'] }), []);
+    expect(parquetMetadata(file).schema.map(({ name }) => name)).toEqual(['root', 'sid', 'talk_minutes']);
+    expect(await parquetReadObjects({ file })).toEqual([]);
+  });
+
+  it('takes columns of one`s own', async () => {
+    const columns = [
+      'sid',
+      {
+        name: 'long',
+        type: 'boolean',
+        value: (call: Call) => Number(call.talk_minutes) > 10,
+      },
+    ] as const;
+    const file = await parquetOf(toParquet({ columns }), [callOf({ sid: 'a', talk_minutes: '12.0' })]);
+    expect(await parquetReadObjects({ file })).toEqual([{ sid: 'a', long: true }]);
+  });
+
+  it.each([
+    ['date_added', '2024-02-30 10:00:00', /column date_added in call odd: a string that is no timestamp/],
+    ['talk_minutes', 'secret words', /^talk_minutes in call odd is string but no number/],
+    ['pool_id', 1.5, /column pool_id in call odd: a number that is no integer/],
+  ])(
+    'names column and call when %s does not fit its type, and not the value',
+    async (name, value, message) => {
+      const odd = { ...callOf({ sid: 'odd' }), [name]: value };
+      await expect(parquetOf(toParquet(), [odd])).rejects.toThrow(message);
+    },
+  );
+
+  it('refuses a column that is no field', () => {
+    expect(() => toParquet({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd/);
+  });
+});

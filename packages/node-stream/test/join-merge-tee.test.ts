@@ -1,0 +1,225 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isMark, join, Mark, mergeOrdered, tee } from '../src/index.ts';
+import { all, callOf } from './calls-of.ts';
+
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
+
+describe('join', () => {
+  const calls = ['1', '2', null, '3'].map((id, i) => callOf({ sid: `s${i}`, ppc_campaign_id: id }));
+  const costs = [
+    { ppc_campaign_id: '1', cost: 10 },
+    { ppc_campaign_id: '3', cost: 30 },
+  ];
+  const costOf = async (operator: { over(source: typeof calls): AsyncIterable<unknown> }) =>
+    (await all(operator.over(calls))).map((row) => [
+      (row as { sid: string }).sid,
+      (row as { cost?: number }).cost,
+    ]);
+  const left = [
+    ['s0', 10],
+    ['s1', undefined],
+    ['s2', undefined],
+    ['s3', 30],
+  ];
+  async function* slowly<T>(rows: readonly T[]) {
+    for (const row of rows) yield row;
+  }
+
+  it.each([
+    ['an array', costs],
+    ['an async iterable', slowly(costs)],
+    ['a map', new Map(costs.map((row) => [row.ppc_campaign_id, row]))],
+    ['a function', (id: unknown) => costs.find((row) => row.ppc_campaign_id === id)],
+    ['an async function', async (id: unknown) => costs.find((row) => row.ppc_campaign_id === id)],
+  ] as const)('adds the columns of the matching row of %s', async (_, table) => {
+    expect(await costOf(join<(typeof costs)[0]>(table, { on: 'ppc_campaign_id' }))).toEqual(left);
+  });
+
+  it('leaves out calls without a match when asked to', async () => {
+    expect(await costOf(join(costs, { on: 'ppc_campaign_id', unmatched: 'drop' }))).toEqual([
+      left[0],
+      left[3],
+    ]);
+  });
+
+  it('puts the sides together as it is told', async () => {
+    const named = join(costs, {
+      on: 'ppc_campaign_id',
+      merge: (call, row) => `${call.sid}:${row?.cost ?? '-'}`,
+    });
+    expect(await all(named.over(calls))).toEqual(['s0:10', 's1:-', 's2:-', 's3:30']);
+  });
+
+  it('refuses a table with two rows of one key', async () => {
+    await expect(all(join([...costs, ...costs], { on: 'ppc_campaign_id' }).over(calls))).rejects.toThrow(
+      /two rows of the table have the same key/,
+    );
+  });
+
+  it('asks for the key of a row when `on` is a function', () => {
+    expect(() => join(costs, { on: ({ ppc_campaign_id }) => ppc_campaign_id })).toThrow(/give key/);
+  });
+});
+
+const second = (n: number) =>
+  new Date(Date.UTC(2024, 0, 1) + n * 1000).toISOString().slice(0, 19).replace('T', ' ');
+
+describe('mergeOrdered', () => {
+  const lists = fc.array(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 20 }), { maxLength: 5 });
+  const callsOf = (numbers: readonly number[], account: number) =>
+    numbers.map((n, i) => callOf({ sid: `${account}-${String(i).padStart(3, '0')}`, date_added: second(n) }));
+  const inOrder = (calls: readonly { sid: string; date_added: string }[]) =>
+    [...calls]
+      .sort((a, b) => a.date_added.localeCompare(b.date_added) || (a.sid < b.sid ? -1 : 1))
+      .map(({ sid }) => sid);
+  const sids = async (stream: AsyncIterable<unknown>) =>
+    (await all(stream)).filter((item) => !isMark(item)).map((call) => (call as { sid: string }).sid);
+
+  it('gives all calls of all sources in order of time and sid', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, async (numbers) => {
+        const sources = numbers.map((list, account) =>
+          callsOf(
+            [...list].sort((a, b) => a - b),
+            account,
+          ),
+        );
+        expect(await sids(mergeOrdered(sources))).toEqual(inOrder(sources.flat()));
+      }),
+      runs,
+    );
+  });
+
+  it('takes sources out of order by no more than `lateness`', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, async (numbers) => {
+        const sources = numbers.map((list, account) => callsOf(list, account));
+        expect(await sids(mergeOrdered(sources, { lateness: '50s' }))).toEqual(inOrder(sources.flat()));
+      }),
+      runs,
+    );
+  });
+
+  it('takes any order inside the slices of sources with marks, and gives marks itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(lists, { minLength: 1, maxLength: 3 }), async (accounts) => {
+        const sources = accounts.map((slices, account) =>
+          slices.flatMap((list, slice) => [
+            ...callsOf(
+              list.map((n) => n + slice * 51),
+              account,
+            ).map((call) => ({ ...call, sid: `${slice}-${call.sid}` })),
+            new Mark({ until: second((slice + 1) * 51) }),
+          ]),
+        );
+        const merged = await all(mergeOrdered(sources, { lateness: 'marks' }));
+        const calls = sources.flat().filter((item) => !isMark(item)) as { sid: string; date_added: string }[];
+        expect(merged.filter((item) => !isMark(item)).map(({ sid }) => sid)).toEqual(inOrder(calls));
+        let latest = '';
+        for (const item of merged) {
+          if (isMark(item)) latest = item.until ?? latest;
+          else expect(item.date_added >= latest).toBe(true);
+        }
+      }),
+      runs,
+    );
+  });
+
+  it('names the source that is not in order', async () => {
+    const sources = [callsOf([1, 2, 3], 0), callsOf([1, 5, 3], 1)];
+    await expect(all(mergeOrdered(sources))).rejects.toThrow(
+      /source 1 is not in order of time; raise lateness/,
+    );
+  });
+
+  it('fails with the first source that fails and ends the others', async () => {
+    const other = Readable.from(callsOf([1, 2, 3, 4, 5, 6], 0));
+    async function* broken() {
+      yield callOf({ sid: 'x', date_added: second(2) });
+      throw new Error('account 1 is gone');
+    }
+    await expect(all(mergeOrdered([other, broken()]))).rejects.toThrow('account 1 is gone');
+    expect(other.destroyed).toBe(true);
+  });
+
+  it('ends its sources when the loop is left, even one that is silent', async () => {
+    const silent = new Readable({ objectMode: true, read() {} });
+    const merged = mergeOrdered([Readable.from(callsOf([1, 2], 0)), silent]);
+    merged.read();
+    merged.destroy();
+    await new Promise((resolve) => merged.once('close', resolve));
+    expect(silent.destroyed).toBe(true);
+  });
+});
+
+describe('tee', () => {
+  const numbers = Array.from({ length: 500 }, (_, i) => i);
+
+  it('gives everything to each reader', async () => {
+    const branches = tee(Readable.from(numbers), 3);
+    expect(await Promise.all(branches.map((branch) => all(branch)))).toEqual([numbers, numbers, numbers]);
+  });
+
+  it('goes at the pace of the slowest reader', async () => {
+    let given = 0;
+    function* source() {
+      for (const n of numbers) {
+        given = n;
+        yield n;
+      }
+    }
+    const [fast, slow] = tee(source(), 2, { highWaterMark: 4 }) as [Readable, Readable];
+    const eager = all(fast);
+    let taken = 0;
+    for await (const n of slow) {
+      await new Promise((resolve) => setImmediate(resolve));
+      taken = n;
+      expect(given - taken).toBeLessThanOrEqual(10);
+    }
+    expect(await eager).toEqual(numbers);
+  });
+
+  it('goes on for the others when one reader leaves', async () => {
+    const [one, two] = tee(Readable.from(numbers)) as [Readable, Readable];
+    const rest = all(two);
+    for await (const n of one) if (n === 40) break;
+    expect(await rest).toEqual(numbers);
+  });
+
+  it('ends the source when all readers have left', async () => {
+    const source = Readable.from(numbers);
+    const branches = tee(source);
+    for (const branch of branches) branch.destroy();
+    await new Promise((resolve) => source.once('close', resolve));
+    expect(source.destroyed).toBe(true);
+  });
+
+  it('fails every branch when the source fails', async () => {
+    async function* broken() {
+      yield 1;
+      throw new Error('gone');
+    }
+    const results = await Promise.allSettled(tee(broken()).map((branch) => all(branch)));
+    expect(results.map((result) => result.status === 'rejected' && String(result.reason.message))).toEqual([
+      'gone',
+      'gone',
+    ]);
+  });
+
+  it('works in pipelines', async () => {
+    const [one, two] = tee(numbers) as [Readable, Readable];
+    let total = 0;
+    await Promise.all([
+      pipeline(one, async (items) => {
+        for await (const n of items) total += n;
+      }),
+      pipeline(two, async (items) => {
+        for await (const n of items) total -= n;
+      }),
+    ]);
+    expect(total).toBe(0);
+  });
+});
