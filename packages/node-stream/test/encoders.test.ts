@@ -191,7 +191,10 @@ describe('toGzip', () => {
 });
 
 describe('toParquet', () => {
-  const parquetOf = async (operator: ReturnType<typeof toParquet>, rows: readonly unknown[]) => {
+  const parquetOf = async (
+    operator: { over(rows: never): AsyncIterable<Uint8Array> },
+    rows: readonly unknown[],
+  ) => {
     const bytes = Buffer.concat(await all(operator.over(rows as never)));
     return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   };
