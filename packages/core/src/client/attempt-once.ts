@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { reveal } from '../auth/secret.ts';
-import { CallsError } from '../errors/calls-error.ts';
+import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import { headerText, requestIdOf } from '../http/headers.ts';
 import { statusError } from '../http/status-error.ts';
@@ -34,7 +34,7 @@ export async function attemptOnce<T>(
     if (encoding) answer = { ...answer, body: await decodeBody(answer.body, encoding, maxBodyBytes) };
     const { status } = answer;
     if (status !== 200 && status !== 206 && !ask.alsoRead?.includes(status))
-      throw statusError(answer, clock.now(), ask.authHint);
+      throw status < 300 ? withoutContent(status) : statusError(answer, clock.now(), ask.authHint);
     const value = await ask.read(answer);
     if (channels.attempt.hasSubscribers) tell(ask, attempt, clock.now() - began, answer, undefined);
     return { value, answer };
@@ -44,6 +44,11 @@ export async function attemptOnce<T>(
     throw error;
   }
 }
+
+const withoutContent = (status: number): ResponseError =>
+  new ResponseError('unexpected_shape', `Status ${status} came where 200 and a body were expected.`, {
+    hint: 'Check that the base URL points at the call-attribution API.',
+  });
 
 /** Follows redirects as long as they stay on the server the keys were given for, three at most. */
 async function follow(dispatcher: Dispatcher, ask: Ask<unknown>, limits: Limits): Promise<Answer> {

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { ResponseError } from '../errors/calls-error.ts';
 import type { Answer } from '../http/transport.ts';
 import type { PageRange } from '../page/content-range.ts';
-import { decodeText, notWhatWasAsked } from '../page/read-json.ts';
+import { brokenUtf8, decodeText, notWhatWasAsked, startsWith } from '../page/read-json.ts';
 import { type Slice, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { ListQuery, RawPage } from './client.ts';
@@ -16,6 +17,7 @@ interface Split {
 const splitReader: PageReader<Split> = {
   read(answer, range) {
     refuseObject(answer);
+    if (!isUtf8(answer.body)) throw brokenUtf8();
     const slices = splitRecords(answer.body, told(range));
     return { content: { bytes: answer.body, slices }, count: slices.length };
   },
@@ -27,8 +29,7 @@ const told = (range: PageRange | null): number | null =>
 
 /** An object where an array belongs is an error in disguise; only then the body is parsed, to say which. */
 function refuseObject(answer: Answer): void {
-  const start = answer.body.subarray(0, 64).toString('latin1').trimStart();
-  if (!start.startsWith('{') && !start.startsWith('\xef\xbb\xbf{')) return;
+  if (!startsWith(answer.body, '{')) return;
   let value: unknown;
   try {
     value = JSON.parse(decodeText(answer.body));

@@ -4,7 +4,9 @@ const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|H
 
 /** Turns what the transport throws into one of our errors. The cause keeps its code only: texts of others may quote headers. */
 export function networkError(error: unknown, origin: string, answering: boolean): CallsError {
-  const { code = 'UNKNOWN', syscall } = (error ?? {}) as { code?: string; syscall?: string };
+  const given = (error ?? {}) as { code?: string; syscall?: string; name?: string };
+  // The parser of the transport gives a name instead of a code when it meets something else than HTTP.
+  const { code = given.name ?? 'UNKNOWN', syscall } = given;
   const cause = Object.assign(new Error(syscall ? `${syscall} ${code}` : String(code)), { code });
   const retry = { isRetryable: true, cause };
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
@@ -27,7 +29,7 @@ export function networkError(error: unknown, origin: string, answering: boolean)
       cause,
       hint: 'Check the certificate of the server, and whether the base URL should be https or http.',
     });
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
     return new NetworkError('protocol_error', `${origin} does not answer in HTTP/1.1 (${code}).`, {
       ...retry,
       hint: 'Is the port right, and should the base URL be https?',

@@ -6,12 +6,13 @@ import type { Answer } from '../http/transport.ts';
 
 const json = /^(?:application|text)\/(?:[\w.+-]+\+)?json$/;
 
-/** Refuses an answer that does not claim to be JSON: login pages and proxies answer 200 with HTML. */
+/** Refuses an answer that does not claim to be JSON, or is a page all the same: login pages come with status 200. */
 export function expectJson(answer: Answer): void {
   const type = mediaType(answer.headers);
-  if (json.test(type) || type === '') return;
+  const html = type === 'text/html' || startsWith(answer.body, '<');
+  if (!html && (json.test(type) || type === '')) return;
   const body = bodyExcerpt(answer.body);
-  if (type === 'text/html' || body.startsWith('[html'))
+  if (html)
     throw new ResponseError('html_page', 'An HTML page came where JSON was expected.', {
       isRetryable: true,
       body,
@@ -25,24 +26,26 @@ export function expectJson(answer: Answer): void {
   });
 }
 
+/** Does the text begin with this, blanks and a byte order mark aside? */
+export function startsWith(body: Buffer, text: string): boolean {
+  return body
+    .toString('latin1', 0, 64)
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart()
+    .startsWith(text);
+}
+
 /** The body as a value. A cut or broken one is worth another try; what it holds stays out of the error. */
 export function parseJson(answer: Answer): unknown {
   const text = decodeText(answer.body);
   try {
     return JSON.parse(text);
   } catch {
-    const html = /^\s*</.test(text);
-    throw new ResponseError(
-      html ? 'html_page' : 'invalid_json',
-      html
-        ? 'An HTML page came where JSON was expected.'
-        : `The body of ${answer.body.length} bytes is cut or no JSON.`,
-      {
-        isRetryable: true,
-        body: bodyExcerpt(answer.body),
-        hint: 'A proxy may have cut the answer; fewer rows may help.',
-      },
-    );
+    throw new ResponseError('invalid_json', `The body of ${answer.body.length} bytes is cut or no JSON.`, {
+      isRetryable: true,
+      body: bodyExcerpt(answer.body),
+      hint: 'A proxy may have cut the answer; fewer rows may help.',
+    });
   }
 }
 
@@ -54,7 +57,12 @@ export function decodeText(body: Uint8Array): string {
   // For plain ASCII the two decoders agree, and this one is many times as fast.
   if (isAscii(bytes)) return bytes.toString('latin1');
   if (isUtf8(bytes)) return bytes.toString('utf8');
-  throw new ResponseError('bad_encoding', 'The body is not valid UTF-8.', {
+  throw brokenUtf8();
+}
+
+/** For bytes that are not what they claim to be. */
+export function brokenUtf8(): ResponseError {
+  return new ResponseError('bad_encoding', 'The body is not valid UTF-8.', {
     isRetryable: true,
     hint: 'It may have been cut or converted on the way.',
   });

@@ -47,8 +47,15 @@ function innerRange(buffer: Buffer): Slice | undefined {
   while (start < end && isBlank(buffer[start])) start += 1;
   while (end > start && isBlank(buffer[end - 1])) end -= 1;
   if (start === end) return undefined;
-  if (buffer[start] !== 0x7b || buffer[end - 1] !== 0x7d)
-    throw broken('it holds something else than objects');
+  if (buffer[start] !== 0x7b)
+    throw new ResponseError(
+      'invalid_record',
+      'A call record must be an object; the array holds something else.',
+      {
+        hint: 'Check that the base URL points at the call-attribution API.',
+      },
+    );
+  if (buffer[end - 1] !== 0x7d) throw broken('its last record has no end');
   return { start, end };
 }
 

@@ -1,4 +1,14 @@
 // Test kit for code that talks to the call-attribution API: made-up calls, a hostile server, fast policies.
 // Everything runs on loopback and is deterministic; nothing here belongs into production code.
 // The server misbehaves on request, one fault a request, so that each recovery can be shown.
+export { fastRetry } from './fast-retry.ts';
+export { type Fault, faults } from './faults.ts';
+export {
+  type HostileOptions,
+  type HostileServer,
+  type SeenRequest,
+  startHostileServer,
+} from './hostile-server.ts';
 export { makeCalls, makeWireCalls } from './make-calls.ts';
+export { createMockAgent, type MockOptions } from './mock-agent.ts';
+export type { PlannedAnswer } from './plan-answer.ts';

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Call } from '../record/generated/calls.ts';
+import type { SmsNumber } from '../sms/read-sms-numbers.ts';
+import type { Fault } from './faults.ts';
+import { makeCalls } from './make-calls.ts';
+import { type PlannedAnswer, planAnswer } from './plan-answer.ts';
+
+/** A request as the server saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Body as text; filled in when it has been read. */
+  body: string;
+  /** True when the client closed the connection before the answer was complete. */
+  aborted: boolean;
+}
+
+/** What the hostile server serves and when it misbehaves. */
+export interface HostileOptions {
+  /** Served in this order; the list may be changed while the server runs. @default makeCalls(20) */
+  readonly calls?: Call[];
+  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[];
+  /** Most rows of a page; more are silently cut down to it, and pages are counted by it. @default no limit */
+  readonly maxRows?: number;
+  /** The fault for a request, when none is queued. `index` counts requests from 0. */
+  readonly fault?: (request: SeenRequest, index: number) => Fault | undefined;
+}
+
+/** A server on loopback that serves calls, and misbehaves on request. */
+export interface HostileServer {
+  readonly url: string;
+  /** Base address of the SMS listing; the same server. */
+  readonly legacyUrl: string;
+  /** Everything asked so far. */
+  readonly requests: SeenRequest[];
+  /** The calls served; push, splice or replace in place. */
+  readonly calls: Call[];
+  /** Queues faults: each of the next requests takes one. */
+  next(...faults: Fault[]): void;
+  /** Connections that are open now. */
+  connections(): number;
+  /** Resolves when a request has been closed by the client before its answer was complete. */
+  abortSeen(): Promise<SeenRequest>;
+  close(): Promise<void>;
+}
+
+/** Starts a hostile server on a free port of 127.0.0.1. */
+export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
+  const served = {
+    calls: options.calls ?? makeCalls(20),
+    smsNumbers: options.smsNumbers ?? [
+      { number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' },
+    ],
+    maxRows: options.maxRows ?? Number.POSITIVE_INFINITY,
+  };
+  const requests: SeenRequest[] = [];
+  const queue: Fault[] = [];
+  const sockets = new Set<Socket>();
+  const abortWaiters: ((request: SeenRequest) => void)[] = [];
+  const timers = new Set<NodeJS.Timeout>();
+
+  const later = (run: () => void, ms: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, ms);
+    timers.add(timer);
+  };
+
+  const server = createServer((request, response) => {
+    const seen = see(request);
+    requests.push(seen);
+    response.on('close', () => {
+      if (response.writableFinished) return;
+      seen.aborted = true;
+      for (const tell of abortWaiters.splice(0)) tell(seen);
+    });
+    request.on('data', (chunk) => {
+      seen.body += String(chunk);
+    });
+    request.on('end', () => {
+      const fault = queue.shift() ?? options.fault?.(seen, requests.length - 1);
+      fault?.before?.(served.calls);
+      const planned = planAnswer(served, seen.url);
+      const changed = fault?.change?.(planned, { url: seen.url, now: Date.now() }) ?? planned;
+      if (fault?.send) fault.send(changed, response, later);
+      else send(changed, response);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    legacyUrl: url,
+    requests,
+    calls: served.calls,
+    next: (...faults) => void queue.push(...faults),
+    connections: () => sockets.size,
+    abortSeen() {
+      const past = requests.find((request) => request.aborted);
+      return past ? Promise.resolve(past) : new Promise((resolve) => abortWaiters.push(resolve));
+    },
+    close() {
+      for (const timer of timers) clearTimeout(timer);
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      });
+    },
+  };
+}
+
+function see(request: IncomingMessage): SeenRequest {
+  const url = request.url ?? '/';
+  const { searchParams } = new URL(url, 'http://server.invalid');
+  return {
+    method: request.method ?? '',
+    url,
+    query: searchParams,
+    headers: request.headers,
+    body: '',
+    aborted: false,
+  };
+}
+
+function send({ status, headers, body }: PlannedAnswer, response: ServerResponse): void {
+  response.writeHead(status, { ...headers, 'content-length': body.length });
+  response.end(body);
+}

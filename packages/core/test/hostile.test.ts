@@ -1,0 +1,267 @@
+import {
+  apiKeys,
+  CallsError,
+  type ClientOptions,
+  createClient,
+  type ErrorCode,
+  type RawPage,
+} from '@call-attribution/core';
+import { type Fault, fastRetry, faults, startHostileServer } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+
+interface Row {
+  readonly name: string;
+  readonly faults: readonly Fault[];
+  readonly options?: Partial<ClientOptions>;
+  /** Attempts after which the read succeeds, or the code of the error and the attempts it took. */
+  readonly outcome: { readonly ok: number } | { readonly error: ErrorCode; readonly attempts: number };
+}
+
+const always = (fault: Fault): Fault[] => [fault, fault, fault, fault];
+const short = { timeout: { connect: 500, idle: 40, attempt: 120, total: 2000 } };
+const large = (): Fault => faults.body((bytes) => Buffer.concat([bytes, Buffer.alloc(200_000, 0x20)]));
+
+const table: Row[] = [
+  { name: 'a good answer', faults: [], outcome: { ok: 1 } },
+  { name: 'a connection reset before the answer', faults: [faults.reset()], outcome: { ok: 2 } },
+  { name: 'a body cut by a closed connection', faults: [faults.cutBody()], outcome: { ok: 2 } },
+  {
+    name: 'a body cut by a closed connection, each time',
+    faults: always(faults.cutBody()),
+    outcome: { error: 'connection_lost', attempts: 4 },
+  },
+  { name: 'a cut body whose length seems right', faults: [faults.cutQuietly()], outcome: { ok: 2 } },
+  {
+    name: 'a cut body whose length seems right, each time',
+    faults: always(faults.cutQuietly()),
+    outcome: { error: 'invalid_json', attempts: 4 },
+  },
+  { name: 'silence', faults: [faults.silence()], options: short, outcome: { ok: 2 } },
+  {
+    name: 'silence, each time',
+    faults: always(faults.silence()),
+    options: short,
+    outcome: { error: 'idle_timeout', attempts: 4 },
+  },
+  { name: 'a stalled body', faults: [faults.stall()], options: short, outcome: { ok: 2 } },
+  {
+    name: 'a stalled body, each time',
+    faults: always(faults.stall()),
+    options: short,
+    outcome: { error: 'idle_timeout', attempts: 4 },
+  },
+  {
+    name: 'a dripping body that beats the idle deadline but not that of the attempt',
+    faults: always(faults.drip(64, 15)),
+    options: short,
+    outcome: { error: 'attempt_timeout', attempts: 4 },
+  },
+  {
+    name: 'a total deadline that passes first',
+    faults: always(faults.drip(64, 15)),
+    options: { timeout: { idle: 500, attempt: 500, total: 60 } },
+    outcome: { error: 'total_timeout', attempts: 1 },
+  },
+  { name: 'a slow body within all deadlines', faults: [faults.drip(16_384, 5)], outcome: { ok: 1 } },
+  { name: 'no HTTP', faults: always(faults.notHttp()), outcome: { error: 'protocol_error', attempts: 4 } },
+  { name: 'another content type', faults: [faults.contentType('text/csv')], outcome: { ok: 2 } },
+  {
+    name: 'another content type, each time',
+    faults: always(faults.contentType('text/csv')),
+    outcome: { error: 'wrong_content_type', attempts: 4 },
+  },
+  { name: 'no content type, good JSON', faults: [faults.contentType('')], outcome: { ok: 1 } },
+  {
+    name: 'a vendor JSON type',
+    faults: [faults.contentType('application/vnd.calls+json')],
+    outcome: { ok: 1 },
+  },
+  {
+    name: 'a login page with status 200',
+    faults: always(faults.html()),
+    outcome: { error: 'html_page', attempts: 4 },
+  },
+  {
+    name: 'a login page that claims to be JSON',
+    faults: always(faults.replace(200, '<html><title>Sign in</title></html>')),
+    outcome: { error: 'html_page', attempts: 4 },
+  },
+  { name: 'a gateway page with status 502, then fine', faults: [faults.html(502)], outcome: { ok: 2 } },
+  {
+    name: 'an error with status 200',
+    faults: [faults.errorBody()],
+    outcome: { error: 'error_body', attempts: 1 },
+  },
+  {
+    name: 'an object that is no error',
+    faults: [faults.replace(200, '{"calls":[]}')],
+    outcome: { error: 'unexpected_shape', attempts: 1 },
+  },
+  {
+    name: 'an array of something else',
+    faults: [faults.replace(200, '["a"]')],
+    outcome: { error: 'invalid_record', attempts: 1 },
+  },
+  {
+    name: 'an array with an error in it',
+    faults: [faults.replace(200, '[{"error":"x"}]')],
+    outcome: { error: 'invalid_record', attempts: 1 },
+  },
+  {
+    name: 'an empty body',
+    faults: always(faults.replace(200)),
+    outcome: { error: 'invalid_json', attempts: 4 },
+  },
+  { name: 'status 204', faults: [faults.replace(204)], outcome: { error: 'unexpected_shape', attempts: 1 } },
+  { name: '400', faults: [faults.status(400)], outcome: { error: 'bad_request', attempts: 1 } },
+  { name: '401', faults: [faults.status(401)], outcome: { error: 'unauthorized', attempts: 1 } },
+  { name: '403', faults: [faults.status(403)], outcome: { error: 'forbidden', attempts: 1 } },
+  { name: '404', faults: [faults.status(404)], outcome: { error: 'not_found', attempts: 1 } },
+  { name: '408, then fine', faults: [faults.status(408)], outcome: { ok: 2 } },
+  { name: '409', faults: [faults.status(409)], outcome: { error: 'request_rejected', attempts: 1 } },
+  { name: '414', faults: [faults.status(414)], outcome: { error: 'request_rejected', attempts: 1 } },
+  { name: '429 without a word when to come back', faults: [faults.status(429)], outcome: { ok: 2 } },
+  { name: '429 with Retry-After in seconds', faults: [faults.rateLimited(0)], outcome: { ok: 2 } },
+  { name: '429 with Retry-After as a date', faults: [faults.rateLimitedUntil(0)], outcome: { ok: 2 } },
+  {
+    name: '429 with RateLimit-Reset',
+    faults: [faults.status(429, { 'ratelimit-reset': '0' })],
+    outcome: { ok: 2 },
+  },
+  {
+    name: '429 with a wait past the total deadline',
+    faults: [faults.rateLimited(3600)],
+    outcome: { error: 'rate_limited', attempts: 1 },
+  },
+  {
+    name: '500 three times, then fine',
+    faults: [500, 503, 504].map((status) => faults.status(status)),
+    outcome: { ok: 4 },
+  },
+  {
+    name: '500, each time',
+    faults: always(faults.status(500)),
+    outcome: { error: 'server_error', attempts: 4 },
+  },
+  {
+    name: 'a redirect to another origin',
+    faults: [faults.redirect('https://elsewhere.example/login')],
+    outcome: { error: 'redirect_refused', attempts: 1 },
+  },
+  {
+    name: 'a redirect within the server',
+    faults: [faults.redirect('/v3/user/bid-management?rows=250')],
+    outcome: { ok: 1 },
+  },
+  {
+    name: 'redirects without end',
+    faults: always(faults.redirect('/v3/user/bid-management')),
+    outcome: { error: 'redirect_refused', attempts: 1 },
+  },
+  {
+    name: 'a redirect without a target',
+    faults: [faults.replace(302)],
+    outcome: { error: 'redirect_refused', attempts: 1 },
+  },
+  { name: 'gzip', faults: [faults.gzip()], outcome: { ok: 1 } },
+  { name: 'br', faults: [faults.br()], outcome: { ok: 1 } },
+  { name: 'gzip that is cut inside', faults: [faults.cutGzip()], outcome: { ok: 2 } },
+  {
+    name: 'gzip that is cut inside, each time',
+    faults: always(faults.cutGzip()),
+    outcome: { error: 'bad_encoding', attempts: 4 },
+  },
+  {
+    name: 'an unknown packing',
+    faults: [faults.header('content-encoding', 'compress')],
+    outcome: { error: 'bad_encoding', attempts: 1 },
+  },
+  {
+    name: 'a body over the cap',
+    faults: [large()],
+    options: { maxBodyBytes: 100_000 },
+    outcome: { error: 'body_too_large', attempts: 1 },
+  },
+  {
+    name: 'a small body that unpacks over the cap',
+    faults: [faults.bomb(5_000_000)],
+    options: { maxBodyBytes: 100_000 },
+    outcome: { error: 'body_too_large', attempts: 1 },
+  },
+  { name: 'broken UTF-8', faults: [faults.brokenUtf8()], outcome: { ok: 2 } },
+  {
+    name: 'broken UTF-8, each time',
+    faults: always(faults.brokenUtf8()),
+    outcome: { error: 'bad_encoding', attempts: 4 },
+  },
+  {
+    name: 'a byte order mark',
+    faults: [faults.body((bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]))],
+    outcome: { ok: 1 },
+  },
+  { name: 'no Content-Range', faults: [faults.noRange()], outcome: { ok: 1 } },
+  {
+    name: 'a Content-Range with a unit',
+    faults: [faults.range((a, b, n) => `items ${a}-${b}/${n}`)],
+    outcome: { ok: 1 },
+  },
+  {
+    name: 'a Content-Range without a total',
+    faults: [faults.range((a, b) => `${a}-${b}/*`)],
+    outcome: { ok: 1 },
+  },
+  { name: 'a Content-Range that tells more than came', faults: [faults.rangeTooLong()], outcome: { ok: 2 } },
+  {
+    name: 'a Content-Range that tells more than came, each time',
+    faults: always(faults.rangeTooLong()),
+    outcome: { error: 'range_mismatch', attempts: 4 },
+  },
+  { name: 'another page, as a wrong cache gives it', faults: [faults.wrongPage()], outcome: { ok: 2 } },
+  {
+    name: 'another page, each time',
+    faults: always(faults.wrongPage()),
+    outcome: { error: 'wrong_page', attempts: 4 },
+  },
+  {
+    name: 'an empty page of a list that is not empty',
+    faults: always(faults.replace(200, '[]', { 'content-range': '*/20' })),
+    outcome: { error: 'list_short', attempts: 4 },
+  },
+  {
+    name: 'more rows than asked',
+    faults: [faults.replace(200, JSON.stringify(Array(300).fill({ sid: 'x' })))],
+    outcome: { error: 'wrong_page', attempts: 1 },
+  },
+];
+
+describe.each(['listCalls', 'fetchPage'] as const)('%s over real sockets', (method) => {
+  test.each(table)('$name', async ({ faults: queued, options, outcome }) => {
+    const server = await startHostileServer();
+    server.next(...queued);
+    const client = createClient({
+      baseUrl: server.url,
+      auth: apiKeys('key-one', 'key-two'),
+      retry: fastRetry,
+      ...options,
+    });
+    try {
+      const work = client[method]();
+      if ('ok' in outcome) {
+        const page = await work;
+        const records = Array.isArray(page.records) ? page.records : (page as RawPage).records();
+        expect([page.meta.attempts, records]).toEqual([outcome.ok, server.calls]);
+      } else {
+        // Raw pages are checked as far as their borders; what a record itself holds shows when it is read.
+        const error = await work
+          .then((page) => typeof page.records === 'function' && page.records())
+          .catch((thrown: CallsError) => thrown);
+        expect(error).toBeInstanceOf(CallsError);
+        const { code, attempts = 1 } = error as CallsError;
+        expect([code, attempts]).toEqual([outcome.error, outcome.attempts]);
+      }
+    } finally {
+      await client.close();
+      await server.close();
+    }
+  });
+});
