@@ -48,6 +48,8 @@ export class FakeServer implements PageClient {
   async fetchPage(request: PageQuery): Promise<RawPage> {
     request.signal.throwIfAborted();
     this.requests.push(request);
+    if (this.requests.length > 5000)
+      throw new Error('The fake server was asked 5000 times: the reader is lost.');
     const { behaviour } = this;
     await behaviour.delay?.(request);
     behaviour.before?.(request, this);
