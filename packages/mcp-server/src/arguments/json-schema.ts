@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** A JSON Schema as plain data. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+const order = [
+  'type',
+  'description',
+  'enum',
+  'minimum',
+  'maximum',
+  'items',
+  'properties',
+  'required',
+  'additionalProperties',
+];
+
+/**
+ * Writes a schema the way every host takes it: no `$schema` stamp (several hosts refuse the draft they do not
+ * know), no reference, no alternative at the root, and keys in a fixed order so that caches and snapshots hold.
+ */
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, { io, reused: 'inline', unrepresentable: 'any' });
+  return tidy(written) as JsonSchema;
+}
+
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy);
+  if (typeof value !== 'object' || value === null) return value;
+  const rank = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length);
+  const entries = Object.entries(value)
+    // zod states the whole range of safe integers, which tells a model nothing and costs tokens.
+    .filter(
+      ([key, each]) =>
+        !(/^(?:minimum|maximum)$/.test(key) && Math.abs(Number(each)) === Number.MAX_SAFE_INTEGER),
+    )
+    .sort((a, b) => rank(a[0]) - rank(b[0]));
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, key === 'properties' ? mapValues(each as object, tidy) : tidy(each)]),
+  );
+}
+
+function mapValues(object: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
