@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { argumentError } from './tool-error.ts';
 import { endOf, startOf } from './when.ts';
 
+const isMinutes = (value: number): boolean => value >= 0 && value <= 100_000;
+
 /** Arguments that choose calls: either `q`, or the others. */
 export const filterShape = {
-  q: z.string().max(4000).optional().describe('Filter text, instead of the next four'),
+  q: z.string().max(4000).optional().describe('Filter text, instead of the next 4'),
   from: z.string().max(40).optional().describe('Start: YYYY-MM-DD[ HH:MM:SS]'),
-  to: z.string().max(40).optional().describe('Last day, included; or an end time, excluded'),
-  min_talk_minutes: z.number().min(0).max(100_000).optional(),
+  to: z.string().max(40).optional().describe('Last day (included) or end time (excluded)'),
+  min_talk_minutes: z.number().refine(isMinutes, 'must be from 0 to 100000').optional(),
   include_call_extensions: z.boolean().optional(),
 };
 

@@ -1,7 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/classes.ts';
 import type { Pseudonymize } from '../privacy/pseudonym.ts';
-import { type KnownValue, scrubText } from '../privacy/scrub.ts';
+import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
 import { cleanText, cutText } from '../untrusted/clean.ts';
 import { fence } from '../untrusted/fence.ts';
 
@@ -51,9 +51,12 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
           : pseudonym(kind, String(value));
       }
       const text = cleanText(String(value));
-      if (hasExpectedForm(spec, text)) return isNumeric(spec) ? asNumber(text) : text;
+      if (forms[spec.type]?.test(text)) return isNumeric(spec) ? asNumber(text) : text;
+      // The key of the record and the account's own number are needed as they are.
+      if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
       known ??= knownValues(call);
-      const safe = isRevealed(reveal, 'text') ? text : scrubText(text, known, pseudonym);
+      const scrub = isId(spec) && idForm.test(text) ? scrubOwnPhones : scrubText;
+      const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
       const cut = cutText(safe, textLimit);
       return spec.visitorText ? fence(cut) : cut;
     });
@@ -72,14 +75,11 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], RegExp>>> = {
   'datetime-tenths': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/,
 };
 
-/** Ids of the account's own systems. They may look like phone numbers, and they are not scanned for them. */
+/** Ids may look like phone numbers, so they are only searched for those of the record itself. */
 const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
 
-function hasExpectedForm(spec: FieldSpec, text: string): boolean {
-  const form = forms[spec.type];
-  if (form) return form.test(text);
-  const isId = /(?:^|_)(?:id|sid|pid|gclid)$/.test(spec.name) || spec.name === 'dnis';
-  return isId && !spec.visitorText && idForm.test(text);
+function isId(spec: FieldSpec): boolean {
+  return !spec.visitorText && /(?:^|_)(?:id|sid|pid|gclid)$/.test(spec.name);
 }
 
 function isNumeric(spec: FieldSpec): boolean {

@@ -20,10 +20,15 @@ export function replacePatterns(text: string, replace: (kind: string, value: str
     .replace(personalParameter, (value) => replace('value', value))
     .replace(email, (value) => replace('email', value))
     .replace(ipv4, (value) => replace('ip', value))
-    .replace(ipv6, (value) => (/\d|[a-f]{3}/i.test(value) && value.length > 5 ? replace('ip', value) : value))
+    .replace(ipv6, (value) => (isIpv6(value) ? replace('ip', value) : value))
     .replace(spelledPhone, (value) => (looksSpelled(value) ? replace('phone', value) : value))
     .replace(plusPhone, (value) => replace('phone', value))
     .replace(barePhone, (value) => replace('phone', value));
+}
+
+/** Rules out times of day, which are also digits between colons. */
+function isIpv6(value: string): boolean {
+  return value.length > 4 && (value.includes('::') || value.split(':').length === 8);
 }
 
 /** Rules out dates, versions and number lists that the wide pattern also catches. */

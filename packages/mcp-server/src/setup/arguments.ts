@@ -82,7 +82,9 @@ function parse(argv: readonly string[]) {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
     const message = error instanceof Error ? error.message.split('. ')[0] : String(error);
-    const flag = argv.find((each) => each.startsWith('--') && !Object.hasOwn(options, each.slice(2).split('=')[0] ?? ''));
+    const flag = argv.find(
+      (each) => each.startsWith('--') && !Object.hasOwn(options, each.slice(2).split('=')[0] ?? ''),
+    );
     const meant = flag === undefined ? undefined : nearest(flag, Object.keys(options));
     throw new UsageError(`${message}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
   }

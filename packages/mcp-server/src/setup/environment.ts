@@ -26,12 +26,14 @@ export function readEnvironment(env: Environment): ApiSettings {
   const version: Version = asked === 'v2' ? 'v2' : 'v3';
   const url = (name: string): string | undefined => {
     const value = get(name);
-    if (value === undefined || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return value;
+    if (value === undefined || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
+      return value;
     problems.push(`${name} must be an http or https URL.`);
     return undefined;
   };
   const baseUrl = url('CALLS_BASE_URL');
-  if (get('CALLS_BASE_URL') === undefined) problems.push('CALLS_BASE_URL is missing: the address of the API.');
+  if (get('CALLS_BASE_URL') === undefined)
+    problems.push('CALLS_BASE_URL is missing: the address of the API.');
   const legacyBaseUrl = url('CALLS_LEGACY_BASE_URL');
   const accessKey = get('CALLS_ACCESS_KEY');
   const secretKey = get('CALLS_SECRET_KEY');

@@ -19,7 +19,10 @@ const flags = (flag: string): string =>
     .join(' ');
 
 const writers: Readonly<Record<string, () => { where: string; text: string }>> = {
-  claude: () => ({ where: 'Claude Desktop: Settings, Developer, Edit Config (claude_desktop_config.json)', text: servers() }),
+  claude: () => ({
+    where: 'Claude Desktop: Settings, Developer, Edit Config (claude_desktop_config.json)',
+    text: servers(),
+  }),
   'claude-code': () => ({
     where: 'Claude Code: run',
     text: `claude mcp add ${name} ${flags('--env')} -- ${command} ${args.join(' ')}\n`,

@@ -11,7 +11,7 @@ const maxProblems = 5;
 export const checkFilter = defineTool({
   name: 'check_filter',
   title: 'Check a filter',
-  description: 'Explains filter text for q, names its errors and suggests fixes. Calls nothing.',
+  description: 'Explains filter text for q, its errors and their fixes.',
   input: z.object({ q: z.string().max(4000) }),
   output: z.object({
     summary: z.string(),

@@ -9,15 +9,14 @@ import { defineTool, readsService } from './tool.ts';
 export const getCall = defineTool({
   name: 'get_call',
   title: 'Get one call',
-  description: 'One call by its sid. Fields without a value are named in empty_fields.',
+  description: 'One call by sid.',
   input: z.object({
     sid: z.string().min(1).max(200).describe('From list_calls'),
-    fields: z.array(z.string().max(60)).max(100).optional().describe('As in list_calls, default all'),
+    fields: z.array(z.string().max(60)).max(100).optional().describe('Default all'),
   }),
   output: z.object({
     summary: z.string(),
     call: z.record(z.string(), z.any()),
-    empty_fields: z.array(z.string()),
     notes: z.array(z.string()),
   }),
   annotations: readsService,
@@ -31,12 +30,12 @@ export const getCall = defineTool({
     if (table.leftOut.length > 0) {
       notes.push(`Fields left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
     }
+    if (table.emptyColumns.length > 0) notes.push(`Null: ${table.emptyColumns.join(', ')}.`);
     const row = table.rows[0] ?? [];
     const shown = Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null]));
     return {
       summary: `One call, ${table.columns.length} of ${specs.length} fields have a value.`,
       call: shown,
-      empty_fields: table.emptyColumns,
       notes,
     };
   },

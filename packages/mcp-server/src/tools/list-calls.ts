@@ -17,7 +17,7 @@ export const listCalls = defineTool({
   name,
   title: 'List calls',
   description:
-    'Call records as columns and rows, oldest first as a rule. Give from/to. The summary says how many match and how to get more. For totals use count_calls or summarize_calls.',
+    'Call records as columns and rows. Give from/to. The summary says how many match and how to get more.',
   input: z.object({
     ...filterShape,
     fields: z
@@ -25,17 +25,16 @@ export const listCalls = defineTool({
       .max(100)
       .optional()
       .describe(
-        'Field names or groups: summary (default), timing, caller, attribution, ads, device, custom, system, all',
+        'Names or groups: summary (default), timing, caller, attribution, ads, device, custom, system, all',
       ),
-    rows: z.number().int().min(1).max(500).optional().describe(`Page size, default ${defaultRows}`),
-    cursor: z.string().max(80).optional().describe('From the page before; repeat its other arguments'),
+    rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
+    cursor: z.string().max(80).optional().describe('From the page before; repeat its arguments'),
   }),
   output: z.object({
     summary: z.string(),
     filter: z.string(),
     columns: z.array(z.string()),
     rows: z.array(z.array(z.any())),
-    empty_columns: z.array(z.string()).optional(),
     first: z.number().int(),
     last: z.number().int(),
     total: z.number().int().optional(),
@@ -70,6 +69,7 @@ export const listCalls = defineTool({
     if (table.leftOut.length > 0) {
       notes.push(`Columns left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
     }
+    if (table.emptyColumns.length > 0) notes.push(`Null in every row: ${table.emptyColumns.join(', ')}.`);
     const first = (page.range?.first ?? place.start * place.rows + 1) + place.skip;
     const shown = table.rows.length;
     const next = nextPlace(place, page, shown);
@@ -80,7 +80,6 @@ export const listCalls = defineTool({
       filter: chosen.text,
       columns: table.columns,
       rows: table.rows,
-      ...(table.emptyColumns.length > 0 ? { empty_columns: table.emptyColumns } : {}),
       first: shown === 0 ? 0 : first,
       last: shown === 0 ? 0 : first + shown - 1,
       ...(total === undefined ? {} : { total }),

@@ -11,7 +11,7 @@ const name = 'list_sms_numbers';
 export const listSmsNumbers = defineTool({
   name,
   title: 'List SMS numbers',
-  description: 'The account’s SMS-enabled numbers and where their messages are sent.',
+  description: 'The account’s SMS-enabled numbers and their listeners.',
   input: z.object({ cursor: z.string().max(80).optional() }),
   output: z.object({
     summary: z.string(),

@@ -18,7 +18,7 @@ export const summarizeCalls = defineTool({
   name: 'summarize_calls',
   title: 'Summarize calls',
   description:
-    'Groups calls by fields or by time and gives calls, share, talk minutes and their mean per group, most calls first. Says how much of the list it read.',
+    'Calls, share, talk minutes and their mean per group, most calls first. Says how much it read.',
   input: z.object({
     ...filterShape,
     group_by: z
@@ -26,8 +26,8 @@ export const summarizeCalls = defineTool({
       .min(1)
       .max(3)
       .optional()
-      .describe('Field names, day, hour, weekday, month; default channel'),
-    limit: z.number().int().min(1).max(200).optional().describe('Most groups, default 20'),
+      .describe('Fields, day, hour, weekday, month; default channel'),
+    limit: z.number().int().min(1).max(200).optional().describe('Groups, default 20'),
   }),
   output: z.object({
     summary: z.string(),

@@ -15,9 +15,6 @@ export function cleanText(text: string): string {
 /** Cuts text to `limit` characters and says how many are gone. Never cuts a surrogate pair in half. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const kept = text
-    .slice(0, limit)
-    .toWellFormed()
-    .replace(/\uFFFD$/, '');
+  const kept = text.slice(0, limit).replace(loneSurrogate, '');
   return `${kept}…(+${text.length - kept.length})`;
 }
