@@ -6,8 +6,8 @@ import { build } from 'esbuild';
 
 const out = process.argv[2] ?? 'dist/bin.js';
 
-/** Packages that run with their first use. */
-const lazy = ['undici', 'fast-xml-parser'];
+/** What runs with its first use: the HTTP stacks of both sides, and what only a call needs. */
+const lazy = ['undici', 'fast-xml-parser', 'node:crypto', 'node:http', 'node:http2', 'node:zlib'];
 
 /** The SDK compiles JSON Schemas only to check elicitation answers; this server elicits nothing. */
 const unused = ['ajv', 'ajv-formats'];
@@ -17,8 +17,8 @@ const startFast = {
   name: 'start-fast',
   setup({ onResolve, onLoad }) {
     const names = new RegExp(`^(?:${[...lazy, ...unused].join('|')})$`);
-    onResolve({ filter: names }, ({ path, pluginData, resolveDir }) => {
-      if (pluginData === 'real') return undefined;
+    onResolve({ filter: names }, ({ path, namespace, resolveDir }) => {
+      if (namespace === 'lazy') return undefined;
       return { path, namespace: unused.includes(path) ? 'unused' : 'lazy', pluginData: resolveDir };
     });
     onResolve({ filter: /^real:/ }, async ({ path, resolveDir }) => {
@@ -36,8 +36,9 @@ const startFast = {
       const getters = names.map(
         (name) => `get ${JSON.stringify(name)}() { return load()[${JSON.stringify(name)}]; }`,
       );
+      const real = path.startsWith('node:') ? path : `real:${path}`;
       return {
-        contents: `const load = () => require("real:${path}");\nmodule.exports = { ${getters.join(',\n')} };`,
+        contents: `const load = () => require("${real}");\nmodule.exports = { ${getters.join(',\n')} };`,
         loader: 'js',
         resolveDir: pluginData,
       };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Client, fields, type Version } from '@call-attribution/core';
 import { completionHandlers } from './completion/complete.ts';
 import { createView } from './fields/view.ts';
@@ -38,7 +37,7 @@ export function createServer(
     reveal,
     view: createView(fields, {
       reveal,
-      pseudonymize: createPseudonymizer(options.pseudonymKey ?? randomBytes(32)),
+      pseudonymize: createPseudonymizer(options.pseudonymKey),
     }),
     budget: Math.max(minimumBudget, options.budget ?? 8000),
     summaryLimits: { rows: 20_000, ms: 20_000, ...options.summaryLimits },

@@ -1,6 +1,6 @@
 import type { Version } from '@call-attribution/core';
 import { type Clause, type Filter, FilterSyntaxError, parse, print } from '@call-attribution/query-dsl';
-import { z } from 'zod';
+import * as z from 'zod';
 import { argumentError } from './tool-error.ts';
 import { endOf, startOf } from './when.ts';
 

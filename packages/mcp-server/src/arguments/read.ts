@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
 import { cleanText, cutText } from '../untrusted/clean.ts';
 import { nearest } from './nearest.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Client } from '@call-attribution/core';
 import type { HttpOptions } from '../http/options.ts';
 import { serveHttp, serveStdio } from '../serve.ts';
@@ -105,10 +104,10 @@ async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo
 }
 
 /** The same account keeps the same masks after a restart, without one more variable to set. */
-function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?: string | Buffer } {
+function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?: string } {
   const own = env.CALLS_MCP_PSEUDONYM_KEY?.trim();
   if (own) return { pseudonymKey: own };
   const credential = settings.secretKey ?? settings.bearerToken;
   if (credential === undefined) return {};
-  return { pseudonymKey: createHash('sha256').update(`call-attribution pseudonyms\n${credential}`).digest() };
+  return { pseudonymKey: `call-attribution pseudonyms\n${credential}` };
 }

@@ -1,5 +1,5 @@
 import { diagnose, print } from '@call-attribution/query-dsl';
-import { z } from 'zod';
+import * as z from 'zod';
 import { explainFilter } from '../arguments/explain.ts';
 import { counted } from '../results/words.ts';
 import { cleanText, cutText } from '../untrusted/clean.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { counted } from '../results/words.ts';
 import { defineTool, readsService } from './tool.ts';

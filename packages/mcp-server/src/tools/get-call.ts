@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { selectFields } from '../fields/select.ts';
 import { fieldNotes } from '../results/notes.ts';
 import { makeTable } from '../results/table.ts';

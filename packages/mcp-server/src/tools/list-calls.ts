@@ -1,5 +1,5 @@
 import type { CallPage } from '@call-attribution/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { selectFields } from '../fields/select.ts';
 import { type CursorScope, type Place, readCursor, writeCursor } from '../results/cursor.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readCursor, writeCursor } from '../results/cursor.ts';
 import { countThatFits } from '../results/fit.ts';
 import { count, counted } from '../results/words.ts';

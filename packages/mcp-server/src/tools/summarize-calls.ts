@@ -1,5 +1,5 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { selectField } from '../fields/select.ts';
 import type { Cell } from '../fields/view.ts';

@@ -1,5 +1,5 @@
 import type { Client, FieldSpec, Version } from '@call-attribution/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/classes.ts';
 
