@@ -1,4 +1,4 @@
-import type { Filter } from '@call-attribution/query-dsl';
+import type { Bound, Filter } from '@call-attribution/query-dsl';
 
 const ms = 86_400_000;
 
@@ -17,13 +17,19 @@ export function daysOf(filter: Filter, firstDay: string, lastDay: string): strin
   for (const clause of filter.clauses) {
     if (clause.kind !== 'range' || clause.field !== 'date_added') continue;
     const lower = clause.lower?.text.slice(0, 10);
-    const upper = clause.upper?.text.slice(0, 10);
+    const upper = clause.upper && lastDayOf(clause.upper);
     if (lower && lower > from) from = lower;
     if (upper && upper < to) to = upper;
   }
   const days: string[] = [];
   for (let day = to; day >= from && days.length < mostDays; day = dayAfter(day, -1)) days.unshift(day);
   return days;
+}
+
+// A bound that leaves out the first second of a day leaves out the whole day.
+function lastDayOf({ text, inclusive }: Bound): string {
+  const day = text.slice(0, 10);
+  return !inclusive && text.endsWith('00:00:00') ? dayAfter(day, -1) : day;
 }
 
 /** The filter for one day of another filter. */

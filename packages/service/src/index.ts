@@ -15,6 +15,7 @@ export { type GenerateOptions, generate } from './made-up/generate.ts';
 export { type MirrorSink, mirrorSink } from './mirror/mirror-sink.ts';
 export { exportCalls, importCalls, type RecordForm } from './mirror/transfer.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
+export type { PageAccount, PageOptions } from './page/page-routes.ts';
 export { type Sandbox, type SandboxAccount, type SandboxOptions, startSandbox, testKeys } from './sandbox.ts';
 export {
   type AccountWithKeys,

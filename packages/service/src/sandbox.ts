@@ -10,8 +10,7 @@ import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 import { toText } from './made-up/wall-time.ts';
-import { openApiRoute } from './openapi/openapi-route.ts';
-import { type PageAccount, pageRoutes } from './page/page-routes.ts';
+import type { PageAccount } from './page/page-routes.ts';
 import { createService, type ListenOptions, type ServiceOptions } from './service.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -30,8 +29,6 @@ export interface SandboxOptions extends GenerateOptions, ListenOptions {
   readonly now?: () => number;
   /** Shapes, limits and the like of the service. Default as in `createService`. */
   readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'>;
-  /** Folder of the built page. Default the one inside this package. */
-  readonly pageAssets?: string;
 }
 
 /** An account of a sandbox, with the test keys that open it. */
@@ -95,17 +92,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     accounts,
     now,
     intercept: createIntercept(book, journal, now),
-    routes: [
-      ...(options.service?.routes ?? []),
-      ...pageRoutes({
-        life: 'sandbox',
-        live: live !== false,
-        accounts,
-        ...(options.pageAssets === undefined ? {} : { assets: options.pageAssets }),
-      }),
-      openApiRoute(options.service),
-      ...controlRoutes({ book, journal, advance: clock.advance }),
-    ],
+    routes: [...(options.service?.routes ?? []), ...controlRoutes({ book, journal, advance: clock.advance })],
+    page:
+      options.service?.page === false
+        ? false
+        : { ...options.service?.page, life: 'sandbox', live: live !== false, accounts },
   });
   try {
     await fill(store, sources, schedules);

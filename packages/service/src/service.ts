@@ -7,6 +7,8 @@ import { healthRoutes, metricsRoute } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { type Limits, openServer, stopServer, urlOf } from './http/server.ts';
+import { openApiRoute } from './openapi/openapi-route.ts';
+import { type PageOptions, pageRoutes } from './page/page-routes.ts';
 import type { Store } from './store/store.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
@@ -30,6 +32,8 @@ export interface ServiceOptions extends Partial<Shape> {
   readonly intercept?: Intercept | null;
   /** Further paths, answered without credentials. */
   readonly routes?: readonly Route[];
+  /** The human page at `/`, or false for none. Default a page that asks for one's own keys. */
+  readonly page?: PageOptions | false;
   /** Takes one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null;
   /** Limits of time and size. */
@@ -78,7 +82,7 @@ const standardLimits: Limits = {
 
 /** Makes the API over a store; `listen` starts it. */
 export function createService(options: ServiceOptions): Service {
-  const { store, now = Date.now, routes = [], intercept = null, log = null } = options;
+  const { store, now = Date.now, intercept = null, log = null, page = {} } = options;
   const limits: Limits = { ...standardLimits, ...options.limits };
   const shape: Shape = {
     singleAs: options.singleAs ?? 'object',
@@ -87,6 +91,11 @@ export function createService(options: ServiceOptions): Service {
     maxRows: options.maxRows ?? 1_000,
     rowsOver: options.rowsOver ?? 'reject',
   };
+  const routes = [
+    ...(options.routes ?? []),
+    openApiRoute(shape),
+    ...(page === false ? [] : pageRoutes(page)),
+  ];
   const metrics = createMetrics();
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
   const gate = createGate(store, limiter, now);

@@ -1,4 +1,4 @@
-import type { RawPage } from '@call-attribution/core';
+import type { RawPage } from './page-client.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;

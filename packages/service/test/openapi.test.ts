@@ -1,0 +1,106 @@
+import { type Call, fields, fromCall } from '@call-attribution/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generate, openApiDocument, type Sandbox, startSandbox } from '../src/index.ts';
+
+type Schema = { [keyword: string]: Schema } & { readonly [keyword: string]: unknown };
+
+const document = openApiDocument() as unknown as Schema;
+
+// As much of JSON Schema as the document uses for records.
+function problemsOf(schema: Schema, value: unknown, place: string): string[] {
+  const types = ([] as unknown[]).concat(schema.type ?? []);
+  const type = value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
+  const problems: string[] = [];
+  if (!types.includes(type)) problems.push(`${place}: ${type} is not ${types.join(' or ')}`);
+  if (typeof value === 'string' && schema.pattern && !new RegExp(String(schema.pattern)).test(value)) {
+    problems.push(`${place}: "${value}" has not the form ${schema.pattern}`);
+  }
+  if (Array.isArray(schema.enum) && !schema.enum.includes(value))
+    problems.push(`${place}: ${value} is not listed`);
+  if (type === 'object') {
+    const own = Object.keys(value as object);
+    for (const name of schema.required as unknown as string[])
+      if (!own.includes(name)) problems.push(`${place}: no ${name}`);
+    for (const name of own) {
+      const inner = schema.properties?.[name];
+      if (inner)
+        problems.push(...problemsOf(inner, (value as Record<string, unknown>)[name], `${place}.${name}`));
+      else problems.push(`${place}: ${name} is unknown`);
+    }
+  }
+  return problems;
+}
+
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === '$ref' ? [String(inner)] : references(inner),
+  );
+}
+
+function resolve(reference: string): unknown {
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], document);
+}
+
+describe('the OpenAPI document', () => {
+  test.each(['v2', 'v3'] as const)('describes every field of the table as %s shows it', (version) => {
+    const schema = document.components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
+    const names = fields.flatMap((field) => field[version] ?? []);
+    expect(Object.keys(schema.properties ?? {})).toEqual(names);
+    expect(schema.required).toEqual(names);
+    for (const call of generate({ records: 400, seed: 3 })) {
+      expect(problemsOf(schema, fromCall(call, version), version)).toEqual([]);
+    }
+  });
+
+  test('refuses a record that departs from the table', () => {
+    const schema = document.components?.schemas?.CallV3 as Schema;
+    const [call] = generate({ records: 1 });
+    const bad = { ...fromCall(call as Call, 'v3'), date_added: 'yesterday', rank: 1, extra: true };
+    const places = problemsOf(schema, bad, 'v3').map((problem) => problem.split(':')[0]);
+    expect([...new Set(places)].sort()).toEqual(['v3', 'v3.date_added', 'v3.rank']);
+  });
+
+  test('has no reference that leads nowhere', () => {
+    const all = references(document);
+    expect(all.length).toBeGreaterThan(30);
+    expect(all.filter((reference) => resolve(reference) === undefined)).toEqual([]);
+  });
+
+  test('says how this service is set up', () => {
+    const own = openApiDocument({ maxRows: 50, countAs: 'text', singleAs: 'array' }) as unknown as Schema;
+    const text = JSON.stringify(own);
+    expect(text).toContain('"maximum":50');
+    expect(own.components?.schemas?.Count?.type).toBe('string');
+    const single = own.paths?.['/v3/user/bid-management/{sid}']?.get?.responses?.['200'] as Schema;
+    expect(JSON.stringify(single)).toContain('"type":"array"');
+  });
+});
+
+describe('a running service', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ records: 5, service: { maxRows: 77 } });
+  });
+  afterAll(() => sandbox.close());
+
+  test('serves the document, with its own limits, to anyone', async () => {
+    const answer = await fetch(`${sandbox.url}/openapi.json`);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(await answer.json()).toEqual(openApiDocument({ maxRows: 77 }));
+  });
+
+  test('answers every path of the document', async () => {
+    const account = sandbox.accounts[0];
+    const headers = { authorization: `Bearer ${account?.bearerToken}` };
+    for (const path of Object.keys(document.paths ?? {})) {
+      const answer = await fetch(sandbox.url + path.replace('{sid}', 'none'), { headers });
+      const known = path.endsWith('{sid}') ? 404 : 200;
+      expect([path, answer.status]).toEqual([path, known]);
+      if (known === 404) expect(await answer.json()).toMatchObject({ code: 'unknown_record' });
+    }
+  });
+});
