@@ -1,3 +1,5 @@
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+
 /**
  * A mark travels in the stream behind the records it covers. It says that every record of a slice of `date_added` has
  * passed, and carries the checkpoint from which a later run may go on. Windows close on it, the file sinks make their
@@ -8,13 +10,13 @@ export class Mark {
   readonly until: string | null;
   /** Lower end of the slice that just ended, inclusive; null when it is open. */
   readonly from: string | null;
-  /** Place to go on from, as the source gave it: plain JSON. */
-  readonly checkpoint: unknown;
+  /** Where the source goes on behind this mark; null when it cannot. */
+  readonly checkpoint: Checkpoint | null;
 
-  constructor(mark: { from?: string | null; until?: string | null; checkpoint?: unknown }) {
+  constructor(mark: { from?: string | null; until?: string | null; checkpoint?: Checkpoint | null }) {
     this.from = mark.from ?? null;
     this.until = mark.until ?? null;
-    this.checkpoint = mark.checkpoint;
+    this.checkpoint = mark.checkpoint ?? null;
   }
 }
 

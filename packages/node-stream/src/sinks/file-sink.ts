@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../operators/mark.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
@@ -18,8 +19,8 @@ export interface FileSinkOptions<T> {
 /** A file that appears when it is whole. */
 export interface FileSink extends Writable {
   readonly path: string;
-  /** Where the source goes on, when an unfinished file was taken up; undefined when the file starts afresh. */
-  readonly checkpoint: unknown;
+  /** Where the source goes on, when an unfinished file was taken up; null when the file starts afresh. */
+  readonly checkpoint: Checkpoint | null;
   /** Bytes of the file so far. */
   readonly bytes: number;
 }
@@ -40,7 +41,7 @@ export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> 
 
 class PartFileSink<T> extends Writable implements FileSink {
   readonly path: string;
-  readonly checkpoint: unknown;
+  readonly checkpoint: Checkpoint | null;
   readonly #file: PartFile;
   readonly #encoder: Encoder<T> | null;
   readonly #resumable: boolean;
@@ -48,12 +49,12 @@ class PartFileSink<T> extends Writable implements FileSink {
   readonly #abort = new AbortController();
 
   constructor(path: string, { encode, durable = true }: FileSinkOptions<T>, state: PartState | null) {
-    super({ objectMode: encode !== undefined });
+    super({ objectMode: true });
     this.path = path;
-    this.checkpoint = state?.checkpoint;
+    this.checkpoint = state?.checkpoint ?? null;
     this.#state = state;
     this.#file = new PartFile(path, durable);
-    this.#resumable = encode !== undefined && encoders(encode).every(({ resumable }) => resumable);
+    this.#resumable = encode === undefined || encoders(encode).every(({ resumable }) => resumable);
     this.#encoder = encode ? beginEncoding(encode, state !== null, this.#abort.signal) : null;
   }
 
@@ -91,7 +92,7 @@ class PartFileSink<T> extends Writable implements FileSink {
       return this.#file.write(typeof item === 'string' ? Buffer.from(item, encoding) : item);
     }
     if (this.#encoder) await this.#save(this.#encoder.mark(item));
-    if (this.#resumable && item.checkpoint !== undefined) await this.#file.save(item.checkpoint);
+    if (this.#resumable && item.checkpoint !== null) await this.#file.save(item.checkpoint);
   }
 
   async #save(bytes: Uint8Array[] | Promise<Uint8Array[]>): Promise<void> {

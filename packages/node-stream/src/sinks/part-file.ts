@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 
 /** What lies on the disk of an unfinished file: how many bytes of it count, and where the source goes on. */
 export interface PartState {
   readonly bytes: number;
-  readonly checkpoint: unknown;
+  readonly checkpoint: Checkpoint;
 }
 
 /**
@@ -14,10 +15,11 @@ export interface PartState {
  */
 export class PartFile {
   readonly path: string;
+  readonly #durable: boolean;
   #handle: FileHandle | null = null;
   #bytes = 0;
   #hasState = false;
-  readonly #durable: boolean;
+  #work: Promise<void> = Promise.resolve();
 
   constructor(path: string, durable: boolean) {
     this.path = path;
@@ -29,45 +31,59 @@ export class PartFile {
   }
 
   /** Opens afresh, or with the bytes that counted when `state` was written. */
-  async open(state: PartState | null): Promise<void> {
-    this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
-    this.#bytes = state?.bytes ?? 0;
-    this.#hasState = state !== null;
-    if (state === null) await rm(stateName(this.path), { force: true });
-    else await this.#handle.truncate(state.bytes);
+  open(state: PartState | null): Promise<void> {
+    return this.#run(async () => {
+      this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
+      this.#bytes = state?.bytes ?? 0;
+      this.#hasState = state !== null;
+      if (state === null) await rm(stateName(this.path), { force: true });
+      else await this.#handle.truncate(state.bytes);
+    });
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
-    let from = 0;
-    while (from < bytes.length) {
-      const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
-      from += bytesWritten;
-      this.#bytes += bytesWritten;
-    }
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#run(async () => {
+      for (let from = 0; from < bytes.length; ) {
+        const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
+        from += bytesWritten;
+        this.#bytes += bytesWritten;
+      }
+    });
   }
 
   /** All bytes so far count from now on, and `checkpoint` is where the source goes on. */
-  async save(checkpoint: unknown): Promise<void> {
-    if (this.#durable) await this.#opened().datasync();
-    const state = { version: 1, bytes: this.#bytes, checkpoint };
-    await writeWhole(stateName(this.path), `${JSON.stringify(state)}\n`, this.#durable);
-    this.#hasState = true;
+  save(checkpoint: Checkpoint): Promise<void> {
+    return this.#run(async () => {
+      if (this.#durable) await this.#opened().datasync();
+      const state = { version: 1, bytes: this.#bytes, checkpoint };
+      await writeWhole(stateName(this.path), `${JSON.stringify(state)}\n`, this.#durable);
+      this.#hasState = true;
+    });
   }
 
   /** The file is whole: gives it its name. */
-  async finish(path = this.path): Promise<void> {
-    if (this.#durable) await this.#opened().sync();
-    await this.#close();
-    await rename(partName(this.path), path);
-    if (this.#durable) await syncFolder(path);
-    await rm(stateName(this.path), { force: true });
+  finish(path = this.path): Promise<void> {
+    return this.#run(async () => {
+      if (this.#durable) await this.#opened().sync();
+      await this.#close();
+      await rename(partName(this.path), path);
+      if (this.#durable) await syncFolder(path);
+      await rm(stateName(this.path), { force: true });
+    });
   }
 
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
   async abandon(): Promise<void> {
+    // A write under way must not land after the file was given up: someone may begin it anew.
+    await this.#work.catch(() => {});
     const wasOpen = this.#handle !== null;
     await this.#close();
     if (wasOpen && !this.#hasState) await rm(partName(this.path), { force: true });
+  }
+
+  #run(work: () => Promise<void>): Promise<void> {
+    this.#work = work();
+    return this.#work;
   }
 
   async #close(): Promise<void> {
@@ -77,7 +93,7 @@ export class PartFile {
   }
 
   #opened(): FileHandle {
-    if (this.#handle === null) throw new Error(`${this.path} is not open`);
+    if (this.#handle === null) throw new Error(`${this.path} is no longer open`);
     return this.#handle;
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../operators/mark.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
 import { PartFile, writeWhole } from './part-file.ts';
@@ -20,8 +21,8 @@ export interface SliceFilesOptions<T> {
 /** A folder of files, one per slice. */
 export interface SliceFiles extends Writable {
   readonly folder: string;
-  /** Where the source goes on, when an earlier run was taken up. */
-  readonly checkpoint: unknown;
+  /** Where the source goes on, when an earlier run was taken up; null when the folder starts afresh. */
+  readonly checkpoint: Checkpoint | null;
 }
 
 const unfinished = '.slice';
@@ -37,7 +38,7 @@ export function sliceFiles<T = unknown>(folder: string, options: SliceFilesOptio
 
 class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly folder: string;
-  readonly checkpoint: unknown;
+  readonly checkpoint: Checkpoint | null;
   readonly #options: SliceFilesOptions<T>;
   readonly #abort = new AbortController();
   #last: string | null = null;
@@ -50,7 +51,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
     const place = options.resume ? readPlace(join(folder, placeFile)) : null;
-    this.checkpoint = place?.checkpoint;
+    this.checkpoint = place?.checkpoint ?? null;
     this.#last = place?.until ?? null;
   }
 
@@ -72,8 +73,8 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   async #add(item: T): Promise<void> {
     if (this.#current === null) {
       const file = new PartFile(join(this.folder, unfinished), this.#options.durable ?? true);
-      await file.open(null);
       this.#current = { file, encoder: beginEncoding(this.#options.encode, false, this.#abort.signal) };
+      await file.open(null);
     }
     const { file, encoder } = this.#current;
     for (const chunk of await encoder.push(item)) await file.write(chunk);
@@ -98,7 +99,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 }
 
-function readPlace(path: string): { until: string | null; checkpoint: unknown } | null {
+function readPlace(path: string): { until: string | null; checkpoint: Checkpoint | null } | null {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
     const place = JSON.parse(readFileSync(path, 'utf8'));

@@ -1,0 +1,268 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { gunzipSync } from 'node:zlib';
+import { makeCalls } from '@call-attribution/core/testing';
+import { parquetReadObjects } from 'hyparquet';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Checkpoint,
+  type Encoding,
+  fileSink,
+  Mark,
+  sliceFiles,
+  toCsv,
+  toGzip,
+  toJsonArray,
+  toNdjson,
+  toParquet,
+} from '../src/index.ts';
+import { parseCsv } from './parse-csv.ts';
+
+type Item = (typeof calls)[0];
+const calls = makeCalls(30, 5);
+const day = (n: number) => `2024-01-${String(n + 1).padStart(2, '0')} 00:00:00`;
+
+/** The checkpoint behind so many slices. */
+const place = (slices: number): Checkpoint => ({
+  version: 1,
+  query: 'test',
+  done: [[day(0), day(slices)]],
+  place: null,
+  total: slices * 10,
+  delivered: slices * 10,
+});
+
+/** Three slices of ten calls, from the one a checkpoint names; fails before item `failAt` of the whole. */
+function* slices(from: Checkpoint | null = null, failAt = Number.POSITIVE_INFINITY): Generator<Item | Mark> {
+  const begin = (from?.total ?? 0) / 10;
+  for (let slice = begin; slice < 3; slice += 1) {
+    for (let i = slice * 10; i < slice * 10 + 10; i += 1) {
+      if (i === failAt) throw new Error('the source broke');
+      yield calls[i] as Item;
+    }
+    yield new Mark({ from: day(slice), until: day(slice + 1), checkpoint: place(slice + 1) });
+  }
+}
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sinks-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+const file = (name: string) => join(folder, name);
+const sids = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).sid);
+const allSids = calls.map(({ sid }) => sid);
+
+/** A pipeline into a sink, over only when the sink has let go of its file: pipeline itself does not wait for that. */
+async function run(source: Iterable<unknown>, sink: Writable): Promise<void> {
+  const closed = new Promise<void>((resolve) => sink.once('close', resolve));
+  try {
+    await pipeline(Readable.from(source), sink);
+  } finally {
+    await closed;
+  }
+}
+
+/** Writes what comes before record `n`, waits until it was taken, and destroys the sink. */
+async function cutAt(n: number, sink: Writable): Promise<void> {
+  sink.on('error', () => {});
+  try {
+    for (const item of slices(null, n)) await new Promise((resolve) => sink.write(item, resolve));
+  } catch {}
+  await new Promise((resolve) => sink.once('close', resolve).destroy(new Error('cut')));
+}
+
+describe('fileSink', () => {
+  it('shows the file under its name only when it is whole, and leaves nothing else behind', async () => {
+    const path = file('calls.ndjson');
+    writeFileSync(path, 'the earlier file');
+    const seen: string[] = [];
+    const watch = function* () {
+      for (const item of slices()) {
+        seen.push(readFileSync(path, 'utf8').slice(0, 16));
+        yield item;
+      }
+    };
+    const sink = fileSink<Item>(path, { encode: toNdjson() });
+    await run(watch(), sink);
+    expect(new Set(seen)).toEqual(new Set(['the earlier file']));
+    expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
+    expect(sink.bytes).toBe(readFileSync(path).length);
+    expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+  });
+
+  it('takes bytes and texts of any source without an encoder', async () => {
+    await pipeline(Readable.from(calls), toCsv(), fileSink(file('a.csv')));
+    expect(parseCsv(readFileSync(file('a.csv'), 'utf8')).length).toBe(31);
+    await run(['one\n', 'zwö\n'], fileSink(file('b.txt')));
+    expect(readFileSync(file('b.txt'), 'utf8')).toBe('one\nzwö\n');
+  });
+
+  it('removes what it began when the source fails before the first mark, and keeps the earlier file', async () => {
+    const path = file('calls.csv');
+    writeFileSync(path, 'earlier');
+    await expect(run(slices(null, 5), fileSink<Item>(path, { encode: toCsv() }))).rejects.toThrow(
+      'the source broke',
+    );
+    expect(readdirSync(folder)).toEqual(['calls.csv']);
+    expect(readFileSync(path, 'utf8')).toBe('earlier');
+  });
+
+  const formats: [string, () => Encoding<Item>, (bytes: Buffer) => unknown[]][] = [
+    ['NDJSON', () => toNdjson(), (bytes) => sids(bytes.toString())],
+    ['NDJSON, gzip', () => [toNdjson(), toGzip()], (bytes) => sids(gunzipSync(bytes).toString())],
+    ['JSON array', () => toJsonArray(), (bytes) => JSON.parse(bytes.toString()).map(({ sid }: Item) => sid)],
+    [
+      'CSV',
+      () => toCsv({ columns: ['sid'], bom: true, chunkBytes: 7 }),
+      (bytes) => {
+        const [header, ...lines] = parseCsv(bytes.toString());
+        expect(header).toEqual(['\uFEFFsid']);
+        return lines.map(([sid]) => sid);
+      },
+    ],
+    [
+      'CSV, gzip',
+      () => [toCsv({ columns: ['sid'] }), toGzip({ level: 1 })],
+      (bytes) => parseCsv(gunzipSync(bytes).toString()).slice(1).flat(),
+    ],
+  ];
+  describe.each(formats)('%s', (_, encode, read) => {
+    it.each([0, 3, 10, 17, 29])(
+      'goes on after a failure before record %i, nothing lost and nothing doubled',
+      async (failAt) => {
+        const path = file('calls');
+        const first = fileSink<Item>(path, { encode: encode(), resume: true });
+        expect(first.checkpoint).toBe(null);
+        await expect(run(slices(null, failAt), first)).rejects.toThrow('the source broke');
+        expect(existsSync(path)).toBe(false);
+        const second = fileSink<Item>(path, { encode: encode(), resume: true });
+        // A failing source destroys the sink with marks still in its buffer, so the place may be an earlier one.
+        const places = [null, place(1), place(2)].slice(0, 1 + Math.floor(failAt / 10));
+        expect(places).toContainEqual(second.checkpoint);
+        await run(slices(second.checkpoint), second);
+        expect(read(readFileSync(path))).toEqual(allSids);
+        expect(readdirSync(folder)).toEqual(['calls']);
+      },
+    );
+  });
+
+  it('cuts off what was written behind the last mark', async () => {
+    const path = file('calls.ndjson');
+    await cutAt(17, fileSink<Item>(path, { encode: toNdjson({ chunkBytes: 1 }) }));
+    expect(sids(readFileSync(`${path}.partial`, 'utf8')).length).toBe(17);
+    const sink = fileSink<Item>(path, { encode: toNdjson(), resume: true });
+    expect(sink.checkpoint).toEqual(place(1));
+    await run(slices(sink.checkpoint), sink);
+    expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
+  });
+
+  it('starts afresh over an unfinished file unless told to resume', async () => {
+    const path = file('calls.ndjson');
+    await cutAt(25, fileSink<Item>(path, { encode: toNdjson() }));
+    expect(readdirSync(folder)).toEqual(['calls.ndjson.checkpoint', 'calls.ndjson.partial']);
+    await run(slices(), fileSink<Item>(path, { encode: toNdjson() }));
+    expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
+    expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+  });
+
+  it('refuses a checkpoint that does not fit the file, and says what to do', async () => {
+    const path = file('calls.ndjson');
+    await cutAt(25, fileSink<Item>(path, { encode: toNdjson() }));
+    const state = readFileSync(`${path}.checkpoint`, 'utf8');
+    for (const wrong of [state.slice(0, 20), '{}', state.replace(/"bytes":\d+/, '"bytes":99999999')]) {
+      writeFileSync(`${path}.checkpoint`, wrong);
+      expect(() => fileSink<Item>(path, { encode: toNdjson(), resume: true })).toThrow(
+        /remove both to start afresh/,
+      );
+    }
+  });
+
+  it('refuses to resume Parquet and names the way out', () => {
+    expect(() => fileSink<Item>(file('a.parquet'), { encode: toParquet(), resume: true })).toThrow(
+      /one file per slice with sliceFiles/,
+    );
+  });
+
+  it('writes Parquet as one file', async () => {
+    const path = file('a.parquet');
+    await run(slices(), fileSink<Item>(path, { encode: toParquet() }));
+    const bytes = new Uint8Array(readFileSync(path));
+    expect((await parquetReadObjects({ file: bytes.buffer })).map(({ sid }) => sid)).toEqual(allSids);
+    expect(readdirSync(folder)).toEqual(['a.parquet']);
+  });
+
+  it('says that the folder is missing', async () => {
+    await expect(run(['x'], fileSink(file('no/such/a.txt')))).rejects.toThrow(/ENOENT.*no\/such/);
+  });
+
+  it('fails with the error of the encoder', async () => {
+    const broken = [{ ...(calls[0] as Item), talk_minutes: 'x' }];
+    await expect(
+      run(broken, fileSink<Item>(file('a'), { encode: toParquet({ rowGroupSize: 1 }) })),
+    ).rejects.toThrow(/talk_minutes in call .* is string but no number/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('sliceFiles', () => {
+  const options = (resume = false) => ({
+    encode: toNdjson() as Encoding<Item>,
+    name: ({ from, until }: { from: string | null; until: string | null }) =>
+      `${from?.slice(0, 10) ?? 'start'}_${until?.slice(0, 10) ?? 'open'}.ndjson`,
+    resume,
+  });
+  const names = [
+    '2024-01-01_2024-01-02.ndjson',
+    '2024-01-02_2024-01-03.ndjson',
+    '2024-01-03_2024-01-04.ndjson',
+  ];
+  const read = () =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => [name, ...sids(readFileSync(file(name), 'utf8'))]);
+
+  it('writes one whole file per slice', async () => {
+    await run(slices(), sliceFiles(folder, options()));
+    expect(read()).toEqual(names.map((name, i) => [name, ...allSids.slice(i * 10, i * 10 + 10)]));
+  });
+
+  it('goes on behind the last whole slice', async () => {
+    await cutAt(15, sliceFiles(folder, options()));
+    expect(readdirSync(folder).sort()).toEqual(['.checkpoint.json', names[0]]);
+    const sink = sliceFiles<Item>(folder, options(true));
+    expect(sink.checkpoint).toEqual(place(1));
+    await run(slices(sink.checkpoint), sink);
+    expect(read()).toEqual(names.map((name, i) => [name, ...allSids.slice(i * 10, i * 10 + 10)]));
+  });
+
+  it('gives records behind the last mark a file of their own, and empty slices none', async () => {
+    const source = [new Mark({ from: null, until: day(0) }), calls[0] as Item];
+    await run(source, sliceFiles(folder, options()));
+    expect(read()).toEqual([['2024-01-01_open.ndjson', allSids[0]]]);
+  });
+
+  it('writes each slice as a Parquet file of its own', async () => {
+    await run(slices(), sliceFiles<Item>(folder, { ...options(), encode: toParquet() }));
+    const bytes = new Uint8Array(readFileSync(file(names[1] as string)));
+    expect((await parquetReadObjects({ file: bytes.buffer })).map(({ sid }) => sid)).toEqual(
+      allSids.slice(10, 20),
+    );
+  });
+
+  it('refuses a checkpoint that cannot be read', () => {
+    writeFileSync(file('.checkpoint.json'), '{"version":');
+    expect(() => sliceFiles(folder, options(true))).toThrow(
+      /cannot be read as a checkpoint; remove it to start afresh/,
+    );
+  });
+});
