@@ -1,2 +1,26 @@
 #!/usr/bin/env node
-export {};
+import { run } from './run.ts';
+
+const stop = new AbortController();
+let signals = 0;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => {
+    signals++;
+    // The second Ctrl-C does not wait for anything.
+    if (signals > 1) process.exit(130);
+    stop.abort();
+  });
+}
+
+// Failed writes are answered where they are awaited; without a listener they would end the process with a stack.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+process.exitCode = await run(process.argv.slice(2), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  now: () => new Date(),
+  signal: stop.signal,
+});

@@ -1,2 +1,21 @@
 #!/usr/bin/env node
-export {};
+import './stdio/guard-first.ts';
+import process from 'node:process';
+import { run } from './setup/run.ts';
+import { writeOut } from './stdio/stdout-guard.ts';
+
+// A host that closed its end of the pipe is gone: nothing is left to do.
+process.stdout.on('error', () => process.exit(0));
+
+const stopped = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+});
+const code = await run(process.argv.slice(2), {
+  env: process.env,
+  write: (text) => void writeOut(text),
+  log: (line) => void process.stderr.write(`call-attribution-mcp: ${line}\n`),
+  stopped,
+});
+// Open sockets to the API must not keep the process alive after its host has left.
+process.exitCode = code;
+writeOut('') ? process.exit(code) : process.stdout.once('drain', () => process.exit(code));

@@ -62,7 +62,7 @@ export {
 export { CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
 export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
 export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
-export type { PageClient, PageQuery, RawPage } from './source/page-client.ts';
+export type { PageClient } from './source/page-client.ts';
 export type { Trouble } from './source/slice-read.ts';
 export type { StreamPage } from './source/stream-page.ts';
 // Sync: a copy that is kept up to date.

@@ -1,6 +1,9 @@
-import type { Call } from '@call-attribution/core';
+import type { Call, ListQuery, RawPage } from '@call-attribution/core';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
-import type { PageClient, PageQuery, RawPage } from '../src/source/page-client.ts';
+import type { PageClient } from '../src/source/page-client.ts';
+
+/** What the streams ask of a client, in full. */
+export type PageQuery = Required<Omit<ListQuery, 'filter'>> & { readonly filter: Filter };
 
 /** A record of the fake server: what the reading of pages depends on. */
 export interface FakeRecord {
@@ -45,9 +48,12 @@ export class FakeServer implements PageClient {
     this.behaviour = behaviour;
   }
 
-  async fetchPage(request: PageQuery): Promise<RawPage> {
+  async fetchPage(query: ListQuery = {}): Promise<RawPage> {
+    const request = query as PageQuery;
     request.signal.throwIfAborted();
     this.requests.push(request);
+    if (this.requests.length > 5000)
+      throw new Error('The fake server was asked 5000 times: the reader is lost.');
     const { behaviour } = this;
     await behaviour.delay?.(request);
     behaviour.before?.(request, this);
@@ -82,8 +88,9 @@ export function rawPage({ records, first, total }: FakePage): RawPage {
     bytes,
     count: records.length,
     range: { first: isEmpty ? 0 : first, last: isEmpty ? 0 : first + records.length - 1, total },
-    meta: { attempts: 1 },
+    meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: 0, start: 0 },
     slices: () => borders,
+    records: () => JSON.parse(bytes.toString()) as Call[],
     record: (i) => JSON.parse((parts[i] as Buffer).toString()) as Call,
   };
 }

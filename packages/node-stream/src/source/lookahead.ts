@@ -1,5 +1,5 @@
+import type { RawPage } from '@call-attribution/core';
 import type { Region } from '../windows/region.ts';
-import type { RawPage } from './page-client.ts';
 import type { SliceRead } from './slice-read.ts';
 
 /** How far pages are fetched ahead of the consumer. */

@@ -1,4 +1,4 @@
-import type { RawPage } from './page-client.ts';
+import type { RawPage } from '@call-attribution/core';
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -1,3 +1,4 @@
+import { type ListQuery, type RawPage, ResponseError } from '@call-attribution/core';
 import { naiveMillis } from '../operators/naive-time.ts';
 import { type Ask, chooseStyle, earliest, findLower, isRefusal } from '../windows/probes.ts';
 import { type CutLimits, learn } from '../windows/region.ts';
@@ -7,7 +8,7 @@ import type { BoundStyle, WindowQuery } from '../windows/window-query.ts';
 import { Capacity } from './capacity.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { Lookahead, type LookaheadLimits, type Outcome, type PageNode } from './lookahead.ts';
-import type { PageClient, PageQuery, RawPage } from './page-client.ts';
+import type { PageClient } from './page-client.ts';
 import { dateOf, sidsOf } from './record-scan.ts';
 import { newPass, type SliceRead, sift, type Trouble } from './slice-read.ts';
 import { WorkList } from './work-list.ts';
@@ -51,6 +52,12 @@ export interface Batch {
   readonly isLast: boolean;
 }
 
+const misplaced: ReadonlySet<string> = new Set([
+  'wrong_page',
+  'range_mismatch',
+  'list_short',
+  'page_clamped',
+]);
 const year = 366 * 864e5;
 
 /** Walks over all records of a query, slice by slice, a bounded number of pages ahead of its consumer. */
@@ -155,8 +162,8 @@ export class Walk {
       this.#style = 'closed';
       return this.#refetch(slice);
     }
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'wrong_page' || code === 'range_mismatch') return this.#again(slice, 'wrong_page');
+    // The client has tried again by itself; what still does not fit is a slice on the move.
+    if (error instanceof ResponseError && misplaced.has(error.code)) return this.#again(slice, 'wrong_page');
     throw error;
   }
 
@@ -242,7 +249,7 @@ export class Walk {
     return node;
   }
 
-  async #outcome(request: PageQuery): Promise<Outcome> {
+  async #outcome(request: ListQuery): Promise<Outcome> {
     try {
       const page = await this.#settings.client.fetchPage(request);
       this.#lookahead.arrived(page);

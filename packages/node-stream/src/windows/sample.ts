@@ -31,8 +31,10 @@ export function regionsOf(
 ): Region[] {
   const { total, lower, upper, capacity } = facts;
   const whole = regionOf(span, total, lower, upper);
-  const first = times[0];
+  if (span.from === null && upper - lower <= finest) return splitAt(span, [lower], total, lower, upper);
+  const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || times.length < 2) return [whole];
+  if (first === last) return splitAt(span, [first, first + finest], total, lower, upper);
   const part = order === 'mixed' ? Math.min(share, (share * capacity) / total) : share;
   const taken = Math.floor(times.length * (order === 'descending' ? 1 - part : part));
   const at = times[taken] as number;
@@ -47,4 +49,14 @@ export function regionsOf(
   const held = order === 'mixed' ? (total * taken) / times.length : times.indexOf(at);
   if (held < 1) return [whole];
   return [{ ...whole, firstCut: at, width: Math.max(finest, at - Math.max(lower, first)), held }];
+}
+
+/** Cuts a span at given times: around a second that fills a page by itself. */
+function splitAt(span: Span, cuts: readonly number[], total: number, lower: number, upper: number): Region[] {
+  const inside = cuts.filter((at) => (span.from === null ? at >= lower : at > lower) && at < upper);
+  const ends = [span.from, ...inside, span.to];
+  return ends.slice(1).map((to, i) => {
+    const from = ends[i] ?? null;
+    return regionOf({ from, to }, total / 2, from ?? lower - finest, to ?? upper);
+  });
 }

@@ -1,0 +1,155 @@
+import { UsageError } from '../errors.ts';
+import type { Args, CommandSpec, OptionSpec } from './command.ts';
+import { nearest } from './suggest.ts';
+
+// Flags that other tools take secrets by. A flag is seen by every user of the machine and kept in the shell's history.
+const secretFlags = /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;
+
+/** Reads the words after a command's name by its table. Every slip is a `UsageError` that names the way out. */
+export function parseArgs(
+  argv: readonly string[],
+  command: CommandSpec,
+  shared: readonly OptionSpec[],
+): Args {
+  const options = [...command.options, ...shared];
+  const values = new Map<string, string[]>();
+  const words: string[] = [];
+  const seeHelp = `see calls ${command.name} --help`;
+
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? '';
+    if (word === '--') {
+      words.push(...argv.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      words.push(word);
+      continue;
+    }
+    const equals = word.indexOf('=');
+    const shown = equals < 0 ? word : word.slice(0, equals);
+    const spec = find(shown, options);
+    if (!spec) throw unknown(shown, options, command.name);
+    if (values.has(spec.name) && !spec.repeat) {
+      throw new UsageError(`--${spec.name} is given twice`, { hints: [`give it once; ${seeHelp}`] });
+    }
+    let value = 'true';
+    if (spec.value === undefined) {
+      if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp] });
+    } else if (equals >= 0) {
+      value = word.slice(equals + 1);
+    } else {
+      const next = argv[at + 1];
+      if (next === undefined || isOption(next, options)) {
+        throw new UsageError(`--${spec.name} needs a value: --${spec.name} ${spec.value}`, {
+          hints: [seeHelp],
+        });
+      }
+      value = next;
+      at++;
+    }
+    if (spec.choices && !spec.choices.includes(value))
+      throw notAChoice(`--${spec.name}`, value, spec.choices);
+    values.set(spec.name, [...(values.get(spec.name) ?? []), value]);
+  }
+  checkWords(words, command, seeHelp);
+  return view(words, values, options);
+}
+
+function find(shown: string, options: readonly OptionSpec[]): OptionSpec | undefined {
+  if (shown.startsWith('--')) return options.find((option) => `--${option.name}` === shown);
+  return options.find((option) => option.short !== undefined && `-${option.short}` === shown);
+}
+
+// A value may start with a dash (a negative number, `-` for stdout) unless it is itself an option of this command.
+function isOption(word: string, options: readonly OptionSpec[]): boolean {
+  return word.startsWith('-') && word !== '-' && find(word.split('=', 1)[0] ?? '', options) !== undefined;
+}
+
+function unknown(shown: string, options: readonly OptionSpec[], command: string): UsageError {
+  const name = shown.replace(/^-+/, '');
+  if (secretFlags.test(name)) {
+    return new UsageError(
+      `${shown}: keys are never taken from flags, other users of the machine could read them`,
+      {
+        hints: [
+          'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
+          'or name files with accessKeyFile and secretKeyFile in calls.config.json, or wait for the prompt',
+        ],
+      },
+    );
+  }
+  const near = nearest(
+    name,
+    options.map((option) => option.name),
+  );
+  const hints = near ? [`did you mean --${near}?`] : [];
+  return new UsageError(`calls ${command} has no option ${shown}`, {
+    hints: [...hints, `calls ${command} --help lists all of them`],
+  });
+}
+
+function notAChoice(what: string, value: string, choices: readonly string[]): UsageError {
+  const near = nearest(value, choices);
+  return new UsageError(`${what} cannot be ${JSON.stringify(value)}`, {
+    hints: [...(near ? [`did you mean ${near}?`] : []), `it is one of ${choices.join(', ')}`],
+  });
+}
+
+function checkWords(words: readonly string[], command: CommandSpec, seeHelp: string): void {
+  const positionals = command.positionals ?? [];
+  const extra = words[positionals.length];
+  if (extra !== undefined) {
+    throw new UsageError(`calls ${command.name} does not know what to do with ${JSON.stringify(extra)}`, {
+      hints: [`quote a value that has spaces in it; ${seeHelp}`],
+    });
+  }
+  for (const [at, positional] of positionals.entries()) {
+    const word = words[at];
+    if (word === undefined) {
+      if (positional.required)
+        throw new UsageError(`calls ${command.name} needs ${positional.name}`, { hints: [seeHelp] });
+    } else if (positional.choices && !positional.choices.includes(word)) {
+      throw notAChoice(positional.name, word, positional.choices);
+    }
+  }
+}
+
+function view(
+  words: readonly string[],
+  values: ReadonlyMap<string, readonly string[]>,
+  options: readonly OptionSpec[],
+): Args {
+  const first = (name: string): string | null => {
+    // A misspelt name inside this program would silently read as "not given".
+    if (!options.some((option) => option.name === name)) throw new Error(`no option --${name} in the table`);
+    return values.get(name)?.[0] ?? null;
+  };
+  const numeric = (name: string, min: number, max: number, whole: boolean): number | null => {
+    const text = first(name);
+    if (text === null) return null;
+    const value = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isNaN(value) || (whole && !Number.isSafeInteger(value)) || value < min || value > max) {
+      const bound = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
+      const kind = whole ? 'a whole number' : 'a number';
+      throw new UsageError(`--${name} must be ${kind} ${bound}, not ${JSON.stringify(text)}`);
+    }
+    return value;
+  };
+  return {
+    words,
+    text: first,
+    flag: (name) => first(name) !== null,
+    list: (name) => {
+      first(name);
+      return (values.get(name) ?? []).flatMap((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean),
+      );
+    },
+    integer: (name, { min = 0, max = Number.POSITIVE_INFINITY } = {}) => numeric(name, min, max, true),
+    number: (name, { min = 0 } = {}) => numeric(name, min, Number.POSITIVE_INFINITY, false),
+  };
+}

@@ -1,0 +1,38 @@
+import { type Call, type FieldSpec, fields } from '@call-attribution/core';
+import { nearest } from '../args/suggest.ts';
+import { UsageError } from '../errors.ts';
+
+/** The fields that go by these names (either version's), in the order they were asked for. */
+export function readColumns(names: readonly string[], option: string): FieldSpec[] {
+  return names.map((name) => {
+    const field = fields.find((entry) => entry.name === name || entry.v2 === name);
+    if (field) return field;
+    const near = nearest(
+      name,
+      fields.map((entry) => entry.name),
+    );
+    throw new UsageError(`${option}: a call has no field ${JSON.stringify(name)}`, {
+      hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
+    });
+  });
+}
+
+/** The fields a record of this version has. */
+export function fieldsOf(version: 'v2' | 'v3'): FieldSpec[] {
+  return fields.filter((field) => field[version] !== null);
+}
+
+/** The value of a field in a call; null when it has none. */
+export function valueOfField(call: Call, field: FieldSpec): unknown {
+  return (call as Readonly<Record<string, unknown>>)[field.name] ?? null;
+}
+
+/** A value as a person reads it. */
+export function cellText(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value);
+}
+
+/** The call reduced to some fields, in their order. */
+export function pickFields(call: Call, columns: readonly FieldSpec[]): Record<string, unknown> {
+  return Object.fromEntries(columns.map((field) => [field.name, valueOfField(call, field)]));
+}

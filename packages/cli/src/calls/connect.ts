@@ -1,0 +1,90 @@
+import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
+import type { Args } from '../args/command.ts';
+import { askHidden, canAsk } from '../config/prompt.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import { type Io, say } from '../io.ts';
+import { version } from '../version.ts';
+import type { FilterContext } from './filter.ts';
+
+/** A client and what it was made from. The command that opened it closes it. */
+export interface Connection {
+  readonly client: Client;
+  readonly settings: Settings;
+}
+
+/** Reads the configuration and makes the client. Nothing is sent yet. `ask: false` where stdin is not for people. */
+export async function connect(args: Args, io: Io, { ask = true } = {}): Promise<Connection> {
+  const settings = await readSettings(args, io);
+  if (!settings.baseUrl) {
+    throw new UsageError('the address of the API is not set', {
+      hints: [
+        'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url',
+        'no account at hand? calls serve starts a sandbox, calls demo shows it all',
+      ],
+    });
+  }
+  if (args.flag('verbose') || args.flag('debug')) tell(settings, io);
+  const seconds = args.number('timeout', { min: 0.1 });
+  const access = settings.secret('accessKey');
+  const secret = settings.secret('secretKey');
+  const client = createClient({
+    baseUrl: settings.baseUrl.value,
+    version: settings.apiVersion.value,
+    auth: await authOf(settings, io, ask && !args.flag('no-input')),
+    userAgent: `call-attribution-cli/${version}`,
+    ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
+    // The SMS listing takes the key pair even where the calls are read with a token.
+    ...(access && secret ? { legacyAuth: apiKeys(access.value, secret.value) } : {}),
+    ...(seconds === null ? {} : { timeout: { attempt: seconds * 1000 } }),
+  });
+  return { client, settings };
+}
+
+/** What the filter options are read with. */
+export function contextOf(settings: Settings, io: Io): FilterContext {
+  return { now: io.now(), timeZone: settings.timeZone?.value ?? null, version: settings.apiVersion.value };
+}
+
+/** The keys that fit the version: key pair or token for v3, token for v2; asked for at a terminal when none is set. */
+async function authOf(settings: Settings, io: Io, mayAsk: boolean): Promise<Auth> {
+  const access = settings.secret('accessKey');
+  const secret = settings.secret('secretKey');
+  const token = settings.secret('bearerToken');
+  const v2 = settings.apiVersion.value === 'v2';
+  if (!v2 && access && secret) return apiKeys(access.value, secret.value);
+  if (token) return bearerToken(token.value);
+  const ask = mayAsk && canAsk(io);
+  if (v2) {
+    if (ask) return bearerToken(await askHidden('Bearer token (not shown)', io));
+    throw new UsageError('v2 needs a bearer token, and none is set', {
+      hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
+    });
+  }
+  if (ask) {
+    const first = access?.value ?? (await askHidden('Access key (not shown)', io));
+    return apiKeys(first, secret?.value ?? (await askHidden('Secret key (not shown)', io)));
+  }
+  const missing = access
+    ? 'the secret key is not set'
+    : secret
+      ? 'the access key is not set'
+      : 'no keys are set';
+  throw new UsageError(missing, {
+    hints: [
+      'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN,',
+      'or name files with accessKeyFile and secretKeyFile in calls.config.json',
+      'no account at hand? calls serve starts a sandbox and prints its keys',
+    ],
+  });
+}
+
+function tell(settings: Settings, io: Io): void {
+  for (const setting of [settings.baseUrl, settings.legacyBaseUrl, settings.apiVersion, settings.timeZone]) {
+    if (setting) say(io, `calls: ${setting.value} (${setting.origin}: ${setting.from})`);
+  }
+  for (const name of ['accessKey', 'secretKey', 'bearerToken'] as const) {
+    const secret = settings.secret(name);
+    if (secret) say(io, `calls: ${name} is set (${secret.origin}: ${secret.from})`);
+  }
+}

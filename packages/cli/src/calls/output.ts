@@ -1,0 +1,36 @@
+import type { Args } from '../args/command.ts';
+import { UsageError } from '../errors.ts';
+import { type Output, write } from '../io.ts';
+
+/** How records are written to stdout. */
+export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv';
+
+/** The format the options ask for: a table when they ask for none. */
+export function formatOf(args: Args): OutputFormat {
+  const asked = (['json', 'ndjson', 'csv'] as const).filter((name) => args.flag(name));
+  if (asked.length > 1) throw new UsageError(`--${asked.join(' and --')} exclude each other; give one`);
+  return asked[0] ?? 'table';
+}
+
+/** Writes plain rows in one of the data formats. */
+export async function writeRows(
+  output: Output,
+  format: Exclude<OutputFormat, 'table'>,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  if (format === 'json') return write(output, `${JSON.stringify(rows, null, 2)}\n`);
+  if (format === 'ndjson') return write(output, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const names = Object.keys(rows[0] ?? {});
+  await write(output, csvLine(names) + rows.map((row) => csvLine(names.map((name) => row[name]))).join(''));
+}
+
+/** One CSV line, quoted by RFC 4180. Null is empty, a list is its parts with semicolons. */
+export function csvLine(cells: readonly unknown[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
+  const text = Array.isArray(cell) ? cell.join(';') : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

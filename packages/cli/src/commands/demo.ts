@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import { createCallStream, fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
+import { startSandbox } from '@call-attribution/service';
+import type { Handler } from '../args/command.ts';
+import { verdictText, watch } from '../calls/reading.ts';
+import { Interrupted } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { fileFault } from '../export/file.ts';
+import { type Io, say, write } from '../io.ts';
+import { readDimensions } from '../report/dimensions.ts';
+import { createTally, type Tally } from '../report/tally.ts';
+import { reportLines } from '../report/terminal.ts';
+import { count, duration } from '../term/numbers.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+
+/** `calls demo`: the whole job on made-up calls, with nothing but this machine. */
+export const demo: Handler = async (args, io) => {
+  const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
+  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
+  const shown = args.text('to') ?? 'calls.csv';
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const put = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
+  const from = performance.now();
+
+  await put(`${style.bold('1.')} The API on this machine, with ${count(records)} made-up calls`);
+  const sandbox = await startSandbox({ records, seed });
+  const account = sandbox.accounts[0];
+  if (!account) throw new Error('the sandbox has no account');
+  const client = createClient({
+    baseUrl: sandbox.url,
+    legacyBaseUrl: sandbox.legacyUrl,
+    auth: apiKeys(account.accessKey, account.secretKey),
+  });
+  try {
+    await put('', `${style.bold('2.')} Every call, streamed page by page into ${shown}`);
+    const days = createTally(readDimensions(['week']));
+    const channels = createTally(readDimensions(['channel', 'day']));
+    const proof = await streamToCsv(client, resolve(io.cwd, shown), [days, channels], shown, io);
+    await put(`   ${verdictText(proof)}`);
+
+    const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
+    await put('', `${style.bold('3.')} The report: calls by week, and by channel over the days`, '');
+    await put(...reportLines(days.report(10), { width, style }).slice(0, -2), '');
+    await put(...reportLines(channels.report(10), { width, style }));
+
+    await put(
+      '',
+      `${style.bold('Next, with keys of your own')} (CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY):`,
+    );
+    await put(
+      '  calls check                                    what works, and what to change',
+      '  calls report --by campaign --html report.html  a page to pass on',
+    );
+    say(io, style.dim(`(all of it in ${duration(performance.now() - from)})`));
+    return exitCodes.ok;
+  } finally {
+    await client.close();
+    await sandbox.close();
+  }
+};
+
+async function streamToCsv(
+  client: Client,
+  path: string,
+  tallies: readonly Tally[],
+  shown: string,
+  io: Io,
+): Promise<Verdict> {
+  const { line, onProgress } = watch(io, '   calls');
+  const stream = createCallStream(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
+  const verdict = new Promise<Verdict>((done) => stream.once('verdict', done));
+  const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
+    for await (const call of calls) {
+      for (const tally of tallies) tally.add(call);
+      yield call;
+    }
+  };
+  try {
+    await pipeline(stream, counted, toCsv<Call>(), fileSink(path));
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted();
+    throw fileFault(error, shown);
+  } finally {
+    line.end();
+  }
+  return verdict;
+}

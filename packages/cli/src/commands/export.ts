@@ -1,0 +1,129 @@
+import { resolve } from 'node:path';
+import type { Client } from '@call-attribution/core';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { print } from '@call-attribution/query-dsl';
+import type { Args, Handler } from '../args/command.ts';
+import { readColumns } from '../calls/columns.ts';
+import { connect, contextOf } from '../calls/connect.ts';
+import { filterOf } from '../calls/filter.ts';
+import { judge, watch } from '../calls/reading.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import type { FormatOptions } from '../export/encode.ts';
+import { exportToFile, exportToStdout, keptOrder, openTarget } from '../export/file.ts';
+import { exportSheet, readSheetOrder, saySheet } from '../export/sheet.ts';
+import { pathOf, readTarget, type Target } from '../export/target.ts';
+import { type Io, say } from '../io.ts';
+import { bytes } from '../term/numbers.ts';
+
+/** `calls export`: all matching calls into a file or an upload sheet. */
+export const exportCalls: Handler = async (args, io) => {
+  const early = await readSettings(args, io);
+  const order = await readSheetOrder(args, early.timeZone?.value ?? null, io);
+  const target = order ? null : readTarget(args, io.cwd);
+  const shown = pathOf(args);
+  const filter = print(filterOf(args, contextOf(early, io), 'until'));
+  const { client, settings } = await connect(args, io);
+  const progress = watch(io, 'calls');
+  const stream = streamOptions(args, progress.onProgress);
+  try {
+    if (order) {
+      // Calls by number are only those through extensions, and v3 leaves them out unless they are asked for.
+      const whole =
+        order.format.needsExtensions && settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
+      const path = resolve(io.cwd, shown);
+      const result = await exportSheet(client, path, shown, order, { filter: whole, stream, io }).finally(
+        () => progress.line.end(),
+      );
+      saySheet(result, order, shown, io);
+      return judge(result.verdict, io);
+    }
+    if (!target) throw new Error('neither a sheet nor a file');
+    return await exportFile(client, target, {
+      args,
+      io,
+      settings,
+      filter,
+      stream,
+      end: () => progress.line.end(),
+    });
+  } finally {
+    progress.line.end();
+    await client.close();
+  }
+};
+
+interface Job {
+  readonly args: Args;
+  readonly io: Io;
+  readonly settings: Settings;
+  readonly filter: string;
+  readonly stream: CallStreamOptions;
+  end(): void;
+}
+
+async function exportFile(client: Client, target: Target, job: Job): Promise<number> {
+  const { args, io, settings, stream } = job;
+  const asked = args.list('columns');
+  const format: FormatOptions = {
+    columns: asked.length > 0 ? readColumns(asked, '--columns') : null,
+    version: settings.apiVersion.value,
+    bom: args.flag('bom'),
+    spreadsheetSafe: args.flag('spreadsheet-safe'),
+  };
+  const { path } = target;
+  if (path === null) {
+    if (args.flag('resume'))
+      throw new UsageError('what went to stdout cannot be resumed; name a file with --to');
+    const verdict = await exportToStdout(client, target, { filter: job.filter, format, stream, io }).finally(
+      job.end,
+    );
+    return judge(verdict, io);
+  }
+  const file = { ...target, path };
+  const sink = openTarget(file, format, args.flag('resume'));
+  const kept = keptOrder(sink);
+  const typed = typedOptions(args, settings);
+  if (args.flag('resume') && !kept) say(io, 'nothing to resume: starting afresh');
+  if (kept && kept.order.typed !== typed) {
+    sink.destroy();
+    throw new UsageError(`${target.shown} was begun with other options, so it cannot be resumed with these`, {
+      hints: [`it was begun with: ${kept.order.typed}`, 'repeat them, or leave --resume out to start afresh'],
+    });
+  }
+  const order = kept?.order ?? { filter: job.filter, typed };
+  const goOn = `go on with the same command and --resume: what is done stays in ${target.shown}.partial`;
+  const verdict = await exportToFile(client, sink, file, {
+    order,
+    format,
+    stream,
+    resumed: kept?.source ?? null,
+    io,
+    goOn,
+  }).finally(job.end);
+  say(io, `${target.shown}: ${bytes(sink.bytes)}`);
+  return judge(verdict, io);
+}
+
+function streamOptions(
+  args: Args,
+  onProgress: NonNullable<CallStreamOptions['onProgress']>,
+): CallStreamOptions {
+  const rows = args.integer('rows', { min: 1 });
+  const prefetch = args.integer('prefetch', { min: 1, max: 64 });
+  return { onProgress, ...(rows === null ? {} : { rows }), ...(prefetch === null ? {} : { prefetch }) };
+}
+
+function withExtensions(filter: string): string {
+  return filter.includes('inc_gce:1') ? filter : [filter, 'inc_gce:1'].filter(Boolean).join(',');
+}
+
+// The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
+function typedOptions(args: Args, settings: Settings): string {
+  const parts = ['q', 'from', 'until', 'on', 'min-talk', 'columns'].map(
+    (name) => [name, args.text(name)] as const,
+  );
+  const flags = ['include-extensions', 'bom', 'spreadsheet-safe'].filter((name) => args.flag(name));
+  const given = parts.flatMap(([name, value]) => (value === null ? [] : [`--${name} ${value}`]));
+  return [settings.apiVersion.value, ...given, ...flags.map((name) => `--${name}`)].join(' ');
+}

@@ -1,0 +1,84 @@
+import { type FieldSpec, fields as table } from '@call-attribution/core';
+import type { Handler } from '../args/command.ts';
+import { formatOf, writeRows } from '../calls/output.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { write } from '../io.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+import { renderTable } from '../term/table.ts';
+
+/** `calls fields`: the dictionary of the record, whole or searched. */
+export const fields: Handler = async (args, io) => {
+  const wanted = args.words[0]?.toLowerCase() ?? '';
+  const hit = (field: FieldSpec): boolean =>
+    [field.name, field.v2, field.v3, field.group, field.meaning].some((text) =>
+      text?.toLowerCase().includes(wanted),
+    );
+  const found = table.filter(hit);
+  if (found.length === 0) {
+    throw new CliError(`no field has ${JSON.stringify(args.words[0])} in its name or meaning`, {
+      exitCode: exitCodes.notFound,
+      hints: ['calls fields lists all of them'],
+    });
+  }
+  const format = formatOf(args);
+  if (format !== 'table') {
+    await writeRows(io.stdout, format, found.map(plain));
+    return exitCodes.ok;
+  }
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const { lines } = renderTable(
+    [
+      { title: 'Field', min: 18 },
+      { title: 'Group', min: 6 },
+      { title: 'Type', min: 6 },
+      { title: 'Versions', min: 5 },
+      { title: 'Meaning', min: 20 },
+    ],
+    found.map((field) => [
+      field.name,
+      field.group,
+      typeOf(field),
+      versions(field),
+      `${field.meaning}${notes(field)}`,
+    ]),
+    { width: widthOf(io.stdout, io.env), style },
+  );
+  await write(io.stdout, `${lines.join('\n')}\n`);
+  return exitCodes.ok;
+};
+
+function plain(field: FieldSpec): Record<string, unknown> {
+  const { name, v2, v3, type, nullable, deprecated, group, personal, filterable, meaning } = field;
+  return {
+    name,
+    v2,
+    v3,
+    type,
+    nullable,
+    deprecated,
+    group,
+    personal,
+    filterable,
+    values: field.values ?? [],
+    meaning,
+  };
+}
+
+const typeOf = (field: FieldSpec): string =>
+  `${field.type}${field.nullable && field.type !== 'null' ? ' or null' : ''}`;
+
+function versions(field: FieldSpec): string {
+  if (field.v2 === null) return 'v3';
+  if (field.v3 === null) return 'v2';
+  return field.v2 === field.v3 ? 'both' : `v2: ${field.v2}`;
+}
+
+function notes(field: FieldSpec): string {
+  const words = [
+    ...(field.filterable ? ['can be filtered'] : []),
+    ...(field.personal ? ['personal'] : []),
+    ...(field.deprecated ? ['deprecated'] : []),
+  ];
+  return words.length > 0 ? ` (${words.join(', ')})` : '';
+}

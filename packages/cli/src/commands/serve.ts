@@ -1,0 +1,107 @@
+import { createService, openStore, startSandbox } from '@call-attribution/service';
+import type { Args, Handler } from '../args/command.ts';
+import { stopped } from '../calls/until-stopped.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, say, write } from '../io.ts';
+import { count, plural } from '../term/numbers.ts';
+
+/** `calls serve`: the API on this machine, over made-up calls or over a store of one's own. */
+export const serve: Handler = async (args, io) => {
+  const store = args.text('store');
+  const host = args.text('host') ?? '127.0.0.1';
+  const port = args.integer('port', { max: 65_535 }) ?? 8080;
+  if (store === null) return serveSandbox(args, io, { host, port });
+  for (const name of ['records', 'seed', 'accounts', 'live']) {
+    if (args.flag(name)) throw new UsageError(`--${name} belongs to the sandbox; leave it out with --store`);
+  }
+  return serveStore(store, args, io, { host, port });
+};
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function serveSandbox(args: Args, io: Io, place: Place): Promise<number> {
+  const records = args.integer('records') ?? 5000;
+  const sandbox = await startSandbox({
+    records,
+    seed: args.integer('seed', { max: 0xffffffff }) ?? 1,
+    accounts: args.integer('accounts', { min: 1, max: 1000 }) ?? 1,
+    live: args.flag('live'),
+    ...place,
+  }).catch((error: unknown) => {
+    throw listenFault(error, place);
+  });
+  try {
+    const { url, legacyUrl, accounts } = sandbox;
+    if (args.flag('ready-json')) {
+      const shown = accounts.map(({ id, accessKey, secretKey, bearerToken }) => ({
+        id,
+        accessKey,
+        secretKey,
+        bearerToken,
+      }));
+      await write(io.stdout, `${JSON.stringify({ url, legacyUrl, accounts: shown })}\n`);
+    }
+    say(io, `sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
+    for (const account of accounts) {
+      say(io, '');
+      say(io, `${account.name} (account ${account.id}). Paste into another terminal:`);
+      say(io, `  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
+      say(io, `  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
+      say(io, `  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
+    }
+    await stopped(io.signal);
+    return exitCodes.ok;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function serveStore(url: string, args: Args, io: Io, place: Place): Promise<number> {
+  const store = await openStore(url);
+  try {
+    const service = createService({ store });
+    const listening = await service.listen(place).catch((error: unknown) => {
+      throw listenFault(error, place);
+    });
+    try {
+      const accounts = await store.accounts();
+      if (args.flag('ready-json')) {
+        const ready = {
+          url: listening.url,
+          legacyUrl: listening.legacyUrl,
+          accounts: accounts.map(({ id }) => ({ id })),
+        };
+        await write(io.stdout, `${JSON.stringify(ready)}\n`);
+      }
+      say(io, `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`);
+      if (accounts.length === 0) say(io, 'the store is empty: calls sync --store fills it');
+      else say(io, 'it opens with the keys that calls sync was run with');
+      await stopped(io.signal);
+      return exitCodes.ok;
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function listenFault(error: unknown, { host, port }: Place): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'EADDRINUSE') {
+    return new UsageError(`port ${port} on ${host} is taken`, {
+      hints: ['--port 0 takes a free one'],
+      cause: error,
+    });
+  }
+  if (code === 'EACCES')
+    return new UsageError(`port ${port} is not for everyone; take one above 1023`, { cause: error });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new UsageError(`--host ${host} is no address of this machine`, { cause: error });
+  }
+  return error;
+}

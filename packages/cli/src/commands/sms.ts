@@ -1,0 +1,37 @@
+import type { Handler } from '../args/command.ts';
+import { connect } from '../calls/connect.ts';
+import { formatOf, writeRows } from '../calls/output.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say, write } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+import { renderTable } from '../term/table.ts';
+
+/** `calls sms`: the numbers that can receive text messages, from the legacy listing. */
+export const sms: Handler = async (args, io) => {
+  const format = formatOf(args);
+  const { client } = await connect(args, io);
+  try {
+    const numbers = await client.listSmsNumbers({ signal: io.signal });
+    if (format !== 'table') {
+      await writeRows(
+        io.stdout,
+        format,
+        numbers.map(({ number, smsEnabled, url }) => ({ number, smsEnabled, url })),
+      );
+      return exitCodes.ok;
+    }
+    if (numbers.length > 0) {
+      const { lines } = renderTable(
+        [{ title: 'Number', min: 12 }, { title: 'SMS' }, { title: 'Listener' }],
+        numbers.map(({ number, smsEnabled, url }) => [number, String(smsEnabled), url ?? '']),
+        { width: widthOf(io.stdout, io.env), style: styleFor(io.stdout, io.env, args.flag('no-color')) },
+      );
+      await write(io.stdout, `${lines.join('\n')}\n`);
+    }
+    say(io, plural(numbers.length, 'SMS-enabled number'));
+    return exitCodes.ok;
+  } finally {
+    await client.close();
+  }
+};

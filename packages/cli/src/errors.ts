@@ -1,0 +1,54 @@
+import { exitCodes } from './exit-codes.ts';
+
+/** Anything the person typing can mend: shown as plain text, without a stack. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+  /** Exit status the process ends with. */
+  readonly exitCode: number;
+  /** What to do next, one line each. */
+  readonly hints: readonly string[];
+  /** Text shown as it is under the message, such as a filter with a caret. */
+  readonly detail: string | null;
+
+  constructor(
+    message: string,
+    options: { exitCode?: number; hints?: readonly string[]; detail?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.exitCode = options.exitCode ?? exitCodes.failed;
+    this.hints = options.hints ?? [];
+    this.detail = options.detail ?? null;
+  }
+}
+
+/** A wrong flag, filter, date or configuration: nothing was asked of the server. */
+export class UsageError extends CliError {
+  override readonly name = 'UsageError';
+
+  constructor(
+    message: string,
+    options: { hints?: readonly string[]; detail?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, { ...options, exitCode: exitCodes.usage });
+  }
+}
+
+/** The reader of stdout went away (`calls list | head`): the command ends without a word. */
+export class ClosedPipe extends Error {
+  override readonly name = 'ClosedPipe';
+}
+
+/** Ctrl-C or SIGTERM; carries what to say about going on. */
+export class Interrupted extends CliError {
+  override readonly name = 'Interrupted';
+
+  constructor(hints: readonly string[] = []) {
+    super('stopped', { exitCode: exitCodes.interrupted, hints });
+  }
+}
+
+/** The code of a Node system error such as ENOSPC, or null. */
+export function systemCode(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}

@@ -1,0 +1,146 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Call, Client } from '@call-attribution/core';
+import {
+  type CallStreamOptions,
+  type Checkpoint,
+  createCallStream,
+  type Encoding,
+  type FileSink,
+  fileSink,
+  isMark,
+  Mark,
+  type Verdict,
+} from '@call-attribution/node-stream';
+import { Interrupted } from '../errors.ts';
+import { type Io, outputError, write } from '../io.ts';
+import { encodingOf, type FormatOptions, projected } from './encode.ts';
+import type { Target } from './target.ts';
+
+/** What a file of calls was begun with; kept in its checkpoint, so that `--resume` goes on with the very same query. */
+export interface Order {
+  /** The filter as it was understood, relative dates worked out. */
+  readonly filter: string;
+  /** The options as they were typed. */
+  readonly typed: string;
+}
+
+interface Kept {
+  readonly order: Order;
+  readonly source: Checkpoint;
+}
+
+/** Where an unfinished export stands, or null when there is none. */
+export function keptOrder(sink: FileSink): Kept | null {
+  const kept = sink.checkpoint as Kept | undefined;
+  return kept?.order ? kept : null;
+}
+
+/** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected beside it. */
+export function openTarget(
+  target: Target & { path: string },
+  format: FormatOptions,
+  resume: boolean,
+): FileSink {
+  if (target.format !== 'parquet')
+    return fileSink(target.path, { encode: encodingOf(target, format), resume });
+  const rows = encodingOf({ ...target, format: 'ndjson', gzip: false }, format);
+  return fileSink(rowsOf(target.path), { encode: rows, resume });
+}
+
+const rowsOf = (path: string): string => `${path}.rows`;
+
+/** Streams the calls into the open file and finishes it. What was written before a failure stays for `--resume`. */
+export async function exportToFile(
+  client: Client,
+  sink: FileSink,
+  target: Target & { path: string },
+  set: {
+    order: Order;
+    format: FormatOptions;
+    stream: CallStreamOptions;
+    resumed: Checkpoint | null;
+    io: Io;
+    goOn: string;
+  },
+): Promise<Verdict> {
+  const { order, io } = set;
+  const stream = createCallStream(client, {
+    ...set.stream,
+    filter: order.filter,
+    checkpoint: set.resumed,
+    incomplete: 'report',
+    marks: true,
+    signal: io.signal,
+  });
+  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+  try {
+    await pipeline(stream, (items) => prepared(items, set, target), sink);
+    if (target.format === 'parquet') await toParquetFile(target.path, set.format);
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted([set.goOn]);
+    throw fileFault(error, target.shown);
+  }
+  return verdict;
+}
+
+async function* prepared(
+  items: AsyncIterable<Call | Mark>,
+  { order, format }: { order: Order; format: FormatOptions },
+  target: Target,
+): AsyncGenerator<Call | Mark> {
+  for await (const item of items) {
+    if (!isMark(item)) yield projected(item, format, target.format);
+    else
+      yield new Mark({ from: item.from, until: item.until, checkpoint: { order, source: item.checkpoint } });
+  }
+}
+
+async function toParquetFile(path: string, format: FormatOptions): Promise<void> {
+  const lines = createInterface({
+    input: createReadStream(rowsOf(path)),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
+  const calls = async function* (): AsyncGenerator<Call> {
+    for await (const line of lines) if (line) yield JSON.parse(line);
+  };
+  const encode: Encoding<Call> = encodingOf({ format: 'parquet', gzip: false }, format);
+  await pipeline(Readable.from(calls()), fileSink(path, { encode }));
+  await rm(rowsOf(path), { force: true });
+}
+
+/** Streams the calls to stdout, which cannot be resumed. */
+export async function exportToStdout(
+  client: Client,
+  target: Target,
+  set: { filter: string; format: FormatOptions; stream: CallStreamOptions; io: Io },
+): Promise<Verdict> {
+  const { io } = set;
+  const stream = createCallStream(client, {
+    ...set.stream,
+    filter: set.filter,
+    incomplete: 'report',
+    signal: io.signal,
+  });
+  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+  const encode = encodingOf(target, set.format);
+  const first = Array.isArray(encode) ? encode[0] : encode;
+  try {
+    const calls = stream.map((call: Call) => projected(call, set.format, target.format));
+    for await (const chunk of first.over(calls)) await write(io.stdout, chunk as Uint8Array);
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted();
+    throw error;
+  }
+  return verdict;
+}
+
+/** A failed write names the file; anything else stays what it is. */
+export function fileFault(error: unknown, shown: string): unknown {
+  const isFile =
+    error instanceof Error && 'syscall' in error && !('address' in error) && !('hostname' in error);
+  return isFile ? outputError(error, shown) : error;
+}

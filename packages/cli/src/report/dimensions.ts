@@ -1,0 +1,163 @@
+import { type Call, fields } from '@call-attribution/core';
+import { nearest } from '../args/suggest.ts';
+import { UsageError } from '../errors.ts';
+
+/** One way to sort calls into groups. */
+export interface Dimension {
+  /** As typed after --by. */
+  readonly name: string;
+  readonly title: string;
+  /** Time has an order and no gaps; other groups are ranked by their calls. */
+  readonly time: boolean;
+  /** Whether the groups are personal data of callers. */
+  readonly personal: boolean;
+  keyOf(call: Call): string;
+  /** All keys from the first to the last, in order, with none left out. Only for time. */
+  fill?(keys: readonly string[]): string[];
+}
+
+/** What stands for "no value". */
+export const none = '(none)';
+
+const day = 86_400_000;
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const hours = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
+
+const dateOf = (call: Call): string => String(call.date_added ?? '').slice(0, 10);
+const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
+const utc = (date: string): number => Date.parse(`${date}T00:00:00Z`);
+const print = (time: number): string => new Date(time).toISOString().slice(0, 10);
+// Monday is 0.
+const weekdayOf = (date: string): number => (new Date(utc(date)).getUTCDay() + 6) % 7;
+
+const times: readonly Dimension[] = [
+  time(
+    'day',
+    'Day',
+    (date) => date,
+    (keys) => steps(keys, day),
+  ),
+  time(
+    'week',
+    'Week from',
+    (date) => print(utc(date) - weekdayOf(date) * day),
+    (keys) => steps(keys, 7 * day),
+  ),
+  time('month', 'Month', (date) => date.slice(0, 7), months),
+  time(
+    'weekday',
+    'Weekday',
+    (date) => weekdays[weekdayOf(date)] ?? none,
+    () => weekdays,
+  ),
+  {
+    ...time(
+      'hour',
+      'Hour',
+      (date) => date,
+      () => hours,
+    ),
+    keyOf: (call) => {
+      const hour = String(call.date_added ?? '').slice(11, 13);
+      return /^\d{2}$/.test(hour) ? `${hour}:00` : none;
+    },
+  },
+];
+
+const shortNames: Readonly<Record<string, string>> = {
+  campaign: 'ppc_campaign',
+  'ad-group': 'ppc_adgroup',
+  keyword: 'ppc_keywords',
+  label: 'phone_label',
+  source: 'referrer',
+  status: 'ppc_status',
+  device: 'vt_device',
+};
+
+/** The groups named after `--by`. */
+export function readDimensions(names: readonly string[]): Dimension[] {
+  if (names.length > 2) throw new UsageError(`--by takes one or two groups, not ${names.length}`);
+  if (new Set(names).size < names.length) throw new UsageError(`--by names ${names[0]} twice`);
+  return names.map(dimension);
+}
+
+function dimension(name: string): Dimension {
+  const known = times.find((entry) => entry.name === name);
+  if (known) return known;
+  const fieldName = shortNames[name] ?? name;
+  const field = fields.find((entry) => entry.name === fieldName);
+  if (!field) {
+    const offered = [
+      ...times.map((entry) => entry.name),
+      ...Object.keys(shortNames),
+      ...fields.map((entry) => entry.name),
+    ];
+    const near = nearest(name, offered);
+    throw new UsageError(`--by cannot group by ${JSON.stringify(name)}`, {
+      hints: [
+        near
+          ? `did you mean ${near}?`
+          : `try ${offered.slice(0, 12).join(', ')}; calls fields lists all fields`,
+      ],
+    });
+  }
+  return {
+    name,
+    title: titleOf(name),
+    time: false,
+    personal: field.personal,
+    keyOf: (call) => {
+      const value = (call as Readonly<Record<string, unknown>>)[fieldName];
+      return value === null || value === undefined || value === '' ? none : String(value);
+    },
+  };
+}
+
+function titleOf(name: string): string {
+  const words = name.replace(/^ppc_/, '').replace(/[_-]/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function time(
+  name: string,
+  title: string,
+  of: (date: string) => string,
+  fill: (keys: readonly string[]) => string[],
+): Dimension {
+  return {
+    name,
+    title,
+    time: true,
+    personal: false,
+    keyOf: (call) => {
+      const date = dateOf(call);
+      return isDate(date) ? of(date) : none;
+    },
+    fill: (keys) => [...fill(keys.filter((key) => key !== none)), ...(keys.includes(none) ? [none] : [])],
+  };
+}
+
+// A made-up date far away must not fill the page with empty days.
+const longest = 5_000;
+
+function steps(keys: readonly string[], step: number): string[] {
+  const sorted = [...keys].sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const length = Math.round((utc(last) - utc(first)) / step) + 1;
+  if (length > longest) return sorted;
+  return Array.from({ length }, (_, at) => print(utc(first) + at * step));
+}
+
+function months(keys: readonly string[]): string[] {
+  const sorted = [...keys].sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const index = (key: string): number => Number(key.slice(0, 4)) * 12 + Number(key.slice(5)) - 1;
+  const length = index(last) - index(first) + 1;
+  if (length > longest) return sorted;
+  return Array.from({ length }, (_, at) => {
+    const month = index(first) + at;
+    return `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+  });
+}

@@ -1,0 +1,77 @@
+import { count } from '../term/numbers.ts';
+import { barsSvg, columnsSvg, legend, markup } from './svg.ts';
+import type { Report } from './tally.ts';
+import { figures } from './terminal.ts';
+
+// Contrast of text on ground is above 7:1 in both schemes; the seven colours are told apart by lightness as well.
+const style = `
+:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de;
+  --c0: #1f5fbf; --c1: #d9730d; --c2: #2f9e5f; --c3: #b4309a; --c4: #8a6d00; --c5: #4aa3c7; --c6: #8c959f; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --ink: #f0f3f6; --soft: #a8b3bf; --line: #3a424c;
+  --c0: #6ea8ff; --c1: #ffa657; --c2: #56d390; --c3: #f08fdc; --c4: #e3c14a; --c5: #8fd8f2; --c6: #98a2ad; } }
+body { margin: 0 auto; max-width: 920px; padding: 24px 20px 48px; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 24px; margin: 0 0 4px; } p { margin: 4px 0; color: var(--soft); }
+svg { display: block; width: 100%; height: auto; margin: 24px 0 8px; font-size: 12px; }
+svg text { fill: var(--ink); } .grid { stroke: var(--line); }
+.c0 { fill: var(--c0); background: var(--c0); } .c1 { fill: var(--c1); background: var(--c1); }
+.c2 { fill: var(--c2); background: var(--c2); } .c3 { fill: var(--c3); background: var(--c3); }
+.c4 { fill: var(--c4); background: var(--c4); } .c5 { fill: var(--c5); background: var(--c5); }
+.c6 { fill: var(--c6); background: var(--c6); }
+ul.legend { display: flex; flex-wrap: wrap; gap: 4px 20px; list-style: none; margin: 0 0 8px; padding: 0; }
+ul.legend span { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 7px; }
+table { border-collapse: collapse; width: 100%; margin-top: 20px; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
+th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); text-align: right; }
+th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; } tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
+@media print { body { max-width: none; } }`;
+
+/** What the page says about the figures. */
+export interface PageText {
+  readonly title: string;
+  /** Which calls were counted, one sentence each. */
+  readonly facts: readonly string[];
+}
+
+/** A page that stands alone: no script, no font, no request to anywhere. Readable in light and dark, and as a table. */
+export function reportPage(report: Report, text: PageText): string {
+  const vertical = report.rows.time || report.across?.time === true;
+  const names = legend(report);
+  const groups = report.rest ? [...report.groups, report.rest] : report.groups;
+  const row = (cells: readonly string[]): string =>
+    `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
+      .slice(1)
+      .map((cell) => `<td>${markup(cell)}</td>`)
+      .join('')}</tr>`;
+  const total = figures({ key: 'All calls', series: [], ...report.total });
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+    `<title>${markup(text.title)}</title>`,
+    `<style>${style}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    `<h1>${markup(text.title)}</h1>`,
+    ...text.facts.map((fact) => `<p>${markup(fact)}</p>`),
+    report.total.calls === 0 ? '<p>No calls.</p>' : vertical ? columnsSvg(report) : barsSvg(report),
+    ...(names.length > 0
+      ? [
+          `<ul class="legend">${names.map((name, at) => `<li><span class="c${at}" aria-hidden="true"></span>${markup(name)}</li>`).join('')}</ul>`,
+        ]
+      : []),
+    `<table><caption>${count(report.total.calls)} calls by ${markup(report.rows.title.toLowerCase())}</caption>`,
+    `<thead><tr>${[report.rows.title, 'Calls', 'Share', 'Talk minutes', 'Mean talk minutes'].map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
+    `<tbody>${groups.map((group) => row(figures(group))).join('\n')}</tbody>`,
+    `<tfoot>${row(total)}</tfoot></table>`,
+    '</main>',
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}

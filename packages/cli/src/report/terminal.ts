@@ -1,0 +1,68 @@
+import { bar, sparkline, squeeze } from '../term/chart.ts';
+import { count } from '../term/numbers.ts';
+import type { Style } from '../term/style.ts';
+import { renderTable } from '../term/table.ts';
+import type { Group, Report } from './tally.ts';
+
+/** The report as lines for a terminal: figures, a bar for each group, and its course along the second group. */
+export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
+  const { style } = options;
+  const width = options.width ?? 100;
+  const groups = report.rest ? [...report.groups, report.rest] : report.groups;
+  const most = Math.max(...groups.map((group) => group.calls), 0);
+  // Labels and figures come first; what is left belongs to the picture.
+  const picture = Math.max(10, Math.min(60, width - 58));
+  const table = renderTable(
+    [
+      { title: report.rows.title, min: 10 },
+      { title: 'Calls', align: 'right' },
+      { title: 'Share', align: 'right' },
+      { title: 'Talk min', align: 'right' },
+      { title: 'Mean', align: 'right', min: 4 },
+      { title: pictureTitle(report), min: Math.min(picture, 10) },
+    ],
+    groups.map((group) => [...figures(group), drawing(report, group, most, picture)]),
+    { width: options.width, style },
+  );
+  const { total } = report;
+  return [
+    ...table.lines,
+    '',
+    style.bold(`${count(total.calls)} calls, ${minutes(total.talkMinutes)} talk minutes`),
+  ];
+}
+
+/** Figures of a group as texts: key, calls, share, talk minutes, mean. */
+export function figures(group: Group): string[] {
+  const mean = group.calls === 0 ? '' : (group.talkMinutes / group.calls).toFixed(1);
+  return [
+    group.key,
+    count(group.calls),
+    `${(group.share * 100).toFixed(1)}%`,
+    minutes(group.talkMinutes),
+    mean,
+  ];
+}
+
+function minutes(value: number): string {
+  const [whole = '0', tenth = '0'] = value.toFixed(1).split('.');
+  return `${count(Number(whole))}.${tenth}`;
+}
+
+function pictureTitle(report: Report): string {
+  if (!report.across) return '';
+  const [first, last] = [report.axis[0], report.axis.at(-1)];
+  if (!report.across.time) return `By ${report.across.title.toLowerCase()}`;
+  return `${first ?? ''}..${last ?? ''}`;
+}
+
+function drawing(report: Report, group: Group, most: number, width: number): string {
+  if (!report.across) return bar(group.calls, most, width);
+  if (report.across.time) return sparkline(squeeze(group.series, width));
+  const parts = report.axis
+    .map((key, at) => ({ key, calls: group.series[at] ?? 0 }))
+    .filter((part) => part.calls > 0)
+    .sort((a, b) => b.calls - a.calls);
+  const shown = parts.slice(0, 3).map((part) => `${part.key} ${count(part.calls)}`);
+  return [...shown, ...(parts.length > 3 ? [`${parts.length - 3} more`] : [])].join(', ');
+}

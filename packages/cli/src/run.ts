@@ -1,0 +1,58 @@
+import { commandHelp, programHelp } from './args/help.ts';
+import { sharedOptions } from './args/options.ts';
+import { parseArgs } from './args/parse.ts';
+import { nearest } from './args/suggest.ts';
+import { ClosedPipe, UsageError } from './errors.ts';
+import { exitCodes } from './exit-codes.ts';
+import { type Io, write } from './io.ts';
+import { commands } from './table/all.ts';
+import { version } from './version.ts';
+
+/** Runs `calls` with these words after its name and answers the exit status. Nothing is thrown: what fails is said on stderr. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(argv, io);
+  } catch (error) {
+    if (error instanceof ClosedPipe) return exitCodes.ok;
+    const { report } = await import('./failure.ts');
+    return report(error, io, argv.includes('--debug'));
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === '--version' || first === '-V' || first === 'version') {
+    await write(io.stdout, `${version}\n`);
+    return exitCodes.ok;
+  }
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    const topic = first === 'help' ? commands.find(({ name }) => name === rest[0]) : undefined;
+    await write(io.stdout, topic ? commandHelp(topic, sharedOptions) : programHelp(commands, version));
+    return first === undefined ? exitCodes.usage : exitCodes.ok;
+  }
+  const command = commands.find(({ name }) => name === first);
+  if (!command) throw noSuchCommand(first);
+  const plain = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+  if (plain.includes('--help') || plain.includes('-h')) {
+    await write(io.stdout, commandHelp(command, sharedOptions));
+    return exitCodes.ok;
+  }
+  const args = parseArgs(rest, command, sharedOptions);
+  const handler = await command.load();
+  return handler(args, io, commands);
+}
+
+function noSuchCommand(typed: string): UsageError {
+  if (typed.startsWith('-')) {
+    return new UsageError(`calls needs a command before ${typed}`, {
+      hints: ['calls --help lists the commands'],
+    });
+  }
+  const near = nearest(
+    typed,
+    commands.map(({ name }) => name),
+  );
+  return new UsageError(`calls has no command ${JSON.stringify(typed)}`, {
+    hints: [...(near ? [`did you mean calls ${near}?`] : []), 'calls --help lists the commands'],
+  });
+}

@@ -1,0 +1,7 @@
+import type { CommandSpec } from '../args/command.ts';
+import { movingCommands } from './moving.ts';
+import { readingCommands } from './reading.ts';
+import { runningCommands } from './running.ts';
+
+/** Every command, in the order of the help text. */
+export const commands: readonly CommandSpec[] = [...readingCommands, ...movingCommands, ...runningCommands];

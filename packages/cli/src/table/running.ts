@@ -1,0 +1,50 @@
+import type { CommandSpec } from '../args/command.ts';
+
+/** The commands that start something, and the ones about the program itself. */
+export const runningCommands: readonly CommandSpec[] = [
+  {
+    name: 'demo',
+    summary: 'the whole job on made-up calls, in seconds, without an account',
+    about:
+      'Starts the API on this machine with made-up calls, streams them all, writes a CSV, shows a report and one answer of the MCP server.',
+    options: [
+      { name: 'records', value: 'N', text: 'how many calls to make up; 20000 unless set' },
+      { name: 'seed', value: 'N', text: 'other calls for another number; 1 unless set' },
+      { name: 'to', value: 'FILE', text: 'where the CSV goes; calls.csv unless set', completes: 'file' },
+    ],
+    examples: [{ line: 'calls demo', text: 'writes calls.csv into the current folder' }],
+    load: async () => (await import('../commands/demo.ts')).demo,
+  },
+  {
+    name: 'serve',
+    summary: 'serve the API on this machine: a sandbox, or your own synced store',
+    options: [
+      { name: 'store', value: 'URL', text: 'serve this store instead of made-up calls' },
+      { name: 'records', value: 'N', text: 'sandbox: how many calls to make up; 5000 unless set' },
+      { name: 'seed', value: 'N', text: 'sandbox: other calls for another number; 1 unless set' },
+      { name: 'accounts', value: 'N', text: 'sandbox: how many accounts; 1 unless set' },
+      { name: 'live', text: 'sandbox: new calls keep arriving' },
+      { name: 'port', value: 'N', text: 'port to listen on; 0 takes a free one; 8080 unless set' },
+      { name: 'host', value: 'NAME', text: 'address to listen on; 127.0.0.1 unless set' },
+      { name: 'ready-json', text: 'print one JSON line with address and keys once it listens' },
+    ],
+    examples: [
+      { line: 'calls serve', text: 'a sandbox, with the lines to paste for its keys' },
+      { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as filled by calls sync' },
+    ],
+    load: async () => (await import('../commands/serve.ts')).serve,
+  },
+  {
+    name: 'completion',
+    summary: 'print the completion script of a shell',
+    positionals: [
+      { name: 'shell', text: 'bash, zsh or fish', required: true, choices: ['bash', 'zsh', 'fish'] },
+    ],
+    options: [],
+    examples: [
+      { line: 'source <(calls completion bash)', text: 'in ~/.bashrc; zsh alike' },
+      { line: 'calls completion fish | source', text: 'in config.fish' },
+    ],
+    load: async () => (await import('../commands/completion.ts')).completion,
+  },
+];

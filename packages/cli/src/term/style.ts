@@ -1,0 +1,41 @@
+import type { Output } from '../io.ts';
+
+/** Colours that turn into nothing where they are not wanted. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  cyan(text: string): string;
+}
+
+/** Colours for this output: off when piped, when NO_COLOR is set or the terminal is dumb; FORCE_COLOR turns them on. */
+export function styleFor(
+  output: Output,
+  env: Readonly<Record<string, string | undefined>>,
+  off = false,
+): Style {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== '';
+  const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb');
+  const on = wanted && !off && !env.NO_COLOR;
+  const paint =
+    (open: number, close: number) =>
+    (text: string): string =>
+      on && text !== '' ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+  };
+}
+
+/** Width to fit into, or null where nothing should be cut (a pipe or a file). COLUMNS overrules both. */
+export function widthOf(output: Output, env: Readonly<Record<string, string | undefined>>): number | null {
+  const asked = Number(env.COLUMNS);
+  if (Number.isInteger(asked) && asked >= 20) return asked;
+  return output.isTTY === true ? Math.max(20, output.columns ?? 80) : null;
+}

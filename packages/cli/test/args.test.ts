@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { CommandSpec } from '../src/args/command.ts';
+import { commandHelp, programHelp } from '../src/args/help.ts';
+import { sharedOptions } from '../src/args/options.ts';
+import { parseArgs } from '../src/args/parse.ts';
+import { nearest } from '../src/args/suggest.ts';
+import { UsageError } from '../src/errors.ts';
+import { commands } from '../src/table/all.ts';
+
+const command: CommandSpec = {
+  name: 'try',
+  summary: 'a command for these tests',
+  positionals: [{ name: 'sid', text: 'an id', required: true }],
+  options: [
+    { name: 'limit', short: 'n', value: 'N', text: 'a number' },
+    { name: 'columns', value: 'FIELDS', text: 'names', repeat: true },
+    { name: 'format', value: 'FORMAT', text: 'a choice', choices: ['csv', 'json'] },
+    { name: 'all', text: 'a switch' },
+  ],
+  examples: [],
+  load: () => Promise.reject(new Error('not loaded here')),
+};
+const parse = (...argv: string[]) => parseArgs(argv, command, sharedOptions);
+
+test('values are read in each spelling, and words in order', () => {
+  const args = parse('s1', '-n', '5', '--columns=sid, ani', '--columns', 'state', '--all');
+  expect(args.words).toEqual(['s1']);
+  expect(args.integer('limit')).toBe(5);
+  expect(args.list('columns')).toEqual(['sid', 'ani', 'state']);
+  expect(args.flag('all')).toBe(true);
+  expect(args.flag('debug')).toBe(false);
+  expect(args.text('format')).toBeNull();
+});
+
+test('after two dashes everything is a word, and a lone dash is a value', () => {
+  expect(parse('--', '--all').words).toEqual(['--all']);
+  expect(parse('s1', '--limit', '-').text('limit')).toBe('-');
+});
+
+const slips: [string, string[], RegExp, RegExp?][] = [
+  ['an unknown option', ['s1', '--colums', 'x'], /no option --colums/, /did you mean --columns/],
+  ['an option given twice', ['s1', '--limit', '1', '--limit', '2'], /given twice/],
+  ['a missing value', ['s1', '--limit'], /needs a value: --limit N/],
+  ['an option where a value belongs', ['s1', '--limit', '--all'], /needs a value/],
+  ['a value for a switch', ['s1', '--all=yes'], /takes no value/],
+  ['a value outside the choices', ['s1', '--format', 'jsn'], /cannot be "jsn"/, /did you mean json/],
+  ['a missing word', [], /needs sid/],
+  ['a word too many', ['s1', 's2'], /does not know what to do with "s2"/],
+  [
+    'a key as a flag',
+    ['s1', '--secret-key', 'hunter2-very-secret'],
+    /never taken from flags/,
+    /CALLS_SECRET_KEY/,
+  ],
+  ['a key as a flag with equals', ['s1', '--token=hunter2-very-secret'], /never taken from flags/],
+];
+test.each(slips)('%s is refused with a way out', (_, argv, message, hint) => {
+  const error = failure(() => parse(...argv));
+  expect(error.message).toMatch(message);
+  if (hint) expect(error.hints.join('\n')).toMatch(hint);
+  expect(`${error.message} ${error.hints.join(' ')}`).not.toContain('hunter2');
+});
+
+test.each([['abc'], ['-1'], ['1.5'], ['99999999999999999999'], ['']])(
+  '--limit %j is not a whole number',
+  (text) => {
+    expect(failure(() => parse('s1', `--limit=${text}`).integer('limit')).message).toMatch(
+      /must be a whole number/,
+    );
+  },
+);
+
+test('numbers keep their bounds', () => {
+  expect(failure(() => parse('s1', '--limit', '0').integer('limit', { min: 1, max: 9 })).message).toMatch(
+    /from 1 to 9/,
+  );
+  expect(parse('s1', '--limit', '2.5').number('limit')).toBe(2.5);
+});
+
+test('a name is suggested only when it is near', () => {
+  expect(nearest('exprot', ['export', 'list'])).toBe('export');
+  expect(nearest('rep', ['export', 'report'])).toBe('report');
+  expect(nearest('zzzz', ['export', 'list'])).toBeNull();
+});
+
+test('every command has help with each of its options, and examples that parse', () => {
+  for (const spec of commands) {
+    const help = commandHelp(spec, sharedOptions);
+    for (const option of [...spec.options, ...sharedOptions]) expect(help).toContain(`--${option.name}`);
+    const names = [...spec.options, ...sharedOptions].map((option) => option.name);
+    expect(new Set(names).size, spec.name).toBe(names.length);
+    expect(spec.examples.length, spec.name).toBeGreaterThan(0);
+    for (const { line } of spec.examples) {
+      const words = line.match(/calls (.*?)(?: > .*| \| .*|\)|$)/)?.[1] ?? '';
+      const argv = [...words.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+        (match) => match[1] ?? match[2] ?? match[3] ?? '',
+      );
+      expect(argv[0]).toBe(spec.name);
+      expect(() => parseArgs(argv.slice(1), spec, sharedOptions), line).not.toThrow();
+    }
+    for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(160);
+  }
+  const whole = programHelp(commands, '1.2.3');
+  for (const spec of commands) expect(whole).toContain(`  ${spec.name}`);
+});
+
+function failure(act: () => unknown): UsageError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}

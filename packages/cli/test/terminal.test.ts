@@ -1,0 +1,177 @@
+import { Writable } from 'node:stream';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Output } from '../src/io.ts';
+import { bar, barChart, sparkline, squeeze } from '../src/term/chart.ts';
+import { bytes, count, duration, plural } from '../src/term/numbers.ts';
+import { progressLine } from '../src/term/progress.ts';
+import { styleFor, widthOf } from '../src/term/style.ts';
+import { renderTable } from '../src/term/table.ts';
+import { fit, pad, printable, textWidth } from '../src/term/width.ts';
+
+function output(terminal: boolean, columns = 60): { stream: Output; text: () => string } {
+  let text = '';
+  const stream: Output = new Writable({
+    write(chunk, _, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  stream.isTTY = terminal;
+  stream.columns = columns;
+  return { stream, text: () => text };
+}
+const plainStyle = styleFor(output(false).stream, {});
+
+test.each([
+  ['abc', 3],
+  ['日本語', 6],
+  ['e\u0301', 1],
+  ['👩‍👩‍👧', 2],
+  ['🇩🇪', 2],
+  ['ｱ', 1],
+  ['한글', 4],
+  ['', 0],
+])('%s takes %i cells', (text, cells) => {
+  expect(textWidth(text)).toBe(cells);
+});
+
+test('a cut text fits, never splits a character and shows that something is missing', () => {
+  expect(fit('日本語テキスト', 6)).toBe('日本…');
+  expect(fit('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…');
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.integer({ min: 1, max: 20 }),
+      (text, width) => {
+        const shown = fit(printable(text), width);
+        expect(textWidth(shown)).toBeLessThanOrEqual(width);
+        expect(textWidth(pad(shown, width))).toBe(width);
+      },
+    ),
+  );
+});
+
+test('text from outside cannot move the cursor, colour the screen or turn the direction', () => {
+  expect(printable('a\u001b[31mred\u0007')).toBe('a\ufffd[31mred\ufffd');
+  expect(printable('one\ntwo\tthree')).toBe('one two three');
+  expect(printable('ab\u202ecd\u200b')).toBe('abcd');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+      expect(printable(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+    }),
+  );
+});
+
+test('a table fits the width: the widest columns give way, then the last ones go', () => {
+  const columns = [
+    { title: 'Sid' },
+    { title: 'Campaign' },
+    { title: 'Talk', align: 'right' as const },
+    { title: 'Page' },
+  ];
+  const rows = [
+    ['1', 'Brand – Schuhe und mehr', '1.5', 'https://example.com/a/very/long/path'],
+    ['22', '日本語のキャンペーン', '12.0', '/'],
+  ];
+  for (const width of [200, 60, 40, 24]) {
+    const { lines, dropped } = renderTable(columns, rows, { width, style: plainStyle });
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(width);
+    expect(dropped.length > 0).toBe(width < 29);
+  }
+  expect(renderTable(columns, rows, { width: null, style: plainStyle }).lines[1]).toContain(
+    '/a/very/long/path',
+  );
+});
+
+test('bars show every value above nothing, and no more than the room', () => {
+  expect(bar(0, 10, 10)).toBe('');
+  expect(bar(1, 1_000_000, 10)).toBe('▏');
+  expect(bar(10, 10, 10)).toBe('██████████');
+  expect(sparkline([0, 1, 4, 8])).toBe('·▁▄█');
+  expect(squeeze([1, 1, 1, 1], 2)).toEqual([2, 2]);
+  expect(squeeze([1, 2], 5)).toEqual([1, 2]);
+  for (const line of barChart(
+    [
+      { label: 'Ünïcode campaign with a long name', value: 3, figure: '3' },
+      { label: 'b', value: 0, figure: '0' },
+    ],
+    40,
+  )) {
+    expect(textWidth(line)).toBeLessThanOrEqual(40);
+  }
+});
+
+test('figures read like a person writes them', () => {
+  expect([count(0), count(999), count(1000), count(1234567)]).toEqual(['0', '999', '1,000', '1,234,567']);
+  expect([plural(1, 'call'), plural(2, 'call'), plural(0, 'call')]).toEqual(['1 call', '2 calls', '0 calls']);
+  expect([bytes(0), bytes(999), bytes(1500), bytes(12_300_000)]).toEqual([
+    '0 B',
+    '999 B',
+    '1.5 kB',
+    '12.3 MB',
+  ]);
+  expect([duration(400), duration(42_000), duration(187_000), duration(3_723_000)]).toEqual([
+    '0.4 s',
+    '42 s',
+    '3:07',
+    '1:02:03',
+  ]);
+});
+
+const standing = (done: number, total: number | null) => ({
+  done,
+  total,
+  rate: 500,
+  etaMs: total === null ? null : 2000,
+  note: '',
+});
+
+test('on a terminal the progress is one line, repainted and inside the width', () => {
+  const { stream, text } = output(true, 50);
+  let now = 0;
+  const line = progressLine(stream, { label: 'calls', now: () => now });
+  for (let done = 0; done <= 1000; done += 100) {
+    line.update(standing(done, 1000));
+    now += 40;
+  }
+  line.end();
+  const paints = text().split('\r\u001b[2K').slice(1);
+  expect(paints.length).toBeGreaterThan(3);
+  expect(paints.length).toBeLessThan(8);
+  for (const paint of paints) expect(textWidth(paint.trimEnd())).toBeLessThan(50);
+  expect(paints.at(-1)).toMatch(/1,000 \/ 1,000 {2}100% {2}500\/s\n$/);
+});
+
+test('elsewhere the progress is plain lines now and then, and nothing at all for a short read', () => {
+  const { stream, text } = output(false);
+  let now = 0;
+  const line = progressLine(stream, { label: 'calls', now: () => now });
+  line.update(standing(1, 10));
+  line.end();
+  expect(text()).toBe('');
+  for (let done = 0; done <= 30; done++) {
+    line.update(standing(done, null));
+    now += 1000;
+  }
+  line.end();
+  expect(text().replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  expect(text().trim().split('\n').length).toBeGreaterThan(4);
+});
+
+test('colours are for terminals that want them', () => {
+  const terminal = output(true).stream;
+  expect(styleFor(terminal, {}).red('x')).toBe('\u001b[31mx\u001b[39m');
+  for (const style of [
+    styleFor(terminal, { NO_COLOR: '1' }),
+    styleFor(terminal, { TERM: 'dumb' }),
+    styleFor(terminal, {}, true),
+    styleFor(output(false).stream, {}),
+  ]) {
+    expect(style.red('x')).toBe('x');
+  }
+  expect(styleFor(output(false).stream, { FORCE_COLOR: '1' }).red('x')).toBe('\u001b[31mx\u001b[39m');
+  expect(widthOf(output(false).stream, {})).toBeNull();
+  expect(widthOf(output(true, 90).stream, {})).toBe(90);
+  expect(widthOf(output(true, 90).stream, { COLUMNS: '70' })).toBe(70);
+});

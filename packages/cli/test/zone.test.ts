@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { UsageError } from '../src/errors.ts';
+import { type Clock, readMoment, readSpan } from '../src/time/moment.ts';
+import {
+  asUtc,
+  fromUtc,
+  instantsOf,
+  isTimeZone,
+  offsetAt,
+  parseWall,
+  printWall,
+  wallTimeAt,
+} from '../src/time/zone.ts';
+
+const at = (now: string, timeZone: string | null): Clock => ({ now: new Date(now), timeZone });
+
+const relative: [string, string, string, string][] = [
+  // text, now, zone, wall clock
+  ['now', '2026-11-21T12:00:00Z', 'America/New_York', '2026-11-21 07:00:00'],
+  ['today', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-20 00:00:00'],
+  ['yesterday', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-19 00:00:00'],
+  ['yesterday', '2026-11-21T03:00:00Z', 'Asia/Kolkata', '2026-11-20 00:00:00'],
+  ['7d', '2026-11-05T12:00:00Z', 'America/New_York', '2026-10-29 07:00:00'],
+  // Clocks go back on 1 November: one day is 25 hours, but the same time of day.
+  ['1d', '2026-11-01T17:00:00Z', 'America/New_York', '2026-10-31 12:00:00'],
+  ['24h', '2026-11-01T17:00:00Z', 'America/New_York', '2026-10-31 13:00:00'],
+  // 02:30 does not exist on 8 March: the clock jumps to 03:00.
+  ['1d', '2026-03-09T06:30:00Z', 'America/New_York', '2026-03-08 03:30:00'],
+  ['90m', '2026-03-08T07:30:00Z', 'America/New_York', '2026-03-08 01:00:00'],
+  ['1mo', '2026-03-31T12:00:00Z', 'UTC', '2026-02-28 12:00:00'],
+  ['13mo', '2026-01-15T12:00:00Z', 'UTC', '2024-12-15 12:00:00'],
+  ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
+];
+test.each(relative)('%s at %s in %s is %s', (text, now, zone, wall) => {
+  expect(readMoment(text, '--from', at(now, zone))).toBe(wall);
+});
+
+test('absolute times need no zone, and stand as typed', () => {
+  const clock = at('2026-11-21T12:00:00Z', null);
+  expect(readMoment('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
+  expect(readMoment('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
+  expect(readMoment('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
+});
+
+test.each(['7d', 'yesterday', 'now'])('%s without a zone is refused, never guessed', (text) => {
+  expect(() => readMoment(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
+});
+
+test.each(['2026-02-30', '2026-13-01', '25:00', 'last week', '7', '-7d', '2026-11-20 24:00:00', ''])(
+  '%j is no time',
+  (text) => {
+    expect(() => readMoment(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
+  },
+);
+
+test('a day or month is a half-open range', () => {
+  const clock = at('2026-11-21T12:00:00Z', 'UTC');
+  expect(readSpan('2026-11', clock)).toEqual({ from: '2026-11-01 00:00:00', to: '2026-12-01 00:00:00' });
+  expect(readSpan('2026-12', clock)).toEqual({ from: '2026-12-01 00:00:00', to: '2027-01-01 00:00:00' });
+  expect(readSpan('2026-02-28', clock)).toEqual({ from: '2026-02-28 00:00:00', to: '2026-03-01 00:00:00' });
+  expect(readSpan('yesterday', clock)).toEqual({ from: '2026-11-20 00:00:00', to: '2026-11-21 00:00:00' });
+  expect(() => readSpan('7d', clock)).toThrow(UsageError);
+});
+
+test('spring has a gap and autumn an hour twice', () => {
+  const wall = (text: string) => parseWall(text) ?? fromUtc(0);
+  expect(instantsOf(wall('2026-03-08 02:30:00'), 'America/New_York')).toEqual([]);
+  expect(
+    instantsOf(wall('2026-11-01 01:30:00'), 'America/New_York').map((time) => new Date(time).toISOString()),
+  ).toEqual(['2026-11-01T05:30:00.000Z', '2026-11-01T06:30:00.000Z']);
+  // Lord Howe moves by half an hour.
+  expect(instantsOf(wall('2026-10-04 02:15:00'), 'Australia/Lord_Howe')).toEqual([]);
+});
+
+test('a moment put on the wall is found again, in any zone', () => {
+  const zones = [
+    'America/New_York',
+    'Europe/Berlin',
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+    'Pacific/Apia',
+    'UTC',
+  ];
+  const moments = fc
+    .integer({ min: Date.UTC(2000, 0), max: Date.UTC(2040, 0) })
+    .map((time) => Math.floor(time / 1000) * 1000);
+  fc.assert(
+    fc.property(moments, fc.constantFrom(...zones), (time, zone) => {
+      const wall = wallTimeAt(time, zone);
+      expect(instantsOf(wall, zone)).toContain(time);
+      expect(asUtc(wall) - offsetAt(time, zone)).toBe(time);
+      expect(parseWall(printWall(wall))).toEqual(wall);
+    }),
+    { numRuns: Number(process.env.CALLS_RUNS ?? 200) },
+  );
+});
+
+test('only names of zones are zones', () => {
+  expect(['America/New_York', 'UTC', 'Europe/Berlin'].every(isTimeZone)).toBe(true);
+  expect(['+02:00', 'Eastern', 'Mars/Base', ''].some(isTimeZone)).toBe(false);
+});

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+
+/** A JSON Schema as plain data. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+const order = [
+  'type',
+  'description',
+  'enum',
+  'minimum',
+  'maximum',
+  'items',
+  'properties',
+  'required',
+  'additionalProperties',
+];
+
+/** Limits on lengths are enforced, but a model is better off with the tokens they would cost it. */
+const unsaid = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames']);
+
+/**
+ * Writes a schema the way every host takes it: no `$schema` stamp (several hosts refuse the draft they do not
+ * know), no reference, no alternative at the root, and keys in a fixed order so that caches and snapshots hold.
+ */
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const {
+    $schema: _,
+    additionalProperties: __,
+    ...written
+  } = z.toJSONSchema(schema, {
+    io,
+    reused: 'inline',
+    unrepresentable: 'any',
+  });
+  return tidy(io === 'input' ? { ...written, additionalProperties: false } : written) as JsonSchema;
+}
+
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy);
+  if (typeof value !== 'object' || value === null) return value;
+  const rank = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length);
+  const entries = Object.entries(value)
+    .filter(([key, each]) => !unsaid.has(key) && !isSafeIntegerLimit(key, each) && !isEmptySchema(key, each))
+    .sort((a, b) => rank(a[0]) - rank(b[0]));
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, key === 'properties' ? mapValues(each as object, tidy) : tidy(each)]),
+  );
+}
+
+/** zod states the range of safe integers, which tells a model nothing. */
+function isSafeIntegerLimit(key: string, value: unknown): boolean {
+  return /^(?:minimum|maximum)$/.test(key) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+}
+
+/** `additionalProperties: {}` is what holds without it. `items: {}` stays: some hosts want each list to say it. */
+function isEmptySchema(key: string, value: unknown): boolean {
+  return (
+    key === 'additionalProperties' && typeof value === 'object' && Object.keys(value as object).length === 0
+  );
+}
+
+function mapValues(object: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}

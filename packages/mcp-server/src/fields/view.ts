@@ -1,0 +1,92 @@
+import type { Call, FieldSpec } from '@call-attribution/core';
+import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/classes.ts';
+import type { Pseudonymize } from '../privacy/pseudonym.ts';
+import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
+import { cleanText, cutText } from '../untrusted/clean.ts';
+import { fence } from '../untrusted/fence.ts';
+
+/** A value as an agent gets it. */
+export type Cell = string | number | null;
+
+/** How records are shown. */
+export interface ViewOptions {
+  readonly reveal: ReadonlySet<Reveal>;
+  readonly pseudonymize: Pseudonymize;
+}
+
+/** Shows the fields of one record: personal data masked, visitor text cleaned and fenced, numbers as numbers. */
+export type RecordView = (call: Call, specs: readonly FieldSpec[], textLimit: number) => Cell[];
+
+/** Makes the view. `all` is the whole field table: personal fields that are not shown are still taken out of texts. */
+export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: ViewOptions): RecordView {
+  const personal = all.filter((spec) => spec.personal);
+  const pseudonym = (kind: string, value: string): string => pseudonymize(kind, canonical(kind, value));
+
+  const knownValues = (call: Call): KnownValue[] => {
+    const known: KnownValue[] = [];
+    for (const { name } of personal) {
+      const { revealedBy, kind } = maskingOf(name);
+      const value = read(call, name);
+      if (typeof value === 'string' && value !== '' && !isRevealed(reveal, revealedBy))
+        known.push({ kind, value });
+    }
+    const first = read(call, 'first_name');
+    const last = read(call, 'last_name');
+    if (typeof first === 'string' && typeof last === 'string' && !isRevealed(reveal, 'name')) {
+      known.push({ kind: 'name', value: `${first}${last}` }, { kind: 'name', value: `${last}${first}` });
+    }
+    return known;
+  };
+
+  return (call, specs, textLimit) => {
+    let known: KnownValue[] | undefined;
+    return specs.map((spec) => {
+      const value = read(call, spec.name);
+      if (value === null || value === undefined || value === '') return null;
+      if (typeof value === 'number') return value;
+      if (spec.personal) {
+        const { revealedBy, kind } = maskingOf(spec.name);
+        return isRevealed(reveal, revealedBy)
+          ? cutText(cleanText(String(value)), textLimit)
+          : pseudonym(kind, String(value));
+      }
+      const text = cleanText(String(value));
+      if (forms[spec.type]?.test(text)) return isNumeric(spec) ? asNumber(text) : text;
+      // The key of the record and the account's own number are needed as they are.
+      if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
+      known ??= knownValues(call);
+      const scrub = isId(spec) && idForm.test(text) ? scrubOwnPhones : scrubText;
+      const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
+      const cut = cutText(safe, textLimit);
+      return spec.visitorText ? fence(cut) : cut;
+    });
+  };
+}
+
+function read(call: Call, name: string): unknown {
+  return (call as unknown as Readonly<Record<string, unknown>>)[name];
+}
+
+const forms: Readonly<Partial<Record<FieldSpec['type'], RegExp>>> = {
+  integer: /^-?\d{1,15}$/,
+  'integer-string': /^-?\d{1,15}$/,
+  'decimal-string': /^-?\d{1,12}(?:\.\d{1,3})?$/,
+  datetime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+  'datetime-tenths': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/,
+};
+
+/** Ids may look like phone numbers, so they are only searched for those of the record itself. */
+const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
+
+function isId(spec: FieldSpec): boolean {
+  return !spec.visitorText && /(?:^|_)(?:id|sid|pid|gclid)$/.test(spec.name);
+}
+
+function isNumeric(spec: FieldSpec): boolean {
+  return spec.type === 'decimal-string' || spec.type === 'integer-string' || spec.type === 'integer';
+}
+
+function asNumber(text: string): Cell {
+  const value = Number(text);
+  return Number.isSafeInteger(Math.trunc(value)) ? value : text;
+}

@@ -1,0 +1,71 @@
+import { replacePatterns } from './patterns.ts';
+
+/** Personal values of one record that must not show up in its other fields. */
+export interface KnownValue {
+  readonly kind: string;
+  readonly value: string;
+}
+
+type Replace = (kind: string, value: string) => string;
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+
+/** Spellings of a phone number with anything but letters and digits between its digits. */
+function phonePattern(value: string): RegExp | undefined {
+  const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
+  if (digits.length < 7) return undefined;
+  const body = [...digits].join('[^\\p{L}\\p{N}]{0,3}');
+  return new RegExp(`(?<!\\p{N})(?:\\+?1[^\\p{L}\\p{N}]{0,3})?\\(?${body}(?!\\p{N})`, 'giu');
+}
+
+function wordPattern(value: string): RegExp | undefined {
+  const words = value.trim().split(/\s+/).map(escapeRegExp);
+  if (value.trim().length < 2) return undefined;
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,3}')}(?![\\p{L}\\p{N}])`, 'giu');
+}
+
+function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
+  let result = text;
+  for (const { kind, value } of known) {
+    const pattern = kind === 'phone' ? phonePattern(value) : wordPattern(value);
+    if (pattern) result = result.replace(pattern, () => replace(kind, value));
+  }
+  return result;
+}
+
+/** Takes only the phone numbers of the record itself out of a text: for ids, which look like phone numbers often enough. */
+export function scrubOwnPhones(text: string, known: readonly KnownValue[], replace: Replace): string {
+  return replaceKnown(
+    text,
+    known.filter(({ kind }) => kind === 'phone'),
+    replace,
+  );
+}
+
+function decodeOnce(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
+    try {
+      return decodeURIComponent(run);
+    } catch {
+      return run;
+    }
+  });
+}
+
+/**
+ * Takes personal data out of an address, a title or free text. Percent-encoded text is looked through as well, also
+ * when it is encoded twice; the text is only shown decoded when something in it had to go.
+ */
+export function scrubText(text: string, known: readonly KnownValue[], replace: Replace): string {
+  const scrub = (plain: string): string => replacePatterns(replaceKnown(plain, known, replace), replace);
+  let shown = scrub(text);
+  let level = text;
+  for (let depth = 0; depth < 4; depth += 1) {
+    const decoded = decodeOnce(level.replace(/\+/g, ' ')).normalize('NFKC');
+    const scrubbed = scrub(decoded);
+    if (scrubbed !== decoded) shown = scrubbed;
+    if (decoded === level) break;
+    level = decoded;
+  }
+  return shown;
+}

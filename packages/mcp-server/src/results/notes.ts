@@ -1,0 +1,24 @@
+import type { FieldSpec } from '@call-attribution/core';
+import { isRevealed, maskingOf, type Reveal } from '../privacy/classes.ts';
+import { fenceNote } from '../untrusted/fence.ts';
+import { minutesNote, zoneNote } from './words.ts';
+
+/** What an agent has to know about the fields it sees: zone, units, masks and fences, each only where it applies. */
+export function fieldNotes(
+  specs: readonly FieldSpec[],
+  context: { readonly timeZone?: string; readonly reveal: ReadonlySet<Reveal> },
+): string[] {
+  const notes: string[] = [];
+  if (specs.some((spec) => spec.type.startsWith('datetime'))) notes.push(zoneNote(context.timeZone));
+  if (specs.some((spec) => spec.type === 'decimal-string')) notes.push(minutesNote);
+  const masked = specs.filter(
+    (spec) => spec.personal && !isRevealed(context.reveal, maskingOf(spec.name).revealedBy),
+  );
+  if (masked.length > 0) {
+    notes.push(
+      'Values like phone-… stand for personal data: equal ones are the same person’s; the real ones are not available.',
+    );
+  }
+  if (specs.some((spec) => spec.visitorText)) notes.push(fenceNote);
+  return notes;
+}

@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+import { nearest } from '../arguments/nearest.ts';
+import { type Reveal, revealClasses } from '../privacy/classes.ts';
+
+/** What the command line asks for. */
+export interface CommandLine {
+  readonly action: 'serve' | 'help' | 'version' | 'check' | 'print-config';
+  /** The host of `--print-config`. */
+  readonly configFor: string;
+  readonly http: boolean;
+  readonly port: number;
+  readonly host: string;
+  readonly path: string;
+  readonly sessions: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly resource: string | undefined;
+  readonly authorizationServers: readonly string[];
+  readonly budget: number | undefined;
+  readonly reveal: readonly Reveal[];
+}
+
+/** A command line that cannot be used. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  check: { type: 'boolean' },
+  'print-config': { type: 'string' },
+  http: { type: 'boolean' },
+  port: { type: 'string' },
+  host: { type: 'string' },
+  path: { type: 'string' },
+  sessions: { type: 'boolean' },
+  'allow-host': { type: 'string', multiple: true },
+  'allow-origin': { type: 'string', multiple: true },
+  resource: { type: 'string' },
+  'authorization-server': { type: 'string', multiple: true },
+  budget: { type: 'string' },
+  reveal: { type: 'string', multiple: true },
+} as const;
+
+/** Reads the command line, or says what is wrong with it and what was meant. */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const values = parse(argv);
+  const action = values.help
+    ? 'help'
+    : values.version
+      ? 'version'
+      : values['print-config'] !== undefined
+        ? 'print-config'
+        : values.check
+          ? 'check'
+          : 'serve';
+  const http = values.http === true || values.port !== undefined;
+  const servers = values['authorization-server'] ?? [];
+  if ((values.resource === undefined) !== (servers.length === 0)) {
+    throw new UsageError('--resource and --authorization-server go together.');
+  }
+  return {
+    action,
+    configFor: values['print-config'] ?? '',
+    http,
+    port: integer('--port', values.port ?? '3000', 0, 65_535),
+    host: values.host ?? '127.0.0.1',
+    path: values.path ?? '/mcp',
+    sessions: values.sessions === true,
+    allowedHosts: values['allow-host'] ?? [],
+    allowedOrigins: values['allow-origin'] ?? [],
+    resource: values.resource,
+    authorizationServers: servers,
+    budget: values.budget === undefined ? undefined : integer('--budget', values.budget, 1000, 1_000_000),
+    reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    const message = error instanceof Error ? error.message.split('. ')[0] : String(error);
+    const flag = argv.find(
+      (each) => each.startsWith('--') && !Object.hasOwn(options, each.slice(2).split('=')[0] ?? ''),
+    );
+    const meant = flag === undefined ? undefined : nearest(flag, Object.keys(options));
+    throw new UsageError(`${message}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
+  }
+}
+
+function integer(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new UsageError(`${flag} must be a whole number from ${least} to ${most}.`);
+  }
+  return value;
+}
+
+function revealClass(text: string): Reveal {
+  const known: readonly string[] = [...revealClasses, 'all'];
+  const name = text.trim().toLowerCase();
+  if (!known.includes(name)) {
+    const meant = nearest(name, known);
+    throw new UsageError(
+      `--reveal takes ${known.join(', ')}; "${name}" is none of them.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    );
+  }
+  return name as Reveal;
+}

@@ -1,0 +1,113 @@
+import type { Client } from '@call-attribution/core';
+import type { HttpOptions } from '../http/options.ts';
+import { serveHttp, serveStdio } from '../serve.ts';
+import { type CallsMcpServer, createServer } from '../server.ts';
+import { version } from '../version.ts';
+import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
+import { checkSetup } from './check.ts';
+import { type ApiSettings, clientFrom, type Environment, readEnvironment } from './environment.ts';
+import { help } from './help.ts';
+import { printConfig } from './print-config.ts';
+
+/** What the program touches of its process. */
+export interface ProcessIo {
+  readonly env: Environment;
+  /** The real stdout: the wire on stdio, plain output otherwise. */
+  write(text: string): void;
+  log(line: string): void;
+  /** Settles when the process is told to stop. */
+  readonly stopped: Promise<unknown>;
+}
+
+/** Runs the program and answers its exit code. */
+export async function run(argv: readonly string[], io: ProcessIo): Promise<number> {
+  try {
+    const line = readCommandLine(argv);
+    if (line.action === 'help') return say(io, help);
+    if (line.action === 'version') return say(io, `${version}\n`);
+    if (line.action === 'print-config') {
+      const { where, text } = printConfig(line.configFor);
+      io.log(where);
+      return say(io, text);
+    }
+    const settings = readEnvironment(io.env);
+    if (line.action === 'check') return await check(settings, io);
+    for (const problem of settings.problems) io.log(problem);
+    return await serve(line, settings, io);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.log(`${error.message}\nSee call-attribution-mcp --help.`);
+      return 2;
+    }
+    io.log(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function say(io: ProcessIo, text: string): number {
+  io.write(text);
+  return 0;
+}
+
+async function check(settings: ApiSettings, io: ProcessIo): Promise<number> {
+  const lines = await checkSetup(settings, () => clientFrom(settings));
+  for (const { ok, text } of lines) io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
+  return lines.every((each) => each.ok) ? 0 : 1;
+}
+
+async function serve(line: CommandLine, settings: ApiSettings, io: ProcessIo): Promise<number> {
+  let client: Client | undefined;
+  const server = createServer(
+    () => {
+      client ??= clientFrom(settings);
+      return client;
+    },
+    {
+      version: settings.version,
+      reveal: line.reveal,
+      log: io.log,
+      ...pseudonymKey(settings, io.env),
+      ...(line.budget === undefined ? {} : { budget: line.budget }),
+      ...(settings.timeZone === undefined ? {} : { timeZone: settings.timeZone }),
+    },
+  );
+  if (line.http) await overHttp(server, line, io);
+  else {
+    const connection = serveStdio(server, { write: io.write, log: io.log });
+    await Promise.race([connection.closed, io.stopped]);
+    connection.close();
+  }
+  await client?.close();
+  return 0;
+}
+
+async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo): Promise<void> {
+  const token = io.env.CALLS_MCP_TOKEN?.trim() || undefined;
+  const metadata =
+    line.resource === undefined
+      ? {}
+      : { metadata: { resource: line.resource, authorizationServers: line.authorizationServers } };
+  const options: HttpOptions = {
+    port: line.port,
+    host: line.host,
+    path: line.path,
+    sessions: line.sessions,
+    allowedHosts: line.allowedHosts,
+    allowedOrigins: line.allowedOrigins,
+    auth: { ...metadata, ...(token === undefined ? {} : { token }) },
+    log: io.log,
+  };
+  const endpoint = await serveHttp(server, options);
+  io.log(`Serving on ${endpoint.url}${token === undefined ? ' without a token (this machine only)' : ''}.`);
+  await io.stopped;
+  await endpoint.close();
+}
+
+/** The same account keeps the same masks after a restart, without one more variable to set. */
+function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?: string } {
+  const own = env.CALLS_MCP_PSEUDONYM_KEY?.trim();
+  if (own) return { pseudonymKey: own };
+  const credential = settings.secretKey ?? settings.bearerToken;
+  if (credential === undefined) return {};
+  return { pseudonymKey: `call-attribution pseudonyms\n${credential}` };
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { selectFields } from '../fields/select.ts';
+import { fieldNotes } from '../results/notes.ts';
+import { makeTable } from '../results/table.ts';
+import { estimateTokens } from '../results/tokens.ts';
+import { defineTool, readsService } from './tool.ts';
+
+/** Shows one call. */
+export const getCall = defineTool({
+  name: 'get_call',
+  title: 'Get one call',
+  description: 'One call by sid.',
+  input: z.object({
+    sid: z.string().min(1).max(200).describe('From list_calls'),
+    fields: z.array(z.string().max(60)).max(100).optional().describe('Default all'),
+  }),
+  output: z.object({
+    summary: z.string(),
+    call: z.record(z.string(), z.any()),
+    notes: z.array(z.string()),
+  }),
+  annotations: readsService,
+  async run({ sid, fields }, context) {
+    const specs = selectFields(context.fields, context.version, fields ?? ['all']);
+    const client = await context.client();
+    const call = await client.getCall(sid, { signal: context.signal });
+    const notes = fieldNotes(specs, context);
+    const words = estimateTokens(JSON.stringify(notes)) + 150;
+    const table = makeTable(specs, (limit) => [context.view(call, specs, limit)], context.budget - words);
+    if (table.leftOut.length > 0) {
+      notes.push(`Fields left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
+    }
+    if (table.emptyColumns.length > 0) notes.push(`Null: ${table.emptyColumns.join(', ')}.`);
+    const row = table.rows[0] ?? [];
+    const shown = Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null]));
+    return {
+      summary: `One call, ${table.columns.length} of ${specs.length} fields have a value.`,
+      call: shown,
+      notes,
+    };
+  },
+});

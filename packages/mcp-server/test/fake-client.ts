@@ -1,0 +1,66 @@
+import type { Call, CallPage, Client, ListQuery, Version } from '@call-attribution/core';
+import { matcher, toFilter } from '@call-attribution/query-dsl';
+
+/** What a fake client is asked, and how it misbehaves. */
+export interface FakeOptions {
+  readonly version?: Version;
+  /** Most rows a page has, however many are asked. */
+  readonly maxRows?: number;
+  /** Leaves out the total. */
+  readonly withoutTotal?: boolean;
+  /** Called before each answer; may throw or wait. */
+  readonly before?: (query: ListQuery) => void | Promise<void>;
+  readonly smsNumbers?: readonly { number: string; smsEnabled: string; url: string }[];
+}
+
+/** A client over an array, for tests of what the tools make of answers. */
+export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): Client {
+  const chosen = (query: Pick<ListQuery, 'filter'>): Call[] => {
+    if (query.filter === undefined) return [...calls];
+    const matches = matcher(toFilter(query.filter));
+    return calls.filter((call) => matches(call as unknown as Record<string, unknown>));
+  };
+  const listCalls = async (query: ListQuery = {}): Promise<CallPage> => {
+    await options.before?.(query);
+    query.signal?.throwIfAborted();
+    const found = chosen(query);
+    const asked = query.rows ?? 100;
+    const rows = Math.min(asked, options.maxRows ?? asked);
+    const start = query.start ?? 0;
+    const records = found.slice(start * rows, (start + 1) * rows);
+    const total = options.withoutTotal ? null : found.length;
+    const first = records.length === 0 ? 0 : start * rows + 1;
+    return {
+      records,
+      range: options.withoutTotal
+        ? null
+        : { first, last: first === 0 ? 0 : first + records.length - 1, total },
+      meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: asked, start },
+    } as unknown as CallPage;
+  };
+  const client = {
+    version: options.version ?? 'v3',
+    baseUrl: 'http://127.0.0.1:1',
+    listCalls,
+    async *pages(query: ListQuery = {}) {
+      for (let start = 0; ; start += 1) {
+        const page = await listCalls({ ...query, start });
+        if (page.records.length > 0 || start === 0) yield page;
+        if (page.records.length === 0) return;
+      }
+    },
+    async getCall(sid: string) {
+      const found = calls.find((call) => call.sid === sid);
+      if (!found) throw new Error('the fake has no such call');
+      return found;
+    },
+    async countCalls(query: Pick<ListQuery, 'filter'> = {}) {
+      return { total: chosen(query).length, source: 'content-range' };
+    },
+    async listSmsNumbers() {
+      return [...(options.smsNumbers ?? [])];
+    },
+    async close() {},
+  };
+  return client as unknown as Client;
+}

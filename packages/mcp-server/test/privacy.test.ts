@@ -1,0 +1,162 @@
+import { type Call, fields } from '@call-attribution/core';
+import { describe, expect, it } from 'vitest';
+import { createView } from '../src/fields/view.ts';
+import { callTool, createServer, type Reveal } from '../src/index.ts';
+import { createPseudonymizer } from '../src/privacy/pseudonym.ts';
+import { scrubText } from '../src/privacy/scrub.ts';
+import { fakeClient } from './fake-client.ts';
+
+// One made-up person, and every way in which their data may be written into other fields.
+const person: Partial<Call> = {
+  ani: '5552013456',
+  first_name: 'Wilhelmina',
+  last_name: 'Quesadilla',
+  street_address: '742 Evergreen Terrace',
+  zipcode: '90210',
+  ip_address: '203.0.113.77',
+  recording: 'https://recordings.example.com/r/8842',
+  phone_number: '5552013456',
+};
+const email = 'w.quesadilla@mail.example.com';
+const spellings = [
+  'call 5552013456 now',
+  'call (555) 201-3456 now',
+  'tel=+1 555 201 3456',
+  'tel:+15552013456',
+  '1-555-201-3456',
+  '555.201.3456',
+  'by Wilhelmina',
+  'WILHELMINA QUESADILLA',
+  'wilhelmina-quesadilla',
+  'WilhelminaQuesadilla',
+  'from 742 Evergreen Terrace',
+  '742+evergreen+terrace',
+  'zip 90210',
+  'at 203.0.113.77',
+  `mail ${email}`,
+  'https://x.example/?tel=%2B1%20555%20201%203456&n=Wilhelmina',
+  `https://x.example/?e=${encodeURIComponent(email)}`,
+  `https://x.example/?e=${encodeURIComponent(encodeURIComponent(email))}`,
+  'https://x.example/?a=742%20Evergreen%20Terrace&z=90210',
+  'https://x.example/?u=Wilh%65lmina',
+];
+const secrets =
+  /5552013456|555\D{0,3}201\D{0,3}3456|wilhelmina|quesadilla|evergreen|90210|203\.0\.113\.77|mail\.example|recordings\.example/i;
+
+const base = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unknown as Call;
+const options = { reveal: new Set<Reveal>(), pseudonymize: createPseudonymizer('a key') };
+const view = createView(fields, options);
+
+/** Fields that hold ids, times, numbers and listed values; text in them is only possible when a server is broken. */
+const isText = (type: string): boolean => type === 'string' || type === 'url';
+
+describe('personal data', () => {
+  it.each(fields.filter((spec) => spec.personal).map((spec) => spec.name))('in %s is masked', (name) => {
+    const call = { ...base, ...person } as Call;
+    const spec = fields.filter((each) => each.name === name);
+    const [shown] = view(call, spec, 1000);
+    expect(String(shown)).toMatch(/^(?:phone|name|street|zip|ip|recording)-\d{12}$/);
+  });
+
+  it.each(fields.filter((spec) => !spec.personal && spec.type !== 'null').map((spec) => spec.name))(
+    'written into %s is taken out',
+    (name) => {
+      const spec = fields.filter((each) => each.name === name);
+      for (const text of spellings) {
+        const call = { ...base, ...person, [name]: text } as Call;
+        const shown = String(view(call, spec, 1000)[0]);
+        // What looks like an id is only searched for the caller's number, and a sid or a dialed number not even for that.
+        const isId = /(?:^|_)(?:id|sid|pid|gclid)$|^dnis$/.test(name) && /^[A-Za-z0-9_.:-]+$/.test(text);
+        if (isId && (/^(?:sid|dnis)$/.test(name) || !/\d{4}/.test(text))) continue;
+        expect(shown, `${name}: ${text}`).not.toMatch(secrets);
+      }
+    },
+  );
+
+  it('appears nowhere in the results of any tool', async () => {
+    const text = spellings.join(' | ');
+    const filled = Object.fromEntries(
+      fields.filter((spec) => isText(spec.type) && spec.name !== 'sid').map((spec) => [spec.name, text]),
+    );
+    const call = { ...base, ...filled, ...person, sid: 'S1', date_added: '2026-11-01 10:00:00' } as Call;
+    const server = createServer(fakeClient([call]), { budget: 100_000 });
+    const names = fields.filter((spec) => spec.v3 !== null).map((spec) => spec.name);
+    const results = [
+      await callTool(server, 'list_calls', { fields: 'all' }),
+      await callTool(server, 'get_call', { sid: 'S1' }),
+      ...(await Promise.all(names.map((group_by) => callTool(server, 'summarize_calls', { group_by })))),
+    ];
+    for (const result of results) {
+      expect(result.isError).toBeUndefined();
+      expect(JSON.stringify(result)).not.toMatch(secrets);
+    }
+  });
+
+  it('that is revealed by class shows that class alone', () => {
+    const call = { ...base, ...person } as Call;
+    const shown = (reveal: Reveal, name: string): unknown =>
+      createView(fields, { ...options, reveal: new Set([reveal]) })(
+        call,
+        fields.filter((spec) => spec.name === name),
+        1000,
+      )[0];
+    const table: [Reveal, string[]][] = [
+      ['caller', ['ani', 'phone_number']],
+      ['name', ['first_name', 'last_name']],
+      ['address', ['street_address', 'zipcode']],
+      ['ip', ['ip_address']],
+      ['recording', ['recording']],
+      ['text', []],
+    ];
+    for (const [reveal, names] of table) {
+      for (const name of Object.keys(person)) {
+        const expected = names.includes(name)
+          ? person[name as keyof Call]
+          : expect.stringMatching(/^\w+-\d{12}$/);
+        expect(shown(reveal, name), `${reveal} ${name}`).toEqual(expected);
+        expect(shown('all', name)).toBe(person[name as keyof Call]);
+      }
+    }
+  });
+});
+
+describe('pseudonyms', () => {
+  it('are the same for the same caller however the number is written, and under the same key only', () => {
+    const ani = fields.filter((spec) => spec.name === 'ani');
+    const of = (number: string, key = 'a key') =>
+      createView(fields, { ...options, pseudonymize: createPseudonymizer(key) })(
+        { ...base, ani: number } as Call,
+        ani,
+        99,
+      )[0];
+    expect(of('5552013456')).toBe(of('+1 (555) 201-3456'));
+    expect(of('5552013456')).not.toBe(of('5552013457'));
+    expect(of('5552013456')).not.toBe(of('5552013456', 'another key'));
+  });
+
+  it('let repeat callers be counted', async () => {
+    const calls = ['5552010001', '5552010002', '5552010001'].map(
+      (ani, i) =>
+        ({ ...base, ani, sid: `S${i}`, date_added: '2026-11-01 10:00:00', talk_minutes: '1.0' }) as Call,
+    );
+    const result = await callTool(createServer(fakeClient(calls)), 'summarize_calls', { group_by: ['ani'] });
+    const { rows } = result.structuredContent as { rows: [string, number][] };
+    expect(rows.map(([, count]) => count)).toEqual([2, 1]);
+  });
+});
+
+describe('text that is nobody’s data', () => {
+  const keep = (text: string) => scrubText(text, [{ kind: 'phone', value: '5552013456' }], () => 'MASKED');
+  it.each([
+    '2026-11-01 10:00:00',
+    'https://www.example.com/landing?utm_campaign=spring&utm_term=roof%20repair',
+    'https://www.example.com/?gclid=EAIaIQ&campaignid=9876543210&adgroupid=8765432109',
+    'version 1.2.3, 24/7, 100 %',
+    'roof repair 30 years',
+    '/services/plumbing-2024-10',
+    'Chrome 120.0.6099.109 on Windows',
+    'utm_campaign=*',
+  ])('stays as it is: %s', (text) => {
+    expect(keep(text)).toBe(text);
+  });
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanText, cutText } from '../src/untrusted/clean.ts';
+import { fence } from '../src/untrusted/fence.ts';
+
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 500) };
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({
+    unit: fc.constantFrom(
+      '\u200B',
+      '\u202E',
+      '\u{E0041}',
+      '\uFEFF',
+      '\n',
+      '«',
+      '»',
+      'a',
+      '\u0000',
+      '\uD800',
+      '\uFE0F',
+    ),
+  }),
+);
+
+describe('text from visitors', () => {
+  it.each([
+    ['zero-width', 'ig\u200Bno\u200Dre'],
+    ['bidi control', 'ig\u202Enore\u2066'],
+    ['tag character', 'ig\u{E0069}\u{E0067}nore'],
+    ['variation selector', 'ig\uFE0F\u{E0100}nore'],
+    ['soft hyphen', 'ig\u00ADnore'],
+    ['byte order mark', '\uFEFFignore'],
+    ['filler', 'ig\u3164nore\u115F'],
+  ])('loses each %s', (_kind, text) => {
+    expect(cleanText(text)).toBe('ignore');
+  });
+
+  it('stays on one line', () => {
+    expect(cleanText('a\r\n\tb\u2028c\u0085d\u0000e')).toBe('a b c d e');
+  });
+
+  it('never holds invisible or control characters', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(cleanText(text)).not.toMatch(
+          /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u,
+        );
+      }),
+      runs,
+    );
+  });
+
+  it('cannot end its fence', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(fence(text)).toMatch(/^«[^«»]*»$/s);
+      }),
+      runs,
+    );
+  });
+
+  it('is cut with the number of characters that are gone, never inside a character', () => {
+    expect(cutText('abcdef', 4)).toBe('abcd…(+2)');
+    expect(cutText('abc😀d', 4)).toBe('abc…(+3)');
+    expect(cutText('abc', 3)).toBe('abc');
+  });
+});
