@@ -35,7 +35,7 @@ interface Kept {
 
 /** Where an unfinished export stands, or null when there is none. */
 export function keptOrder(sink: FileSink): Kept | null {
-  const kept = sink.checkpoint as Kept | undefined;
+  const kept = sink.checkpoint as unknown as Kept | null;
   return kept?.order ? kept : null;
 }
 
@@ -94,8 +94,13 @@ async function* prepared(
 ): AsyncGenerator<Call | Mark> {
   for await (const item of items) {
     if (!isMark(item)) yield projected(item, format, target.format);
+    // The sink keeps what it is given: here the stream's own checkpoint together with the order it belongs to.
     else
-      yield new Mark({ from: item.from, until: item.until, checkpoint: { order, source: item.checkpoint } });
+      yield new Mark({
+        from: item.from,
+        until: item.until,
+        checkpoint: { order, source: item.checkpoint } as unknown as Checkpoint,
+      });
   }
 }
 
