@@ -1,0 +1,38 @@
+// Story: one filter is typed by a person, mended, sent to the server, and run on records and in SQL with the same result.
+import assert from 'node:assert/strict';
+import { apiKeys, createClient } from '@call-attribution/core';
+import { matcher, parse, print, safeParse, toSql } from '@call-attribution/query-dsl';
+import { startSandbox } from '@call-attribution/service';
+
+const typed = 'talk_minutes:[2 to 5]';
+const answer = safeParse(typed);
+assert(!answer.ok && answer.problem.fix);
+const { start, end, text } = answer.problem.fix;
+const mended = typed.slice(0, start) + text + typed.slice(end);
+assert.equal(mended, 'talk_minutes:[2 TO 5]');
+
+const sandbox = await startSandbox({ records: 500 });
+const [account] = sandbox.accounts;
+assert(account);
+const client = createClient({
+  baseUrl: sandbox.url,
+  version: 'v3',
+  auth: apiKeys(account.accessKey, account.secretKey),
+});
+try {
+  const filter = parse(mended);
+  const byServer = [];
+  for await (const call of client.calls({ filter })) byServer.push(call);
+  const all = [];
+  for await (const call of client.calls()) all.push(call);
+  const byPredicate = all.filter(matcher(filter));
+  assert.deepEqual(byPredicate, byServer);
+
+  const sql = toSql(filter, { columns: { talk_minutes: 'talk' }, placeholder: '?' });
+  console.log(
+    `${print(filter)}: ${byServer.length} of ${all.length} calls; in SQL: ${sql.text} with ${sql.values}`,
+  );
+} finally {
+  await client.close();
+  await sandbox.close();
+}
