@@ -66,6 +66,20 @@ export type { PageClient } from './source/page-client.ts';
 export type { Trouble } from './source/slice-read.ts';
 export type { StreamPage } from './source/stream-page.ts';
 // Sync: a copy that is kept up to date.
-export type { SeenRecord, StateStore, SyncBatch, SyncState, UpsertSink } from './sync/sync-state.ts';
+export { fileState } from './sync/file-state.ts';
+export { memoryState } from './sync/memory-state.ts';
+export { syncCalls } from './sync/sync-calls.ts';
+export { syncInto } from './sync/sync-into.ts';
+export type { SyncChange, SyncOptions, SyncSummary } from './sync/sync-options.ts';
+export {
+  type SeenRecord,
+  StateError,
+  type StateStore,
+  type SyncBatch,
+  type SyncRun,
+  type SyncState,
+  type UpsertSink,
+} from './sync/sync-state.ts';
+export type { SyncClient } from './sync/sync-steps.ts';
 export type { Slice } from './windows/span.ts';
 export type { BoundStyle } from './windows/window-query.ts';

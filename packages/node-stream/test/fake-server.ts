@@ -1,6 +1,6 @@
-import type { Call, ListQuery, RawPage } from '@call-attribution/core';
+import { type Call, HttpError, type ListQuery, type RawPage } from '@call-attribution/core';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
-import type { PageClient } from '../src/source/page-client.ts';
+import type { SyncClient } from '../src/sync/sync-steps.ts';
 
 /** What the streams ask of a client, in full. */
 export type PageQuery = Required<Omit<ListQuery, 'filter'>> & { readonly filter: Filter };
@@ -10,6 +10,7 @@ export interface FakeRecord {
   readonly sid: string;
   readonly date_added: string;
   readonly note?: string;
+  readonly ppc_status?: string;
 }
 
 /** Ways a server may behave; all may be changed while it is read. */
@@ -37,9 +38,11 @@ export interface FakePage {
 }
 
 /** A server without a network: pages of records in memory, cut and counted as the API says. */
-export class FakeServer implements PageClient {
+export class FakeServer implements SyncClient {
   readonly version: 'v2' | 'v3' = 'v3';
   readonly requests: PageQuery[] = [];
+  /** Sids asked for one by one. */
+  readonly single: string[] = [];
   readonly behaviour: FakeBehaviour;
   records: FakeRecord[];
 
@@ -70,6 +73,13 @@ export class FakeServer implements PageClient {
       total: behaviour.hasNoTotal ? null : all.length,
     };
     return rawPage(behaviour.after?.(page, request) ?? page);
+  }
+
+  async getCall(sid: string): Promise<Call> {
+    this.single.push(sid);
+    const record = this.records.find((one) => one.sid === sid);
+    if (record === undefined) throw new HttpError('not_found', 'No such call.', { status: 404 });
+    return { ...record } as unknown as Call;
   }
 }
 

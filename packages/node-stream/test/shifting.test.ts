@@ -110,7 +110,9 @@ const reading = {
 };
 
 describe('a server whose records move while it is read', () => {
-  test('is read whole, each record once, whatever moves where', async () => {
+  test('is read whole, each record once, whatever moves where', {
+    timeout: 10_000 + numRuns * 50,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -144,7 +146,9 @@ describe('a server whose records move while it is read', () => {
     );
   });
 
-  test('is read whole or named incomplete where a slice needs more pages than one', async () => {
+  test('is read whole or named incomplete where a slice needs more pages than one', {
+    timeout: 10_000 + numRuns * 50,
+  }, async () => {
     let whole = 0;
     await fc.assert(
       fc.asyncProperty(

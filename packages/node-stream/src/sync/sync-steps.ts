@@ -1,0 +1,123 @@
+import type { Call, Client } from '@call-attribution/core';
+import type { Filter } from '@call-attribution/query-dsl';
+import { queryHash } from '../checkpoint/checkpoint.ts';
+import { durationMillis, naiveMillis, naiveText } from '../operators/naive-time.ts';
+import { createCallStream } from '../source/call-stream.ts';
+import { windowQuery } from '../windows/window-query.ts';
+import { MemoryOfRecords } from './memory-of-records.ts';
+import type { SyncChange, SyncOptions } from './sync-options.ts';
+import { checkState, type SyncState } from './sync-state.ts';
+
+/** The part of core's client a sync stands on. */
+export type SyncClient = Pick<Client, 'version' | 'fetchPage' | 'getCall'>;
+
+/** A piece of a sync: what was found, and the state once that was dealt with. */
+export interface SyncStep {
+  readonly changes: readonly SyncChange[];
+  readonly state: SyncState;
+  /** Records that a single read did not find any more. */
+  readonly gone: number;
+  readonly isRecheck: boolean;
+}
+
+// A time ahead of the clocks of every zone is no time of a call, and must not move the watermark.
+const ahead = 14 * 3600_000;
+const atOnce = 4;
+const stepSize = 100;
+
+/** Runs a sync step by step. A state is true only after the changes that came with it were dealt with. */
+export async function* syncSteps(
+  client: SyncClient,
+  loaded: SyncState | null,
+  options: SyncOptions,
+): AsyncGenerator<SyncStep, void, void> {
+  const { filter } = windowQuery(options.filter, client.version);
+  const query = queryHash(windowQuery(options.filter, client.version), client.version);
+  const state = loaded === null ? null : checkState(loaded, query);
+  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
+  const settle = durationMillis(options.settle ?? '30d', 'settle');
+  const ceiling = (options.now ?? Date.now)() + ahead;
+  const memory = new MemoryOfRecords(state, options);
+  const interrupted = state?.run ?? null;
+  const watermark = state?.watermark ?? null;
+  const from = interrupted ? interrupted.from : minus(watermark, lookback);
+  const resumedAt = interrupted && (interrupted.resumedAt ?? interrupted.latest);
+  let latest = interrupted ? interrupted.latest : watermark;
+  const stream = createCallStream(client, {
+    ...options,
+    filter: since(filter, from),
+    checkpoint: interrupted?.checkpoint ?? null,
+  });
+  for await (const page of stream.pages()) {
+    const changes: SyncChange[] = [];
+    for (const call of page.records) {
+      changes.push(await memory.meet(call, false));
+      if (call.date_added > (latest ?? '') && naiveMillis(call.date_added) < ceiling)
+        latest = call.date_added;
+    }
+    const oldest = naiveMillis(resumedAt ?? latest);
+    if (page.isLast) memory.forget(oldest - lookback, oldest - settle);
+    const run = { from, latest, resumedAt, checkpoint: page.checkpoint };
+    yield {
+      changes,
+      gone: 0,
+      isRecheck: false,
+      state: { version: 1, query, watermark, ...memory.toState(), run },
+    };
+  }
+  const done = (): SyncState => {
+    return { version: 1, query, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
+  };
+  yield { changes: [], gone: 0, isRecheck: false, state: done() };
+  // What came behind the place of an interrupted run is met by another one.
+  if (interrupted === null) yield* recheck(client, memory, from, options, done);
+  else yield* syncSteps(client, done(), options);
+}
+
+/** Reads open records from before the lookback again, one by one. */
+async function* recheck(
+  client: SyncClient,
+  memory: MemoryOfRecords,
+  from: string | null,
+  { maxRechecks = 1000, signal }: SyncOptions,
+  state: () => SyncState,
+): AsyncGenerator<SyncStep, void, void> {
+  const open = from === null ? [] : memory.openBefore(naiveMillis(from)).slice(0, maxRechecks);
+  for (let i = 0; i < open.length; i += stepSize) {
+    const changes: SyncChange[] = [];
+    let gone = 0;
+    for (let j = i; j < Math.min(open.length, i + stepSize); j += atOnce) {
+      const sids = open.slice(j, Math.min(j + atOnce, i + stepSize));
+      const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, signal)));
+      for (const [k, call] of found.entries()) {
+        if (call !== null) changes.push(await memory.meet(call, true));
+        else memory.lose(sids[k] as string);
+        if (call === null) gone += 1;
+      }
+    }
+    yield { changes, gone, isRecheck: true, state: state() };
+  }
+}
+
+async function getOrNull(
+  client: SyncClient,
+  sid: string,
+  signal: AbortSignal | undefined,
+): Promise<Call | null> {
+  try {
+    return await client.getCall(sid, signal === undefined ? {} : { signal });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+function since(filter: Filter, from: string | null): Filter {
+  if (from === null) return filter;
+  const lower = { text: from, inclusive: true };
+  return { clauses: [...filter.clauses, { kind: 'range', field: 'date_added', lower, upper: null }] };
+}
+
+function minus(watermark: string | null, millis: number): string | null {
+  return watermark === null ? null : naiveText(naiveMillis(watermark) - millis);
+}

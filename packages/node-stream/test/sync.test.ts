@@ -1,0 +1,238 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fileState } from '../src/sync/file-state.ts';
+import { memoryState } from '../src/sync/memory-state.ts';
+import { syncCalls } from '../src/sync/sync-calls.ts';
+import { syncInto } from '../src/sync/sync-into.ts';
+import type { SyncOptions } from '../src/sync/sync-options.ts';
+import type { SyncBatch, SyncState, UpsertSink } from '../src/sync/sync-state.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+
+const numRuns = Number(process.env.CALLS_RUNS ?? 60);
+const now = () => Date.UTC(2026, 5, 1);
+const options: SyncOptions = { now, rows: 20, lookback: '1d', settle: '10d' };
+
+async function kinds(server: FakeServer, state = memoryState(), more: Partial<SyncOptions> = {}) {
+  const found: Record<string, string> = {};
+  for await (const { kind, call } of syncCalls(server, { ...options, ...more, state }))
+    found[call.sid] = kind;
+  return found;
+}
+
+const only = (found: Record<string, string>, kind: string) =>
+  Object.keys(found)
+    .filter((sid) => found[sid] === kind)
+    .sort();
+
+/** A store in memory that takes records and state together, and can die before a commit. */
+function store(): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
+  let state: SyncState | null = null;
+  const sink = {
+    rows: new Map<string, Call>(),
+    dieAfter: Number.POSITIVE_INFINITY,
+    load: async () => state,
+    async commit(batch: SyncBatch) {
+      sink.dieAfter -= 1;
+      if (sink.dieAfter < 0) throw new Error('killed');
+      // What a real store keeps is text: a state that is not plain JSON would be caught here.
+      state = JSON.parse(JSON.stringify(batch.state));
+      for (const call of batch.calls) sink.rows.set(call.sid, call);
+    },
+  };
+  return sink;
+}
+
+describe('syncCalls', () => {
+  test('gives all records as new at first, and those of the lookback as same in the next run', async () => {
+    const server = new FakeServer(fakeRecords(300, () => 3600));
+    const state = memoryState();
+    expect(only(await kinds(server, state), 'new')).toHaveLength(300);
+    const again = await kinds(server, state);
+    expect(only(again, 'same')).toHaveLength(25);
+    expect(Object.keys(again)).toHaveLength(25);
+  });
+
+  test('finds new, late and changed records of the lookback', async () => {
+    const server = new FakeServer(fakeRecords(100, () => 600));
+    const state = memoryState();
+    await kinds(server, state);
+    server.records.push(
+      { sid: 'late', date_added: '2026-01-01 10:00:00' },
+      { sid: 'fresh', date_added: '2026-01-02 00:00:00' },
+    );
+    server.records[99] = { ...(server.records[99] as FakeRecord), note: 'changed' };
+    const found = await kinds(server, state);
+    expect(only(found, 'new')).toEqual(['fresh', 'late']);
+    expect(only(found, 'changed')).toEqual(['s0000099']);
+  });
+
+  test('reads a record with an open status again, one by one, until it is final or too old', async () => {
+    const records = fakeRecords(20, () => 12 * 3600).map((record) => ({
+      ...record,
+      ppc_status: 'Processed',
+    }));
+    const waiting = { ppc_status: 'Waiting For Keyword' };
+    for (const i of [0, 1, 2]) records[i] = { ...(records[i] as (typeof records)[0]), ...waiting };
+    const server = new FakeServer(records);
+    const state = memoryState();
+    await kinds(server, state, { settle: '9d' });
+    // The last record lies 9.5 days behind the first: too old by half a day.
+    server.records[1] = { ...(server.records[1] as FakeRecord), ppc_status: 'Processed' };
+    server.single.length = 0;
+    expect(only(await kinds(server, state, { settle: '9d' }), 'changed')).toEqual(['s0000001']);
+    expect(server.single).toEqual(['s0000001', 's0000002']);
+    server.single.length = 0;
+    await kinds(server, state, { settle: '9d' });
+    expect(server.single).toEqual(['s0000002']);
+  });
+
+  test('gives what recall knows as before', async () => {
+    const server = new FakeServer(fakeRecords(3));
+    const state = memoryState();
+    await kinds(server, state);
+    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'new text' };
+    const recall = (sid: string) => ({ sid, note: 'old text' }) as unknown as Call;
+    const changes = [];
+    for await (const change of syncCalls(server, { ...options, state, recall })) {
+      if (change.kind === 'changed') changes.push(change);
+    }
+    expect(changes).toMatchObject([{ call: { note: 'new text' }, before: { note: 'old text' } }]);
+  });
+
+  test('does not take a field that is to be ignored for a change', async () => {
+    const server = new FakeServer(fakeRecords(3));
+    const state = memoryState();
+    await kinds(server, state);
+    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'signed anew' };
+    expect(only(await kinds(server, state, { ignore: ['note'] }), 'same')).toHaveLength(3);
+  });
+
+  test('gives again what the consumer had not dealt with', async () => {
+    const server = new FakeServer(fakeRecords(100));
+    const state = memoryState();
+    const dealtWith = new Set<string>();
+    for await (const { call } of syncCalls(server, { ...options, state })) {
+      if (dealtWith.size === 30) break;
+      dealtWith.add(call.sid);
+    }
+    const rest = await kinds(server, state);
+    expect(new Set([...dealtWith, ...Object.keys(rest)]).size).toBe(100);
+  });
+
+  test('is not led astray by a record from the future', async () => {
+    const server = new FakeServer([...fakeRecords(50), { sid: 'clock', date_added: '2099-01-01 00:00:00' }]);
+    const state = memoryState();
+    await kinds(server, state);
+    server.records.push({ sid: 'fresh', date_added: '2026-01-01 01:00:00' });
+    expect(only(await kinds(server, state), 'new')).toEqual(['fresh']);
+  });
+
+  test('refuses the state of another query', async () => {
+    const server = new FakeServer(fakeRecords(3));
+    const state = memoryState();
+    await kinds(server, state);
+    await expect(kinds(server, state, { filter: 'talk_minutes:[1 TO *]' })).rejects.toMatchObject({
+      code: 'state_mismatch',
+    });
+  });
+});
+
+describe('syncInto', () => {
+  test('ends with the records of the server, whenever it dies in between', {
+    timeout: 10_000 + numRuns * 50,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 200 }),
+        fc.array(
+          fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
+          { maxLength: 6 },
+        ),
+        async (count, rounds) => {
+          const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
+          const sink = store();
+          for (const [i, { dies, late, touched }] of rounds.entries()) {
+            sink.dieAfter = dies;
+            await syncInto(server, sink, options).catch((error: Error) =>
+              expect(error.message).toBe('killed'),
+            );
+            const newest = Math.max(
+              ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
+            );
+            const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
+            server.records.push({ sid: `x${i}`, date_added });
+            // Only what lies in the lookback may change without an open status.
+            const at = server.records.length - 1 - (touched % server.records.length);
+            const record = server.records[at] as FakeRecord;
+            if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
+              server.records[at] = { ...record, note: `n${i}` };
+            }
+          }
+          sink.dieAfter = Number.POSITIVE_INFINITY;
+          await syncInto(server, sink, options);
+          expect(Object.fromEntries(sink.rows)).toEqual(
+            Object.fromEntries(server.records.map((record) => [record.sid, record])),
+          );
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  test('tells what it did', async () => {
+    const server = new FakeServer(fakeRecords(60, () => 3600));
+    const sink = store();
+    expect(await syncInto(server, sink, options)).toMatchObject({
+      new: 60,
+      changed: 0,
+      same: 0,
+      watermark: '2026-01-03 11:00:00',
+    });
+    server.records[59] = { ...(server.records[59] as FakeRecord), note: 'x' };
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, changed: 1, same: 24 });
+  });
+});
+
+describe('fileState', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'calls-state-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('keeps the state between runs', async () => {
+    const server = new FakeServer(fakeRecords(30));
+    const path = join(folder, 'state.json');
+    await kinds(server, fileState(path));
+    expect(only(await kinds(server, fileState(path)), 'same')).toHaveLength(30);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ version: 1, run: null });
+  });
+
+  test('lets one run at a time have it', async () => {
+    const state = fileState(join(folder, 'state.json'));
+    const unlock = await state.lock?.();
+    await expect(state.lock?.()).rejects.toMatchObject({ code: 'state_locked' });
+    await unlock?.();
+    await (await state.lock?.())?.();
+  });
+
+  test('takes over the lock of a process that is gone', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(`${path}.lock`, '999999999');
+    const unlock = await fileState(path).lock?.();
+    expect(await readFile(`${path}.lock`, 'utf8')).toBe(String(process.pid));
+    await unlock?.();
+  });
+
+  test('refuses a file that is no state', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(path, '{"version":1}');
+    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
+    await writeFile(path, '{"ver');
+    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
+  });
+});
