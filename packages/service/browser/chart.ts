@@ -58,7 +58,7 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): void {
 }
 
 /** The chart in one sentence. */
-export function inWords(days: readonly DayCount[]): string {
+function inWords(days: readonly DayCount[]): string {
   const sum = days.reduce((all, day) => all + day.calls, 0);
   const top = days.reduce((best, day) => (day.calls > best.calls ? day : best));
   return `${grouped(sum)} calls from ${days[0]?.day} to ${days.at(-1)?.day}; most on ${top.day}, ${grouped(top.calls)} calls.`;
@@ -93,6 +93,6 @@ function shortly(day: string): string {
 function ceiling(value: number): number {
   if (value <= 1) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));
-  const found = [1, 2, 4, 6, 8, 10].map((times) => times * unit).find((top) => top >= value) ?? value;
+  const found = [1, 2, 3, 4, 5, 6, 8, 10].map((times) => times * unit).find((top) => top >= value) ?? value;
   return found % 2 === 0 ? found : found + 1;
 }

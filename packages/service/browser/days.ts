@@ -6,7 +6,7 @@ const ms = 86_400_000;
 export const mostDays = 60;
 
 /** A day, `YYYY-MM-DD`, this many days later (or earlier). */
-export function dayAfter(day: string, count: number): string {
+function dayAfter(day: string, count: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + count * ms).toISOString().slice(0, 10);
 }
 

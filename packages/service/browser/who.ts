@@ -10,7 +10,7 @@ export interface About {
 }
 
 /** An account of the sandbox. */
-export interface Account extends Credentials {
+interface Account extends Credentials {
   readonly id: string;
   readonly name: string;
   readonly records: number;

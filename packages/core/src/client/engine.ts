@@ -17,7 +17,7 @@ export interface Engine {
 export function createEngine(settings: Settings): Engine {
   let own: Promise<Dispatcher> | undefined;
   let ready = settings.dispatcher;
-  let closed: Promise<void> | undefined;
+  let closed = false;
 
   return {
     async ask(ask) {
@@ -37,9 +37,9 @@ export function createEngine(settings: Settings): Engine {
         );
       return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
     },
-    close() {
-      closed ??= own ? own.then((agent) => agent.close()) : Promise.resolve();
-      return closed;
+    async close() {
+      closed = true;
+      if (own) await (await own).close();
     },
   };
 }

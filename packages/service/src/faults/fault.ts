@@ -41,8 +41,7 @@ export interface Fault {
   readonly share?: number;
 }
 
-/** What can be said about a fault, for messages and for the page. */
-export const faultNames = [
+const faultNames = [
   'latency',
   'status',
   'retry-after',

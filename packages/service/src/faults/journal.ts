@@ -8,7 +8,7 @@ export interface JournalEntry {
   readonly path: string;
   /** The query as sent, without secrets. */
   readonly query: string;
-  /** The access key, or the bearer token's first letters. */
+  /** The access key or bearer token: those of a sandbox are public. */
   readonly key: string | null;
   /** Status of the answer; null while none was sent. */
   readonly status: number | null;

@@ -18,8 +18,8 @@ export interface MadeUpAccount {
   readonly numbers: readonly { readonly number: string; readonly label: string | null }[];
 }
 
-/** Id of the first account; the others count on from it. */
-export const firstAccount = 101;
+// Id of the first account; the others count on from it.
+const firstAccount = 101;
 
 /** Makes the account of this index (0, 1, 2, ...); the same seed and index give the same account. */
 export function makeAccount(seed: number, index: number): MadeUpAccount {

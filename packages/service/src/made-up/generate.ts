@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
-import { nextChange } from './ads-status.ts';
 import { callMaker, type MadeUpCall } from './make-call.ts';
 import { mix } from './random.ts';
 import { Rhythm } from './rhythm.ts';
@@ -48,11 +47,6 @@ export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCa
 /** All made-up calls, account after account, each in the order of its times. */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
   for (const account of madeUpAccounts(options)) yield* account.calls();
-}
-
-/** The ages (in seconds) at which a call changes after `age`: none, one or two. */
-export function changesAfter(made: MadeUpCall, age: number): number {
-  return nextChange(made.course, age);
 }
 
 function source(account: MadeUpAccount, records: number, from: number, until: number): MadeUpCalls {

@@ -4,7 +4,7 @@
 import { pad, type Random } from './random.ts';
 
 /** A town, with the number ranges in which its made-up callers live. */
-export interface Place {
+interface Place {
   readonly city: string;
   readonly state: string;
   readonly zip: string;
@@ -25,8 +25,8 @@ const britain = (city: string, state: string, zip: string, prefix: string): Plac
   prefixes: [`44${prefix}`],
 });
 
-/** Towns by country. */
-export const places = {
+// Towns by country.
+const places = {
   us: [
     northAmerica('Denver', 'CO', '80202', '303 720 983'),
     northAmerica('New York', 'NY', '10001', '212 646 332 917'),

@@ -4,7 +4,7 @@ import { pad, type Random, token } from './random.ts';
 import type { Trade } from './trades.ts';
 
 /** How a visitor came to the site. */
-export type Source = 'paid' | 'search' | 'direct' | 'referral' | 'mailing';
+type Source = 'paid' | 'search' | 'direct' | 'referral' | 'mailing';
 
 /** A visit to the site that led to a call. */
 export interface Visit {
@@ -21,7 +21,7 @@ export interface Visit {
 }
 
 /** A page as the visitor saw it. */
-export interface Page {
+interface Page {
   readonly url: string;
   readonly path: string;
   readonly title: string;
