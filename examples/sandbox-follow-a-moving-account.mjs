@@ -1,0 +1,37 @@
+// Story: calls keep coming in and their ad data changes hours later. A sync follows, and its copy is the server's, record by record.
+import assert from 'node:assert/strict';
+import { apiKeys, createClient } from '@call-attribution/core';
+import { memoryState, syncCalls } from '@call-attribution/node-stream';
+import { startSandbox } from '@call-attribution/service';
+
+const sandbox = await startSandbox({ records: 300, days: 3 });
+const [account] = sandbox.accounts;
+assert(account);
+const client = createClient({
+  baseUrl: sandbox.url,
+  version: 'v3',
+  auth: apiKeys(account.accessKey, account.secretKey),
+});
+/** @type {Map<string, import('@call-attribution/core').Call>} */
+const copy = new Map();
+const state = memoryState();
+const filter = 'inc_gce:1';
+
+try {
+  let changed = 0;
+  for (const hours of [0, 1, 6]) {
+    const { arrived } = await sandbox.advance(hours * 3600);
+    const before = copy.size;
+    for await (const { kind, call } of syncCalls(client, { state, filter })) {
+      if (kind === 'changed') changed += 1;
+      copy.set(call.sid, call);
+    }
+    assert.equal(copy.size - before, hours === 0 ? 300 : arrived);
+  }
+  assert.ok(changed > 0, 'ad data should have moved on');
+  for await (const call of client.calls({ filter })) assert.deepEqual(copy.get(call.sid), call);
+  console.log(`${copy.size} calls in the copy, ${changed} changes met, no difference to the server`);
+} finally {
+  await client.close();
+  await sandbox.close();
+}
