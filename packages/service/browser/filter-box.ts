@@ -1,5 +1,6 @@
-import { complete, diagnose, type Problem } from '@call-attribution/query-dsl';
+import { diagnose, type Problem } from '@call-attribution/query-dsl';
 import type { Version } from './api.ts';
+import { complete } from './completions.ts';
 import { byId, el } from './dom.ts';
 
 /** The input for the filter, which says what is wrong while it is written. */
@@ -63,9 +64,8 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
   }
 
   function open(): void {
-    const { items, start, end } = complete(input.value, input.selectionStart ?? input.value.length, {
-      version: version(),
-    });
+    const caret = input.selectionStart ?? input.value.length;
+    const { items, start, end } = complete(input.value, caret, version());
     close();
     if (items.length === 0) return;
     offered = items.map((item) => ({ text: item.text, start, end }));
@@ -75,7 +75,7 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
           'div',
           { id: `completion-${i}`, role: 'option', 'aria-selected': 'false' },
           el('code', {}, item.text),
-          el('small', {}, item.detail ?? item.kind),
+          el('small', {}, item.detail),
         );
         // Pressing an option must not take the focus out of the input.
         option.addEventListener('pointerdown', (event) => event.preventDefault());
