@@ -25,9 +25,9 @@ export interface Io {
 }
 
 /** Writes and waits until the bytes are taken; a full disk or a closed pipe becomes an error with a name. */
-export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
+export function write(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
   return new Promise((resolve, reject) => {
-    output.write(chunk, (error) => (error ? reject(outputError(error, 'standard output')) : resolve()));
+    output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
   });
 }
 

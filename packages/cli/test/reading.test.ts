@@ -1,38 +1,153 @@
-import { type Sandbox, startSandbox } from '@call-attribution/service';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundleProgram, type Program, type RunOptions } from './program.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Stage } from './stage.ts';
 
-let program: Program;
-let sandbox: Sandbox;
-let env: Record<string, string>;
+let stage: Stage;
 beforeAll(async () => {
-  [program, sandbox] = await Promise.all([bundleProgram(), startSandbox({ records: 600, seed: 5 })]);
-  const account = sandbox.accounts[0];
-  env = {
-    CALLS_BASE_URL: sandbox.url,
-    CALLS_LEGACY_BASE_URL: sandbox.legacyUrl,
-    CALLS_ACCESS_KEY: account?.accessKey ?? '',
-    CALLS_SECRET_KEY: account?.secretKey ?? '',
-    CALLS_TIME_ZONE: 'America/New_York',
-  };
+  stage = await openStage();
 });
-afterAll(async () => {
-  await sandbox.close();
-  program.remove();
-});
-const calls = (args: string[], options: RunOptions = {}) =>
-  program.run(args, { ...options, env: { ...env, ...options.env } });
+afterAll(() => stage.close());
 
-test('version and help', async () => {
-  const version = await calls(['--version']);
+test('version and help go to stdout and ask nothing of the server', async () => {
+  const version = await stage.calls(['--version'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
   expect(version).toMatchObject({ code: 0, stderr: '' });
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const help = await calls(['--help']);
+  const help = await stage.calls(['--help']);
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  expect(help.stdout).toContain('calls demo');
+  expect(help.stdout).toContain('Exit status:');
+  for (const name of ['list', 'export', 'report', 'demo']) {
+    const one = await stage.quick([name, '--help']);
+    expect(one).toMatchObject({ code: 0, stderr: '' });
+    expect(one.stdout).toContain(`Usage: calls ${name}`);
+  }
 });
 
-test('list', async () => {
-  const result = await calls(['list', '-n', '3']);
-  expect(result.code).toBe(0);
+test('without a command, help is printed and the status says that nothing was done', async () => {
+  const result = await stage.calls([]);
+  expect(result.code).toBe(2);
+  expect(result.stdout).toContain('calls demo');
+});
+
+describe('list', () => {
+  test('is a plain, uncut table when piped, with the talk on stderr', async () => {
+    const { code, stdout, stderr } = await stage.calls(['list', '-n', '3']);
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toMatch(
+      /^date_added +sid +ani +talk_minutes +channel +ppc_campaign +phone_label +referrer +ppc_status$/,
+    );
+    expect(stdout).not.toContain('\u001b');
+    expect(stderr).toMatch(/3 calls: 1 to 3 of \d+\n--page 1 shows the next/);
+  });
+
+  test('fits the width that is asked for, and names what has no room', async () => {
+    const { stdout, stderr } = await stage.calls(['list', '-n', '3'], { env: { COLUMNS: '80' } });
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(stderr).toMatch(/no room for .*ppc_status/);
+  });
+
+  test('gives the same calls in every data format', async () => {
+    const columns = ['--columns', 'sid,ani', '-n', '5'];
+    const json = JSON.parse((await stage.calls(['list', '--json', ...columns])).stdout);
+    const ndjson = (await stage.quick(['list', '--ndjson', ...columns])).stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const csv = (await stage.quick(['list', '--csv', ...columns])).stdout.trimEnd().split('\r\n');
+    expect(json).toHaveLength(5);
+    expect(ndjson).toEqual(json);
+    expect(csv).toEqual([
+      'sid,ani',
+      ...json.map((call: { sid: string; ani: string }) => `${call.sid},${call.ani}`),
+    ]);
+  });
+
+  test('pages follow each other without a gap, also where the limit is above what one request gives', async () => {
+    const sids = async (...args: string[]) =>
+      (await stage.quick(['list', '--csv', '--columns', 'sid', ...args])).stdout
+        .trimEnd()
+        .split('\r\n')
+        .slice(1);
+    const all = await sids('--all');
+    expect(new Set(all).size).toBe(all.length);
+    expect(await sids('-n', '7', '--page', '2')).toEqual(all.slice(14, 21));
+    expect(await sids('-n', '300', '--page', '1')).toEqual(all.slice(300));
+    expect(await sids('-n', '300', '--page', '9')).toEqual([]);
+  });
+
+  test('says so when nothing matches', async () => {
+    const result = await stage.quick(['list', '--on', '1999-01-01']);
+    expect(result).toMatchObject({ code: 0, stdout: '', stderr: 'no calls match\n' });
+    expect((await stage.quick(['list', '--json', '--on', '1999-01-01'])).stdout).toBe('[]\n');
+  });
+
+  test('the options for time, talk and extensions say the same as a filter by hand', async () => {
+    const count = async (...args: string[]) => Number((await stage.quick(['count', ...args])).stdout);
+    const byHand = await count(
+      '--q',
+      'date_added:[2026-09-01 00:00:00 TO 2026-10-01 00:00:00},talk_minutes:[2 TO *],inc_gce:1',
+    );
+    expect(await count('--on', '2026-09', '--min-talk', '2', '--include-extensions')).toBe(byHand);
+    expect(
+      await count('--from', '2026-09-01', '--until', '2026-10-01', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
+    ).toBe(byHand);
+    expect(await count('--on', '2026-09', '--min-talk', '2')).toBeLessThan(byHand);
+  });
+});
+
+test('a closed pipe ends the command without a word', async () => {
+  const { stderr, code } = await stage.calls(['list', '--ndjson', '--all'], {
+    watch: (_, child) => child.stdout?.destroy(),
+  });
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+});
+
+test('get shows one call, by group for people and whole for programs', async () => {
+  const [{ sid }] = JSON.parse((await stage.quick(['list', '--json', '-n', '1'])).stdout);
+  const card = await stage.calls(['get', sid]);
+  expect(card.stdout).toMatch(new RegExp(`^system\n +sid +${sid}\n`));
+  expect(card.stdout).toContain('\ntiming\n');
+  expect(JSON.parse((await stage.quick(['get', sid, '--json'])).stdout).sid).toBe(sid);
+  expect((await stage.quick(['get', sid, '--csv', '--fields', 'sid'])).stdout).toBe(`sid\r\n${sid}\r\n`);
+  const unknown = await stage.quick(['get', 'no-such-sid']);
+  expect(unknown).toMatchObject({ code: 6, stdout: '' });
+  expect(unknown.stderr).toContain('404');
+});
+
+test('count prints one number, and as JSON its source', async () => {
+  const plain = await stage.calls(['count']);
+  expect(plain).toMatchObject({ code: 0, stderr: '' });
+  const { total, source } = JSON.parse((await stage.quick(['count', '--json'])).stdout);
+  expect(plain.stdout).toBe(`${total}\n`);
+  expect(source).toEqual(expect.any(String));
+});
+
+test('v2 works with its token, and counts both channels', async () => {
+  const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: stage.sandbox.accounts[0]?.bearerToken ?? '' };
+  expect((await stage.quick(['count'], { env })).stdout).toBe('600\n');
+  expect((await stage.quick(['list', '-n', '1'], { env })).code).toBe(0);
+  // The SMS listing takes the key pair, whatever the version.
+  expect((await stage.quick(['sms', '--json'], { env })).code).toBe(0);
+  const mixed = await stage.quick(['list', '--include-extensions'], { env });
+  expect(mixed).toMatchObject({ code: 2 });
+  expect(mixed.stderr).toMatch(/v2 always includes/);
+});
+
+test('sms shows the numbers', async () => {
+  const { stdout, stderr } = await stage.calls(['sms']);
+  expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
+  expect(stderr).toBe('3 SMS-enabled numbers\n');
+  expect((await stage.quick(['sms', '--csv'])).stdout).toMatch(/^number,smsEnabled,url\r\n\d+,true,https/);
+});
+
+test('fields needs no server: it searches names and meanings', async () => {
+  const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '' };
+  const found = await stage.calls(['fields', 'gclid'], { env });
+  expect(found).toMatchObject({ code: 0, stderr: '' });
+  expect(found.stdout).toContain('ppc_gclid');
+  const names = JSON.parse((await stage.quick(['fields', '--json'], { env })).stdout).map(
+    (field: { name: string }) => field.name,
+  );
+  expect(names).toContain('date_added');
+  expect(await stage.quick(['fields', 'zzz'], { env })).toMatchObject({ code: 6, stdout: '' });
 });

@@ -1,21 +1,22 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import type { Args } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { version } from '../version.ts';
 import type { FilterContext } from './filter.ts';
 
-/** A client and what it was made from. The command that opened it closes it. */
-export interface Connection {
-  readonly client: Client;
-  readonly settings: Settings;
-}
-
-/** Reads the configuration and makes the client. Nothing is sent yet. `ask: false` where stdin is not for people. */
-export async function connect(args: Args, io: Io, { ask = true } = {}): Promise<Connection> {
-  const settings = await readSettings(args, io);
+/**
+ * Makes the client that the settings describe; the command that opens it closes it. Nothing is sent yet. Filters and
+ * other options are read before, so that a slip in them is told before keys are asked for.
+ */
+export async function openClient(
+  settings: Settings,
+  args: Args,
+  io: Io,
+  { ask = true }: { ask?: boolean } = {},
+): Promise<Client> {
   if (!settings.baseUrl) {
     throw new UsageError('the address of the API is not set', {
       hints: [
@@ -28,7 +29,7 @@ export async function connect(args: Args, io: Io, { ask = true } = {}): Promise<
   const seconds = args.number('timeout', { min: 0.1 });
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
-  const client = createClient({
+  return createClient({
     baseUrl: settings.baseUrl.value,
     version: settings.apiVersion.value,
     auth: await authOf(settings, io, ask && !args.flag('no-input')),
@@ -38,7 +39,6 @@ export async function connect(args: Args, io: Io, { ask = true } = {}): Promise<
     ...(access && secret ? { legacyAuth: apiKeys(access.value, secret.value) } : {}),
     ...(seconds === null ? {} : { timeout: { attempt: seconds * 1000 } }),
   });
-  return { client, settings };
 }
 
 /** What the filter options are read with. */
@@ -81,10 +81,10 @@ async function authOf(settings: Settings, io: Io, mayAsk: boolean): Promise<Auth
 
 function tell(settings: Settings, io: Io): void {
   for (const setting of [settings.baseUrl, settings.legacyBaseUrl, settings.apiVersion, settings.timeZone]) {
-    if (setting) say(io, `calls: ${setting.value} (${setting.origin}: ${setting.from})`);
+    if (setting) say(io, `calls: ${setting.value} (${setting.from})`);
   }
   for (const name of ['accessKey', 'secretKey', 'bearerToken'] as const) {
     const secret = settings.secret(name);
-    if (secret) say(io, `calls: ${name} is set (${secret.origin}: ${secret.from})`);
+    if (secret) say(io, `calls: ${name} is set (${secret.from})`);
   }
 }

@@ -68,13 +68,10 @@ export function rangeOf(
   return { from: start, until: stop };
 }
 
-/** A fault in a filter, with a caret under the place and the way out. */
+/** A fault in a filter, with a caret under the place and, where there is one, the filter as it should be. */
 export function filterProblem(problem: Problem, text: string | null): UsageError {
   const { fix } = problem;
   const mended = fix && text !== null ? text.slice(0, fix.start) + fix.text + text.slice(fix.end) : null;
-  const hints = [
-    ...(mended === null ? [] : [`try: --q '${mended}'`]),
-    ...problem.suggestions.map((suggestion) => `did you mean ${suggestion}?`),
-  ];
+  const hints = mended !== null && safeParse(mended).ok ? [`try: --q '${mended}'`] : [];
   return new UsageError(`the filter has a mistake. ${problem.message}`, { detail: problem.frame, hints });
 }

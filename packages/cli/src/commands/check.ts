@@ -1,5 +1,6 @@
+import type { Client } from '@call-attribution/core';
 import type { Args, Handler } from '../args/command.ts';
-import { connect } from '../calls/connect.ts';
+import { openClient } from '../calls/connect.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
@@ -52,9 +53,9 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
   }
   configured(settings, found);
   if (!settings.baseUrl) return exitCodes.usage;
-  let client: Awaited<ReturnType<typeof connect>>['client'];
+  let client: Client;
   try {
-    ({ client } = await connect(args, io));
+    client = await openClient(settings, args, io);
   } catch (error) {
     return failed('keys', error);
   }
@@ -69,7 +70,8 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
     }
     try {
       const { total, source } = await client.countCalls({ signal: io.signal });
-      found('count', 'ok', `${count(total)} calls (${source})`);
+      const without = client.version === 'v3' ? ', without those through call extensions' : '';
+      found('count', 'ok', `${count(total)} calls${without} (${source})`);
     } catch (error) {
       return failed('count', error);
     }

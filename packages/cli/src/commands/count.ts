@@ -1,14 +1,16 @@
 import type { Handler } from '../args/command.ts';
-import { connect, contextOf } from '../calls/connect.ts';
+import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf } from '../calls/filter.ts';
+import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it. */
 export const count: Handler = async (args, io) => {
-  const { client, settings } = await connect(args, io);
+  const settings = await readSettings(args, io);
+  const filter = filterOf(args, contextOf(settings, io));
+  const client = await openClient(settings, args, io);
   try {
-    const filter = filterOf(args, contextOf(settings, io));
     const { total, source } = await client.countCalls({ filter, signal: io.signal });
     await write(io.stdout, args.flag('json') ? `${JSON.stringify({ total, source })}\n` : `${total}\n`);
     if (args.flag('verbose')) say(io, `counted by the server (${source})`);

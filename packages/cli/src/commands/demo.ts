@@ -1,25 +1,30 @@
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import { callTool, createServer } from '@call-attribution/mcp-server';
 import { createCallStream, fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/service';
 import type { Handler } from '../args/command.ts';
 import { verdictText, watch } from '../calls/reading.ts';
-import { Interrupted } from '../errors.ts';
+import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileFault } from '../export/file.ts';
+import { fileFault } from '../export/save-text.ts';
+import { isSpecial } from '../export/target.ts';
 import { type Io, say, write } from '../io.ts';
 import { readDimensions } from '../report/dimensions.ts';
 import { createTally, type Tally } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { count, duration } from '../term/numbers.ts';
-import { styleFor, widthOf } from '../term/style.ts';
+import { type Style, styleFor, widthOf } from '../term/style.ts';
+import { fit } from '../term/width.ts';
 
 /** `calls demo`: the whole job on made-up calls, with nothing but this machine. */
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
   const shown = args.text('to') ?? 'calls.csv';
+  const path = resolve(io.cwd, shown);
+  if (isSpecial(path)) throw new UsageError(`--to ${shown} is no file; name one that demo may write`);
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
   const put = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
   const from = performance.now();
@@ -37,13 +42,16 @@ export const demo: Handler = async (args, io) => {
     await put('', `${style.bold('2.')} Every call, streamed page by page into ${shown}`);
     const days = createTally(readDimensions(['week']));
     const channels = createTally(readDimensions(['channel', 'day']));
-    const proof = await streamToCsv(client, resolve(io.cwd, shown), [days, channels], shown, io);
+    const proof = await streamToCsv(client, path, [days, channels], shown, io);
     await put(`   ${verdictText(proof)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
     await put('', `${style.bold('3.')} The report: calls by week, and by channel over the days`, '');
     await put(...reportLines(days.report(10), { width, style }).slice(0, -2), '');
     await put(...reportLines(channels.report(10), { width, style }));
+
+    await put('', `${style.bold('4.')} The same for an AI assistant: one tool call of the MCP server`, '');
+    await put(...(await toolCall(client, width, style)));
 
     await put(
       '',
@@ -52,6 +60,7 @@ export const demo: Handler = async (args, io) => {
     await put(
       '  calls check                                    what works, and what to change',
       '  calls report --by campaign --html report.html  a page to pass on',
+      '  calls mcp                                      the tools, in your assistant',
     );
     say(io, style.dim(`(all of it in ${duration(performance.now() - from)})`));
     return exitCodes.ok;
@@ -86,4 +95,16 @@ async function streamToCsv(
     line.end();
   }
   return verdict;
+}
+
+async function toolCall(client: Client, width: number, style: Style): Promise<string[]> {
+  const server = createServer(client, { pseudonymKey: 'demo' });
+  const request = { group_by: ['ppc_campaign'], limit: 5, include_call_extensions: true };
+  const { content } = await callTool(server, 'summarize_calls', request);
+  const answer = content.map(({ text }) => text).join('\n');
+  const ask = `→ summarize_calls ${JSON.stringify(request)}`;
+  return [ask, ...answer.split('\n')].map((text, at) => {
+    const cut = fit(text, width - 3);
+    return `   ${at === 0 ? style.cyan(cut) : cut}`;
+  });
 }

@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
 import type { Client } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { readColumns } from '../calls/columns.ts';
-import { connect, contextOf } from '../calls/connect.ts';
+import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf } from '../calls/filter.ts';
 import { judge, watch } from '../calls/reading.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, exportToStdout, keptOrder, openTarget } from '../export/file.ts';
+import { exportToFile, exportToOutput, keptOrder, openTarget } from '../export/file.ts';
 import { exportSheet, readSheetOrder, saySheet } from '../export/sheet.ts';
 import { pathOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
@@ -18,12 +18,12 @@ import { bytes } from '../term/numbers.ts';
 
 /** `calls export`: all matching calls into a file or an upload sheet. */
 export const exportCalls: Handler = async (args, io) => {
-  const early = await readSettings(args, io);
-  const order = await readSheetOrder(args, early.timeZone?.value ?? null, io);
+  const settings = await readSettings(args, io);
+  const order = await readSheetOrder(args, settings.timeZone?.value ?? null, io);
   const target = order ? null : readTarget(args, io.cwd);
   const shown = pathOf(args);
-  const filter = print(filterOf(args, contextOf(early, io), 'until'));
-  const { client, settings } = await connect(args, io);
+  const filter = print(filterOf(args, contextOf(settings, io), 'until'));
+  const client = await openClient(settings, args, io);
   const progress = watch(io, 'calls');
   const stream = streamOptions(args, progress.onProgress);
   try {
@@ -31,9 +31,8 @@ export const exportCalls: Handler = async (args, io) => {
       // Calls by number are only those through extensions, and v3 leaves them out unless they are asked for.
       const whole =
         order.format.needsExtensions && settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
-      const path = resolve(io.cwd, shown);
-      const result = await exportSheet(client, path, shown, order, { filter: whole, stream, io }).finally(
-        () => progress.line.end(),
+      const result = await exportSheet(client, shown, order, { filter: whole, stream, io }).finally(() =>
+        progress.line.end(),
       );
       saySheet(result, order, shown, io);
       return judge(result.verdict, io);
@@ -72,10 +71,10 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
     spreadsheetSafe: args.flag('spreadsheet-safe'),
   };
   const { path } = target;
-  if (path === null) {
+  if (path === null || target.special) {
     if (args.flag('resume'))
-      throw new UsageError('what went to stdout cannot be resumed; name a file with --to');
-    const verdict = await exportToStdout(client, target, { filter: job.filter, format, stream, io }).finally(
+      throw new UsageError(`what went to ${target.shown} cannot be resumed; name a file with --to`);
+    const verdict = await exportToOutput(client, target, { filter: job.filter, format, stream, io }).finally(
       job.end,
     );
     return judge(verdict, io);
@@ -85,23 +84,22 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
   const kept = keptOrder(sink);
   const typed = typedOptions(args, settings);
   if (args.flag('resume') && !kept) say(io, 'nothing to resume: starting afresh');
-  if (kept && kept.order.typed !== typed) {
+  if (kept && kept.typed !== typed) {
     sink.destroy();
     throw new UsageError(`${target.shown} was begun with other options, so it cannot be resumed with these`, {
-      hints: [`it was begun with: ${kept.order.typed}`, 'repeat them, or leave --resume out to start afresh'],
+      hints: [`it was begun with: ${kept.typed}`, 'repeat them, or leave --resume out to start afresh'],
     });
   }
-  const order = kept?.order ?? { filter: job.filter, typed };
+  const order = kept ?? { filter: job.filter, typed };
   const goOn = `go on with the same command and --resume: what is done stays in ${target.shown}.partial`;
   const verdict = await exportToFile(client, sink, file, {
     order,
     format,
     stream,
-    resumed: kept?.source ?? null,
     io,
     goOn,
   }).finally(job.end);
-  say(io, `${target.shown}: ${bytes(sink.bytes)}`);
+  say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
   return judge(verdict, io);
 }
 

@@ -1,8 +1,9 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { Handler } from '../args/command.ts';
 import { cellText, fieldsOf, pickFields, readColumns, valueOfField } from '../calls/columns.ts';
-import { connect } from '../calls/connect.ts';
+import { openClient } from '../calls/connect.ts';
 import { csvLine, formatOf } from '../calls/output.ts';
+import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { write } from '../io.ts';
 import { type Style, styleFor } from '../term/style.ts';
@@ -13,7 +14,8 @@ export const get: Handler = async (args, io) => {
   const format = formatOf(args);
   const asked = args.list('fields');
   const columns = asked.length > 0 ? readColumns(asked, '--fields') : null;
-  const { client, settings } = await connect(args, io);
+  const settings = await readSettings(args, io);
+  const client = await openClient(settings, args, io);
   try {
     const call = await client.getCall(args.words[0] ?? '', { signal: io.signal });
     const record = columns ? pickFields(call, columns) : call;

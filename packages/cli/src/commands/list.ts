@@ -1,15 +1,16 @@
 import type { Call, Client, FieldSpec } from '@call-attribution/core';
 import type { Args, Handler } from '../args/command.ts';
 import { cellText, fieldsOf, pickFields, readColumns, valueOfField } from '../calls/columns.ts';
-import { connect, contextOf } from '../calls/connect.ts';
+import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf } from '../calls/filter.ts';
 import { csvLine, formatOf } from '../calls/output.ts';
+import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
-import { renderTable } from '../term/table.ts';
+import { type Column, renderTable } from '../term/table.ts';
 
 // What says most about a call; the last ones go first when the terminal is narrow.
 const shownFirst = [
@@ -35,10 +36,11 @@ export const list: Handler = async (args, io) => {
   }
   const asked = args.list('columns');
   const columns = asked.length > 0 ? readColumns(asked, '--columns') : null;
-  const { client, settings } = await connect(args, io);
+  const settings = await readSettings(args, io);
+  const version = settings.apiVersion.value;
+  const filter = filterOf(args, contextOf(settings, io));
+  const client = await openClient(settings, args, io);
   try {
-    const version = settings.apiVersion.value;
-    const filter = filterOf(args, contextOf(settings, io));
     const query = { filter, signal: io.signal };
     const seen = read(client, query, limit, page);
     if (format === 'table')
@@ -97,11 +99,7 @@ async function showTable(
     say(io, 'no calls match');
     return exitCodes.ok;
   }
-  const heads = columns.map((field) => ({
-    title: field.name,
-    min: Math.min(10, field.name.length),
-    ...(numeric.has(field.type) && field.name !== 'sid' ? { align: 'right' as const } : {}),
-  }));
+  const heads = columns.map(heading);
   const table = renderTable(heads, rows, { width: widthOf(io.stdout, io.env), style });
   await write(io.stdout, `${table.lines.join('\n')}\n`);
   const first = place.limit === Number.POSITIVE_INFINITY ? 0 : place.page * place.limit;
@@ -111,6 +109,19 @@ async function showTable(
   if (total !== null && first + rows.length < total)
     say(io, `--page ${place.page + 1} shows the next, --all shows every one`);
   return exitCodes.ok;
+}
+
+// A cut date or id is of no use: rather fewer columns than such ones.
+const whole = new Set(['sid', 'ani', 'dnis', 'acct_id', 'pid']);
+
+function heading(field: FieldSpec): Column {
+  const time = field.type === 'datetime' || field.type === 'datetime-tenths';
+  const number = numeric.has(field.type) && !whole.has(field.name);
+  return {
+    title: field.name,
+    min: time || whole.has(field.name) || number ? 21 : 10,
+    align: number ? 'right' : 'left',
+  };
 }
 
 async function writeData(

@@ -1,16 +1,14 @@
-import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createCallStream, fileSink, type Verdict } from '@call-attribution/node-stream';
+import { createCallStream, type Verdict } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';
-import { connect, contextOf } from '../calls/connect.ts';
+import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, rangeOf } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { verdictText, watch } from '../calls/reading.ts';
+import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileFault } from '../export/file.ts';
+import { saveText } from '../export/save-text.ts';
 import { say, write } from '../io.ts';
 import { readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';
@@ -34,11 +32,12 @@ export const report: Handler = async (args, io) => {
       },
     );
   }
-  const { client, settings } = await connect(args, io);
+  const settings = await readSettings(args, io);
+  const context = contextOf(settings, io);
+  const filter = filterOf(args, context);
+  const client = await openClient(settings, args, io);
   const { line, onProgress } = watch(io, 'calls');
   try {
-    const context = contextOf(settings, io);
-    const filter = filterOf(args, context);
     const tally = createTally(dimensions);
     const stream = createCallStream(client, { filter, onProgress, incomplete: 'report', signal: io.signal });
     const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
@@ -53,7 +52,7 @@ export const report: Handler = async (args, io) => {
         `${verdictText(proof)}.`,
       ];
       const page = reportPage(result, { title: args.text('title') ?? 'Calls', facts });
-      await pipeline(Readable.from([page]), fileSink(resolve(io.cwd, html)));
+      await saveText(html, [page], io);
       say(io, `${html}: written`);
     }
     if (format !== 'table') await writeRows(io.stdout, format, flat(tally.report(Number.POSITIVE_INFINITY)));
@@ -66,7 +65,7 @@ export const report: Handler = async (args, io) => {
     return proof.complete ? exitCodes.ok : exitCodes.incomplete;
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
-    throw html === null ? error : fileFault(error, html);
+    throw error;
   } finally {
     line.end();
     await client.close();

@@ -1,6 +1,7 @@
 import type { Handler } from '../args/command.ts';
-import { connect } from '../calls/connect.ts';
+import { openClient } from '../calls/connect.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
+import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
@@ -10,7 +11,7 @@ import { renderTable } from '../term/table.ts';
 /** `calls sms`: the numbers that can receive text messages, from the legacy listing. */
 export const sms: Handler = async (args, io) => {
   const format = formatOf(args);
-  const { client } = await connect(args, io);
+  const client = await openClient(await readSettings(args, io), args, io);
   try {
     const numbers = await client.listSmsNumbers({ signal: io.signal });
     if (format !== 'table') {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -16,8 +16,9 @@ import {
   type Verdict,
 } from '@call-attribution/node-stream';
 import { Interrupted } from '../errors.ts';
-import { type Io, outputError, write } from '../io.ts';
+import { type Io, write } from '../io.ts';
 import { encodingOf, type FormatOptions, projected } from './encode.ts';
+import { fileFault } from './save-text.ts';
 import type { Target } from './target.ts';
 
 /** What a file of calls was begun with; kept in its checkpoint, so that `--resume` goes on with the very same query. */
@@ -28,15 +29,14 @@ export interface Order {
   readonly typed: string;
 }
 
-interface Kept {
-  readonly order: Order;
-  readonly source: Checkpoint;
+/** A checkpoint that also knows what the export was begun with. */
+interface Kept extends Checkpoint {
+  readonly order?: Order;
 }
 
-/** Where an unfinished export stands, or null when there is none. */
-export function keptOrder(sink: FileSink): Kept | null {
-  const kept = sink.checkpoint as unknown as Kept | null;
-  return kept?.order ? kept : null;
+/** What an unfinished export was begun with, or null when there is none. */
+export function keptOrder(sink: FileSink): Order | null {
+  return (sink.checkpoint as Kept | null)?.order ?? null;
 }
 
 /** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected beside it. */
@@ -62,7 +62,6 @@ export async function exportToFile(
     order: Order;
     format: FormatOptions;
     stream: CallStreamOptions;
-    resumed: Checkpoint | null;
     io: Io;
     goOn: string;
   },
@@ -71,7 +70,7 @@ export async function exportToFile(
   const stream = createCallStream(client, {
     ...set.stream,
     filter: order.filter,
-    checkpoint: set.resumed,
+    checkpoint: keptOrder(sink) === null ? null : sink.checkpoint,
     incomplete: 'report',
     marks: true,
     signal: io.signal,
@@ -94,13 +93,10 @@ async function* prepared(
 ): AsyncGenerator<Call | Mark> {
   for await (const item of items) {
     if (!isMark(item)) yield projected(item, format, target.format);
-    // The sink keeps what it is given: here the stream's own checkpoint together with the order it belongs to.
-    else
-      yield new Mark({
-        from: item.from,
-        until: item.until,
-        checkpoint: { order, source: item.checkpoint } as unknown as Checkpoint,
-      });
+    else if (item.checkpoint !== null) {
+      const checkpoint: Kept = { ...item.checkpoint, order };
+      yield new Mark({ from: item.from, until: item.until, checkpoint });
+    } else yield item;
   }
 }
 
@@ -117,8 +113,8 @@ async function toParquetFile(path: string, format: FormatOptions): Promise<void>
   await rm(rowsOf(path), { force: true });
 }
 
-/** Streams the calls to stdout, which cannot be resumed. */
-export async function exportToStdout(
+/** Streams the calls to stdout, a pipe or a device: what cannot be renamed into place, and cannot be resumed. */
+export async function exportToOutput(
   client: Client,
   target: Target,
   set: { filter: string; format: FormatOptions; stream: CallStreamOptions; io: Io },
@@ -132,20 +128,21 @@ export async function exportToStdout(
   });
   const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
   const encode = encodingOf(target, set.format);
-  const first = Array.isArray(encode) ? encode[0] : encode;
+  const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
+  const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });
+  // The error of a write is answered where it is awaited.
+  output.on('error', () => {});
   try {
-    const calls = stream.map((call: Call) => projected(call, set.format, target.format));
-    for await (const chunk of first.over(calls)) await write(io.stdout, chunk as Uint8Array);
+    let chunks: AsyncIterable<Uint8Array> = first.over(
+      stream.map((call: Call) => projected(call, set.format, target.format)),
+    );
+    for (const stage of rest) chunks = stage.over(chunks);
+    for await (const chunk of chunks) await write(output, chunk, target.shown);
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
-    throw error;
+    throw fileFault(error, target.shown);
+  } finally {
+    if (output !== io.stdout) output.end();
   }
   return verdict;
-}
-
-/** A failed write names the file; anything else stays what it is. */
-export function fileFault(error: unknown, shown: string): unknown {
-  const isFile =
-    error instanceof Error && 'syscall' in error && !('address' in error) && !('hostname' in error);
-  return isFile ? outputError(error, shown) : error;
 }

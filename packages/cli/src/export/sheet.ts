@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
-import {
-  type CallStreamOptions,
-  createCallStream,
-  fileSink,
-  type Verdict,
-} from '@call-attribution/node-stream';
+import { type CallStreamOptions, createCallStream, type Verdict } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { csvLine } from '../calls/output.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
@@ -20,7 +13,7 @@ import { reasonTexts } from '../upload/format.ts';
 import { sheetFormats } from '../upload/formats.ts';
 import { sheetLine } from '../upload/sheet.ts';
 import { readValueRules, valueByRules } from '../upload/value.ts';
-import { fileFault } from './file.ts';
+import { saveText } from './save-text.ts';
 
 /** A sheet that was asked for: the format and what was decided for it. */
 export interface SheetOrder {
@@ -79,10 +72,9 @@ export async function readSheetOrder(
   const repeated = (['leave-out', 'first', 'second'] as const).find(
     (which) => which === args.text('repeated-hour'),
   );
-  const leftOut = args.text('left-out');
   return {
     format,
-    leftOut: leftOut === null ? null : resolve(io.cwd, leftOut),
+    leftOut: args.text('left-out'),
     options: {
       timeZone,
       conversionName,
@@ -121,7 +113,6 @@ export interface SheetResult {
 /** Streams the calls, writes the sheet and the list of what was left out, and proves the sheet before it gets its name. */
 export async function exportSheet(
   client: Client,
-  path: string,
   shown: string,
   order: SheetOrder,
   set: { filter: string; stream: CallStreamOptions; io: Io },
@@ -156,12 +147,12 @@ export async function exportSheet(
       }
     }
     prove(sheet, format, options);
-    await pipeline(Readable.from(sheet), fileSink(path));
-    if (order.leftOut !== null) await pipeline(Readable.from(aside), fileSink(order.leftOut));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; start again for the whole sheet']);
-    throw fileFault(error, shown);
+    throw error;
   }
+  await saveText(shown, sheet, io);
+  if (order.leftOut !== null) await saveText(order.leftOut, aside, io);
   return { rows, leftOut, verdict: await verdict };
 }
 

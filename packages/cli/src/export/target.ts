@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -10,6 +11,8 @@ export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
 export interface Target {
   /** Absolute path, or null for stdout. */
   readonly path: string | null;
+  /** What is there already and is no file, such as a pipe or a device: written to as it is, never replaced. */
+  readonly special: boolean;
   /** As typed, for messages. */
   readonly shown: string;
   readonly format: FileFormat;
@@ -26,7 +29,7 @@ export function readTarget(args: Args, cwd: string): Target {
     const format = asked ?? 'ndjson';
     if (format === 'parquet')
       throw new UsageError('a Parquet file cannot go to stdout; name a file with --to');
-    return { path: null, shown: 'stdout', format, gzip: false };
+    return { path: null, shown: 'stdout', format, gzip: false, special: false };
   }
   const gzip = shown.endsWith('.gz');
   const ending = /\.([a-z]+)$/i.exec(gzip ? shown.slice(0, -3) : shown)?.[1]?.toLowerCase();
@@ -39,7 +42,15 @@ export function readTarget(args: Args, cwd: string): Target {
   if (gzip && format === 'parquet') {
     throw new UsageError('a Parquet file is compressed inside already; leave .gz out');
   }
-  return { path: resolve(cwd, shown), shown, format, gzip };
+  const path = resolve(cwd, shown);
+  return { path, shown, format, gzip, special: isSpecial(path) };
+}
+
+/** Whether the path names a pipe or a device. */
+export function isSpecial(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw new UsageError(`${path} is a folder; name a file in it`);
+  return found !== undefined && !found.isFile();
 }
 
 /** The value of `--to`, which in export is a file; a time there is a slip worth naming. */

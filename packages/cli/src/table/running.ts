@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../args/command.ts';
+import { connectionOptions } from '../args/options.ts';
 
 /** The commands that start something, and the ones about the program itself. */
 export const runningCommands: readonly CommandSpec[] = [
@@ -33,6 +34,28 @@ export const runningCommands: readonly CommandSpec[] = [
       { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as filled by calls sync' },
     ],
     load: async () => (await import('../commands/serve.ts')).serve,
+  },
+  {
+    name: 'mcp',
+    summary: 'give AI assistants the calls as tools (MCP server on stdin and stdout)',
+    options: [
+      { name: 'sandbox', text: 'over made-up calls that it serves itself: no keys needed' },
+      { name: 'records', value: 'N', text: 'sandbox: how many calls to make up; 5000 unless set' },
+      { name: 'seed', value: 'N', text: 'sandbox: other calls for another number; 1 unless set' },
+      {
+        name: 'reveal',
+        value: 'WHAT',
+        text: 'show a kind of personal data that is masked otherwise',
+        choices: ['caller', 'name', 'address', 'ip', 'recording', 'text', 'all'],
+        repeat: true,
+      },
+      ...connectionOptions,
+    ],
+    examples: [
+      { line: 'calls mcp --sandbox', text: 'what to enter as the command in an assistant, to try it' },
+      { line: 'calls mcp', text: 'the same over your own account' },
+    ],
+    load: async () => (await import('../commands/mcp.ts')).mcp,
   },
   {
     name: 'completion',

@@ -1,0 +1,86 @@
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { type CallsMcpOptions, createServer, serveStdio } from '@call-attribution/mcp-server';
+import type { Args, Handler } from '../args/command.ts';
+import { openClient } from '../calls/connect.ts';
+import { stopped } from '../calls/until-stopped.ts';
+import { readSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, say } from '../io.ts';
+import { count } from '../term/numbers.ts';
+
+const kinds = ['caller', 'name', 'address', 'ip', 'recording', 'text', 'all'] as const;
+
+/** `calls mcp`: the MCP server on stdin and stdout, over one's own account or over a sandbox. */
+export const mcp: Handler = async (args, io) => {
+  const reveal = args.list('reveal').map((name) => {
+    const kind = kinds.find((known) => known === name);
+    if (!kind)
+      throw new UsageError(`--reveal does not know ${JSON.stringify(name)}`, {
+        hints: [`known are ${kinds.join(', ')}`],
+      });
+    return kind;
+  });
+  const options: CallsMcpOptions = { reveal, log: (line) => say(io, line) };
+  if (args.flag('sandbox')) return overSandbox(args, io, options);
+  for (const name of ['records', 'seed']) {
+    if (args.flag(name)) throw new UsageError(`--${name} belongs to --sandbox`);
+  }
+  const settings = await readSettings(args, io);
+  let client: Client | null = null;
+  // An assistant may list the tools before the keys are set; what is missing is told in the answer to each call.
+  const open = async (): Promise<Client> => {
+    client ??= await openClient(settings, args, io, { ask: false });
+    return client;
+  };
+  await open().catch((error: unknown) => {
+    say(
+      io,
+      `calls mcp: ${error instanceof Error ? error.message : 'the configuration is not complete'}; calls check tells more`,
+    );
+  });
+  const version = settings.apiVersion.value;
+  const timeZone = settings.timeZone?.value;
+  try {
+    return await speak(io, open, { ...options, version, ...(timeZone === undefined ? {} : { timeZone }) });
+  } finally {
+    await (client as Client | null)?.close();
+  }
+};
+
+async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
+  const { startSandbox } = await import('@call-attribution/service');
+  const records = args.integer('records') ?? 5000;
+  const sandbox = await startSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
+  const account = sandbox.accounts[0];
+  if (!account) throw new Error('the sandbox has no account');
+  const client = createClient({
+    baseUrl: sandbox.url,
+    legacyBaseUrl: sandbox.legacyUrl,
+    auth: apiKeys(account.accessKey, account.secretKey),
+  });
+  say(io, `calls mcp: ${count(records)} made-up calls; nothing of this is real`);
+  try {
+    return await speak(io, client, options);
+  } finally {
+    await client.close();
+    await sandbox.close();
+  }
+}
+
+async function speak(
+  io: Io,
+  client: Client | (() => Promise<Client>),
+  options: CallsMcpOptions,
+): Promise<number> {
+  const server = createServer(client, options);
+  const connection = serveStdio(server, {
+    input: io.stdin,
+    write: (line) => void io.stdout.write(line, () => {}),
+    log: (line) => say(io, line),
+  });
+  io.stdout.once('error', () => connection.close());
+  await Promise.race([connection.closed, stopped(io.signal)]);
+  connection.close();
+  return exitCodes.ok;
+}

@@ -1,0 +1,42 @@
+import { Readable, Writable } from 'node:stream';
+import { type Output, run } from '../src/index.ts';
+import type { Finished } from './program.ts';
+
+/** What a run in this process may be given. */
+export interface QuickOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly signal?: AbortSignal;
+  readonly now?: Date;
+  /** Fails the nth write to stdout with this code, as a full disk would. */
+  readonly stdoutFails?: string;
+}
+
+/** Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start of a process. */
+export async function runQuick(args: readonly string[], options: QuickOptions = {}): Promise<Finished> {
+  const stdout = memory(options.stdoutFails);
+  const stderr = memory();
+  const code = await run(args, {
+    stdin: Readable.from([]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: options.env ?? {},
+    cwd: options.cwd ?? process.cwd(),
+    now: () => options.now ?? new Date('2026-11-21T12:00:00Z'),
+    signal: options.signal ?? new AbortController().signal,
+  });
+  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function memory(fails?: string): { stream: Output; text: () => string } {
+  let text = '';
+  const stream = new Writable({
+    write(chunk, _, done) {
+      if (fails) return done(Object.assign(new Error('write failed'), { code: fails, syscall: 'write' }));
+      text += String(chunk);
+      return done();
+    },
+  });
+  stream.on('error', () => {});
+  return { stream, text: () => text };
+}
