@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
-import { createApi } from './http/api.ts';
+import { createApi, createRoutes } from './http/api.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
-import { createFront, type LogEntry } from './http/front.ts';
+import { createFront, type FrontOptions, type LogEntry } from './http/front.ts';
 import { createGate } from './http/gate.ts';
 import { healthRoutes, metricsRoute } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -103,38 +103,38 @@ export function createService(options: ServiceOptions): Service {
   let servers: Server[] = [];
 
   const health = healthRoutes(store, () => stopping);
-  const front = (own: readonly Route[], before: Intercept | null) => {
-    const mostUrlBytes = limits.urlBytes;
-    const answer = createApi(store, gate, own);
-    return createFront({
+  const admin = [...health, metricsRoute(metrics)];
+  const front = (answer: FrontOptions['answer'], before: Intercept | null) =>
+    createFront({
       answer,
       intercept: before,
       shape,
       metrics,
-      mostUrlBytes,
+      mostUrlBytes: limits.urlBytes,
       log,
       now,
       draining: () => stopping,
     });
-  };
 
   return {
     async listen({ port = 0, host = '127.0.0.1', adminPort = null, tls = null } = {}) {
       if (servers.length > 0)
         throw new Error('The service listens already. Make another one for another port.');
       for (const account of options.accounts ?? []) await addAccount(store, account);
-      const api = front(routes, intercept);
-      const admin = front(adminPort === null ? [...health, metricsRoute(metrics)] : health, null);
-      const adminPaths = new Set([...health.map((r) => r.path), ...(adminPort === null ? ['/metrics'] : [])]);
+      const api = front(createRoutes(routes, createApi(store, gate)), intercept);
+      // Probes of health are answered even while an intercept holds the API back.
+      const beside = adminPort === null ? admin : health;
+      const probes = front(createRoutes(beside), null);
+      const probed = new Set(beside.map(({ path }) => path));
       const main = await openServer(
         (request, response) =>
-          (adminPaths.has((request.url ?? '').split('?', 1)[0] ?? '') ? admin : api)(request, response),
+          (probed.has((request.url ?? '').split('?', 1)[0] ?? '') ? probes : api)(request, response),
         { port, host, tls, limits },
       );
       servers = [main];
       const url = urlOf(main, host, tls !== null);
       if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
-      const own = await openServer(front([...health, metricsRoute(metrics)], null), {
+      const own = await openServer(front(createRoutes(admin), null), {
         port: adminPort,
         host,
         tls: null,

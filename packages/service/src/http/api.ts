@@ -8,14 +8,23 @@ import { smsAnswer } from './sms-route.ts';
 
 const callsPath = /^\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/;
 
-/** Answers one exchange: finds the route, lets the key in, reads the parameters, asks the store. */
-export function createApi(
-  store: Store,
-  gate: Gate,
-  extra: readonly Route[],
-): (exchange: Exchange) => Promise<Answer> {
-  const routes = new Map(extra.map((route) => [route.path, route]));
+type Answering = (exchange: Exchange) => Promise<Answer>;
 
+/** Answers the given paths and hands everything else on; without a next one, nothing else is there. */
+export function createRoutes(routes: readonly Route[], next: Answering = nothingThere): Answering {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+  return async (exchange) => {
+    const route = byPath.get(exchange.path);
+    if (route === undefined) return next(exchange);
+    exchange.route = route.path;
+    const methods = route.methods ?? ['GET'];
+    allow(exchange, methods.includes('GET') ? [...methods, 'HEAD'] : methods);
+    return route.handle(exchange);
+  };
+}
+
+/** Answers the API: finds the path, lets the key in, reads the parameters, asks the store. */
+export function createApi(store: Store, gate: Gate): Answering {
   const calls = async (
     exchange: Exchange,
     version: 'v2' | 'v3',
@@ -38,26 +47,22 @@ export function createApi(
   };
 
   return async (exchange) => {
-    const own = routes.get(exchange.path);
-    if (own !== undefined) {
-      exchange.route = own.path;
-      const methods = own.methods ?? ['GET'];
-      allow(exchange, methods.includes('GET') ? [...methods, 'HEAD'] : methods);
-      return own.handle(exchange);
-    }
     if (exchange.path === '/ibp_api.php') {
       exchange.route = exchange.path;
       allow(exchange, ['GET', 'HEAD', 'POST']);
       return smsAnswer(store, gate, exchange);
     }
     const found = callsPath.exec(exchange.path);
-    if (found !== null) return calls(exchange, found[1] as 'v2' | 'v3', found[2]);
-    throw new Refusal(
-      404,
-      'unknown_path',
-      'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.',
-    );
+    return found === null ? nothingThere() : calls(exchange, found[1] as 'v2' | 'v3', found[2]);
   };
+}
+
+async function nothingThere(): Promise<never> {
+  throw new Refusal(
+    404,
+    'unknown_path',
+    'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.',
+  );
 }
 
 function allow(exchange: Exchange, methods: readonly string[]): void {

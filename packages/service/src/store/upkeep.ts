@@ -118,7 +118,7 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
   );
   const sample = await one(
     `SELECT avg(bytes) AS mean FROM (
-       SELECT length(common) + length(v2) + length(v3) AS bytes FROM calls WHERE account = $1 LIMIT 500) some`,
+       SELECT length(common) + length(v2) + length(v3) AS bytes FROM calls WHERE account = $1 LIMIT 500) sample`,
   );
   const sync = await one('SELECT committed_at FROM sync_state WHERE account = $1');
   const calls = Number(count?.n ?? 0);

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { get as getSecure } from 'node:https';
+import { connect } from 'node:net';
+import { makeCalls } from '@call-attribution/core/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  createService,
+  type LogEntry,
+  openStore,
+  type ServiceOptions,
+  type Store,
+  testKeys,
+} from '../src/index.ts';
+import { testStores } from './stores.ts';
+
+const stores = await testStores();
+const keys = { access_key: 'test_access_101', secret_key: 'test_secret_101' };
+const list = '/v3/user/bid-management?q=inc_gce:1';
+const calls = makeCalls(300);
+const store = await openStore('sqlite::memory:');
+await store.putAccount({ id: '101', name: 'One' });
+await store.load('101', calls);
+afterAll(() => store.close());
+
+async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store } = {}, at = {}) {
+  const service = createService({
+    store,
+    accounts: [{ id: '101', name: 'One', ...testKeys('101') }],
+    ...options,
+  });
+  const listening = await service.listen(at);
+  afterAll(() => service.close());
+  const get = (path: string, headers: Record<string, string> = keys) =>
+    fetch(listening.url + path, { headers });
+  return { ...listening, service, get };
+}
+
+describe('health', () => {
+  test('stands beside the API, outside its limits', async () => {
+    const { get } = await started({ rateLimit: { requests: 1, seconds: 60 } });
+    await get(list);
+    expect((await get(list)).status).toBe(429);
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path, {})).status).toBe(200);
+  });
+
+  test('has a port of its own when it is given one, and metrics are there only', async () => {
+    const { url, adminUrl } = await started({}, { adminPort: 0 });
+    expect(adminUrl).not.toBe(url);
+    expect((await fetch(`${adminUrl}/metrics`)).status).toBe(200);
+    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await fetch(adminUrl + list, { headers: keys })).status).toBe(404);
+  });
+
+  test('is not ready when the store does not answer, though it lives', async () => {
+    const closed = await openStore('sqlite::memory:');
+    const { get } = await started({ store: { ...closed, ping: () => Promise.reject(new Error('gone')) } });
+    expect((await get('/readyz')).status).toBe(503);
+    expect((await get('/healthz')).status).toBe(200);
+    await closed.close();
+  });
+
+  test('counts requests by route and status, never by what a caller sent', async () => {
+    const { get } = await started();
+    await get(list);
+    await get('/v3/user/bid-management/secret-sid');
+    await get('/nowhere/secret-path');
+    const metrics = await (await get('/metrics')).text();
+    expect(metrics).toContain(
+      'calls_http_requests_total{route="/v3/user/bid-management",method="GET",status="200"} 1',
+    );
+    expect(metrics).toContain('{route="/v3/user/bid-management/{sid}",method="GET",status="404"} 1');
+    expect(metrics).toContain('calls_http_request_seconds_bucket{route="unknown",le="+Inf"} 1');
+    expect(metrics).not.toContain('secret');
+    for (const line of metrics.trim().split('\n'))
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*(?:\{sid\})?[^}]*\})? [\d.e+-]+)$/);
+  });
+});
+
+describe('stopping', () => {
+  test('lets an answer under way finish, takes no new one, and then ends', async () => {
+    const { url, service } = await started({
+      intercept: (_request, _response, next) => setTimeout(() => next(), 150),
+    });
+    const slow = fetch(url + list, { headers: keys });
+    await new Promise((done) => setTimeout(done, 50));
+    const stopped = service.close();
+    const answer = await slow;
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await answer.json()).toHaveLength(100);
+    await stopped;
+    await expect(fetch(url + list)).rejects.toThrow();
+  });
+
+  test('does not wait for ever on a client that does not read', async () => {
+    const { url, service } = await started({ limits: { drainMs: 100 }, intercept: () => undefined });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(`GET ${list} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await new Promise((done) => setTimeout(done, 50));
+    await service.close();
+    await expect(fetch(url)).rejects.toThrow();
+    socket.destroy();
+  });
+});
+
+describe('a request', () => {
+  test('carries its id through answer and log, or gets one', async () => {
+    const log: LogEntry[] = [];
+    const { get } = await started({ log: (entry) => log.push(entry) });
+    expect((await get(list, { ...keys, 'x-request-id': 'abc-1' })).headers.get('x-request-id')).toBe('abc-1');
+    const made = (await get(list, { ...keys, 'x-request-id': 'not ok!' })).headers.get('x-request-id');
+    expect(made).toMatch(/^[0-9a-f-]{36}$/);
+    expect(log.map(({ requestId }) => requestId)).toEqual(['abc-1', made]);
+    expect(log[0]).toMatchObject({
+      level: 'info',
+      method: 'GET',
+      route: '/v3/user/bid-management',
+      status: 200,
+      account: '101',
+    });
+    expect(JSON.stringify(log)).not.toMatch(/inc_gce|test_/);
+  });
+
+  test('is answered without a word of the store when the store fails', async () => {
+    const log: LogEntry[] = [];
+    const page = () =>
+      Promise.reject(Object.assign(new Error('relation "calls" of host db-7'), { code: '42P01' }));
+    const { get } = await started({ store: { ...store, page }, log: (entry) => log.push(entry) });
+    const answer = await get(list);
+    const body = (await answer.json()) as { code: string; requestId: string };
+    expect([answer.status, body.code, body.requestId]).toEqual([
+      500,
+      'internal_error',
+      answer.headers.get('x-request-id'),
+    ]);
+    expect(JSON.stringify(body)).not.toContain('db-7');
+    expect(log[0]).toMatchObject({ level: 'error', error: 'Error 42P01' });
+  });
+
+  test('is asked to come back when the store is away for a while', async () => {
+    const page = () => Promise.reject(Object.assign(new Error('away'), { isRetryable: true }));
+    const { get } = await started({ store: { ...store, page } });
+    const answer = await get(list);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  });
+
+  test('has its connection cut when the answer breaks off, so that nobody takes it for whole', async () => {
+    const body = async function* () {
+      yield Buffer.from('[{');
+      throw Object.assign(new Error('gone'), { code: 'short_page' });
+    };
+    const log: LogEntry[] = [];
+    const page = async () => ({ total: 9, count: 9, body: body() });
+    const { get } = await started({ store: { ...store, page }, log: (entry) => log.push(entry) });
+    await expect(get(list).then((answer) => answer.text())).rejects.toThrow();
+    expect(log[0]).toMatchObject({ level: 'error', error: 'Error short_page' });
+  });
+
+  test('of a client that reads slowly is not read ahead of', async () => {
+    let read = 0;
+    const body = async function* () {
+      for (; read < 400; read += 1) yield Buffer.alloc(64 * 1024, 0x20);
+    };
+    const page = async () => ({ total: 400, count: 400, body: body() });
+    const { url } = await started({ store: { ...store, page } });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.pause();
+    socket.write(
+      `GET ${list} HTTP/1.1\r\nHost: x\r\naccess_key: ${keys.access_key}\r\nsecret_key: ${keys.secret_key}\r\n\r\n`,
+    );
+    await new Promise((done) => setTimeout(done, 300));
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(200);
+    socket.destroy();
+  });
+
+  test('with a key that was revoked or an account that was switched off is refused within seconds', async () => {
+    let time = 0;
+    const own = await openStore('sqlite::memory:');
+    const { get } = await started({ store: own, now: () => time });
+    expect((await get(list)).status).toBe(200);
+    await own.putAccount({ id: '101', name: 'One', disabled: true });
+    time += 3_000;
+    expect((await get(list)).status).toBe(403);
+    await own.putAccount({ id: '101', name: 'One', disabled: false });
+    for (const { id } of await own.credentials('101')) await own.revokeCredential(id);
+    time += 3_000;
+    expect((await get(list)).status).toBe(401);
+  });
+});
+
+test('TLS is served with a certificate and key', async () => {
+  const pem = (name: string) =>
+    readFileSync(new URL(`fixtures/localhost-${name}.pem`, import.meta.url), 'utf8');
+  const { url } = await started({}, { tls: { cert: pem('cert'), key: pem('key') } });
+  expect(url).toMatch(/^https:/);
+  const status = await new Promise((done, fail) => {
+    getSecure(url + list, { headers: keys, ca: pem('cert') }, (answer) =>
+      done(answer.resume().statusCode),
+    ).once('error', fail);
+  });
+  expect(status).toBe(200);
+});
+
+test('a port that is taken is refused in plain words', async () => {
+  const { url } = await started();
+  await expect(started({}, { port: Number(new URL(url).port) })).rejects.toThrow(
+    /another program listens there/,
+  );
+});
+
+test.each(stores)(
+  'two instances over one $kind store serve the same calls, also those just written',
+  async ({ newUrl }) => {
+    const url = await newUrl();
+    const [one, two] = await Promise.all([openStore(url), openStore(url)]);
+    const first = await started({ store: one });
+    const second = await started({ store: two });
+    await one.upsert('101', calls.slice(0, 50));
+    expect((await second.get(list)).headers.get('content-range')).toBe('1-50/50');
+    await two.upsert('101', calls.slice(50, 60));
+    expect((await first.get(list)).headers.get('content-range')).toBe('1-60/60');
+    expect(await (await first.get(`${list}&rows=7&start=3`)).text()).toBe(
+      await (await second.get(`${list}&rows=7&start=3`)).text(),
+    );
+    await Promise.all([first.service.close(), second.service.close()]);
+    await Promise.all([one.close(), two.close()]);
+  },
+);

@@ -1,0 +1,261 @@
+import { type Call, fromCall } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import Database from 'libsql';
+import { describe, expect, test } from 'vitest';
+import {
+  everything,
+  exportCalls,
+  importCalls,
+  mirrorSink,
+  openStore,
+  type Store,
+  StoreError,
+} from '../src/index.ts';
+import { smallCall } from './small-calls.ts';
+import { testStores } from './stores.ts';
+
+const stores = await testStores();
+// What a call does not say comes back as null.
+const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logging_id: null, ...call });
+const calls = makeCalls(30).map(neutral) as Call[];
+
+async function filled(newUrl: () => Promise<string>, options = {}): Promise<Store> {
+  const store = await openStore(await newUrl(), options);
+  await store.putAccount({ id: '101', name: 'One' });
+  await store.load('101', calls, { batch: 7 });
+  return store;
+}
+
+async function text(body: Buffer | AsyncIterable<Buffer>): Promise<string> {
+  if (Buffer.isBuffer(body)) return body.toString();
+  const parts: Buffer[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+async function lines(source: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of source) found.push(line);
+  return found;
+}
+
+async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
+  yield* chunks;
+}
+
+const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
+
+describe.each(stores)('a $kind store', ({ newUrl }) => {
+  test('gives each call back as either version would send it', async () => {
+    const store = await filled(newUrl);
+    for (const version of ['v2', 'v3'] as const) {
+      const page = await store.page('101', { ...whole, version });
+      expect(JSON.parse(await text(page.body))).toEqual(calls.map((call) => fromCall(call, version)));
+      const sid = calls[4]?.sid as string;
+      expect(JSON.parse(String(await store.document('101', sid, version)))).toEqual(
+        fromCall(calls[4] as Call, version),
+      );
+    }
+    expect(await store.get('101', calls[0]?.sid as string)).toEqual(calls[0]);
+    expect(await store.get('101', 'none')).toBeNull();
+    await store.close();
+  });
+
+  test('keeps Unicode, quotes, line ends and fields it does not know', async () => {
+    const store = await filled(newUrl);
+    const odd = smallCall('odd', '2024-05-05 05:05:05', '1.0', false, {
+      first_name: 'Zoë “x” \u2028 \u0000 👩‍💻 مرحبا',
+      url_tag: 'a\nb\t"c"\\d',
+      new_field: { nested: [1, null] },
+      lone: '\ud800',
+    });
+    await store.upsert('101', [odd]);
+    expect(await store.get('101', 'odd')).toEqual(JSON.parse(JSON.stringify(neutral(odd))));
+    await store.close();
+  });
+
+  test('replaces a call by sid, and takes the last of several in one batch', async () => {
+    const store = await filled(newUrl);
+    const sid = calls[0]?.sid as string;
+    const moved = smallCall(sid, '2030-01-01 00:00:00', '9.9');
+    const stored = await store.upsert('101', [smallCall(sid, '2029-01-01 00:00:00', null), moved]);
+    expect(stored).toEqual({ stored: 1, leftOut: 0 });
+    const page = await store.page('101', { ...whole, offset: 29 });
+    expect([page.total, JSON.parse(await text(page.body))[0].sid]).toEqual([30, sid]);
+    await store.close();
+  });
+
+  test.each([
+    ['no sid', { sid: '' }, /sid/],
+    ['a date of another form', { date_added: '01/02/2024' }, /date_added/],
+    ['a day that does not exist', { date_added: '2023-02-30 00:00:00' }, /date_added/],
+    ['a talk time finer than tenths', { talk_minutes: '1.25' }, /talk_minutes/],
+  ])('refuses a call with %s, and the whole batch with it', async (_, wrong, reason) => {
+    const store = await filled(newUrl);
+    const bad = smallCall('bad', '2024-01-01 00:00:00', '1.0', false, wrong);
+    const batch = [smallCall('good', '2024-01-01 00:00:00', '1.0'), bad];
+    const error = await store.upsert('101', batch).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ code: 'unfit_record', message: expect.stringMatching(reason) });
+    expect(await store.get('101', 'good')).toBeNull();
+    await store.close();
+  });
+
+  test('commits calls and the state of a sync together or not at all', async () => {
+    const store = await filled(newUrl);
+    const sink = mirrorSink<{ at: number }>(store, '101');
+    expect(await sink.load()).toBeNull();
+    await sink.commit({ calls: [smallCall('new', '2024-01-01 00:00:00', '1.0')], state: { at: 1 } });
+    const bad = { calls: [smallCall('late', 'never', '1.0')], state: { at: 2 } };
+    await expect(sink.commit(bad)).rejects.toMatchObject({ code: 'unfit_record' });
+    expect(await sink.load()).toEqual({ at: 1 });
+    await expect(mirrorSink(store, '999').commit({ calls: [], state: 0 })).rejects.toMatchObject({
+      code: 'unknown_account',
+    });
+    await store.close();
+  });
+
+  test('goes on behind the last call sent when calls arrive while a long page is read', async () => {
+    const store = await filled(newUrl, { sliceRows: 4 });
+    const page = await store.page('101', { ...whole, rows: 30 });
+    expect([page.total, page.count]).toEqual([30, 30]);
+    const slices = (page.body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    const first = await slices.next();
+    await store.upsert('101', [smallCall('early', '2000-01-01 00:00:00', '1.0')]);
+    const rest: Buffer[] = [first.value as Buffer];
+    for (let next = await slices.next(); !next.done; next = await slices.next()) rest.push(next.value);
+    const sids = (JSON.parse(Buffer.concat(rest).toString()) as Call[]).map(({ sid }) => sid);
+    expect(sids).toEqual(calls.map(({ sid }) => sid));
+    await store.close();
+  });
+
+  test('ends a long page with an error when calls vanish while it is read', async () => {
+    const store = await filled(newUrl, { sliceRows: 4 });
+    const page = await store.page('101', { ...whole, rows: 30 });
+    await store.remove(
+      '101',
+      calls.slice(20).map(({ sid }) => sid),
+    );
+    await expect(text(page.body)).rejects.toMatchObject({ code: 'short_page', isRetryable: true });
+    await store.close();
+  });
+
+  test('purges by age and leaves the rest exact', async () => {
+    const store = await filled(newUrl);
+    const middle = calls[12]?.date_added as string;
+    expect(await store.purge('101', middle)).toBe(12);
+    expect(await store.count('101', everything)).toBe(18);
+    expect(await store.check()).toEqual([]);
+    await expect(store.purge('101', 'yesterday')).rejects.toMatchObject({ code: 'unfit_record' });
+    await store.close();
+  });
+
+  test('erases a caller however the number is written, and keeps a later sync from bringing them back', async () => {
+    const store = await filled(newUrl);
+    const mine = smallCall('mine', '2024-01-01 00:00:00', '1.0', false, { ani: '15555550199' });
+    await store.upsert('101', [mine]);
+    expect(await store.erase('101', '+1 (555) 555-0199')).toBe(1);
+    expect(await store.get('101', 'mine')).toBeNull();
+    expect(await store.upsert('101', [mine, smallCall('other', '2024-01-01 00:00:00', '1.0')])).toEqual({
+      stored: 1,
+      leftOut: 1,
+    });
+    expect(await store.erase('101', '5550000000')).toBe(0);
+    expect(await store.check()).toEqual([]);
+    await store.close();
+  });
+
+  test('exports and imports all it holds, from either version', async () => {
+    const store = await filled(newUrl);
+    await store.putAccount({ id: '102', name: 'Two' });
+    const exported = await lines(exportCalls(store, '101'));
+    expect(exported.map((line) => JSON.parse(line))).toEqual(calls);
+    const cut = exported.join('').slice(0, 1_000);
+    await importCalls(store, '102', streamOf(cut, exported.join('').slice(1_000)));
+    expect(await lines(exportCalls(store, '102'))).toEqual(exported);
+    await store.putAccount({ id: '103', name: 'Three' });
+    const v2 = await lines(exportCalls(store, '101', { form: 'v2' }));
+    expect(await importCalls(store, '103', streamOf('\n', ...v2))).toEqual({ stored: 30, leftOut: 0 });
+    expect(await lines(exportCalls(store, '103', { form: 'v2' }))).toEqual(v2);
+    await store.close();
+  });
+
+  test('names the line of an import that is no call, without repeating it', async () => {
+    const store = await filled(newUrl);
+    const good = JSON.stringify(calls[0]);
+    const error = await importCalls(store, '101', streamOf(`${good}\n{"ani":"5555550123"`)).catch(
+      (thrown: Error) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'unfit_record', message: expect.stringContaining('Line 2') });
+    expect(String(error)).not.toContain('5555550123');
+    await store.close();
+  });
+
+  test('tells sizes and ages per account', async () => {
+    const store = await filled(newUrl, { now: () => 1_700_000_000_000 });
+    await store.putAccount({ id: '102', name: 'Empty' });
+    await store.commitSync('101', { calls: [], state: {} });
+    const { bytes, accounts } = await store.sizes();
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(accounts).toEqual([
+      {
+        account: '101',
+        calls: 30,
+        oldest: calls[0]?.date_added,
+        newest: calls[29]?.date_added,
+        documentBytes: expect.any(Number),
+        syncedAt: 1_700_000_000_000,
+      },
+      { account: '102', calls: 0, oldest: null, newest: null, documentBytes: 0, syncedAt: null },
+    ]);
+    await store.close();
+  });
+
+  test('keeps credentials as hashes, and forgets them when they are revoked', async () => {
+    const store = await filled(newUrl);
+    const keys = { kind: 'keys', accessKey: 'ak-plain', secretKey: 'sk-plain' } as const;
+    await store.putCredential('101', keys);
+    expect(await store.findAccount(keys)).toEqual({ id: '101', name: 'One', disabled: false });
+    expect(await store.findAccount({ ...keys, secretKey: '' })).toBeNull();
+    expect(await store.findAccount({ kind: 'bearer', token: 'ak-plain' })).toBeNull();
+    await store.putAccount({ id: '102', name: 'Two' });
+    await expect(store.putCredential('102', keys)).rejects.toThrow(/another account/);
+    const [info] = await store.credentials('101');
+    expect(JSON.stringify(info)).not.toMatch(/plain/);
+    expect(await store.revokeCredential(info?.id as string)).toBe(true);
+    expect(await store.findAccount(keys)).toBeNull();
+    expect(await store.revokeCredential('zz')).toBe(false);
+    await store.close();
+  });
+
+  test('is opened by several processes at the same moment', async () => {
+    const url = await newUrl();
+    const opened = await Promise.all([1, 2, 3, 4].map(() => openStore(url)));
+    await Promise.all(opened.map((store, i) => store.putAccount({ id: String(i), name: 'x' })));
+    expect(await opened[0]?.accounts()).toHaveLength(4);
+    await Promise.all(opened.map((store) => store.close()));
+  });
+});
+
+test('a store that a later release wrote is refused', async () => {
+  const [sqlite] = stores;
+  const url = (await sqlite?.newUrl()) as string;
+  await (await openStore(url)).close();
+  const direct = new Database(url.slice('sqlite:'.length));
+  direct.exec('UPDATE meta SET version = 99');
+  direct.close();
+  await expect(openStore(url)).rejects.toMatchObject({ code: 'store_newer' });
+});
+
+test.each([
+  ['mysql://u:hidden@h/db', 'store_url'],
+  ['calls.db', 'store_url'],
+  ['sqlite:', 'store_url'],
+  ['sqlite:/no/such/folder/calls.db', 'store_unavailable'],
+  ['sqlite:/etc/passwd', 'store_unavailable'],
+  ['postgres://u:hidden@127.0.0.1:1/db', 'store_unavailable'],
+])('%s is refused in words that hold no password', async (url, code) => {
+  const error = await openStore(url).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code });
+  expect(String((error as Error).message)).not.toContain('hidden');
+});
