@@ -19,6 +19,10 @@ export class CallByteStream extends SessionStream {
     super(client, options, {});
   }
 
+  protected override get heldBack(): number {
+    return this.#lines?.length ?? 0;
+  }
+
   protected override begin(batch: Batch): void {
     this.#batch = batch;
     this.#lines = ndjsonOf(batch, true);

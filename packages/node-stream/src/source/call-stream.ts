@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
+import { sizeOf } from '../checkpoint/ledger.ts';
 import { Mark } from '../operators/mark.ts';
 import { sliceOf } from '../windows/span.ts';
 import { bury } from './dead-record.ts';
@@ -52,8 +53,13 @@ export class CallStream extends SessionStream {
     super._read();
   }
 
+  protected override get heldBack(): number {
+    const batch = this.#batch;
+    return batch === null ? 0 : sizeOf(batch) - this.#at + (this.#hasMark(batch) ? 1 : 0);
+  }
+
   protected override begin(batch: Batch): void {
-    const size = batch.keep?.length ?? batch.sids.length;
+    const size = sizeOf(batch);
     this.session.ledger.enter(batch, size + (this.#hasMark(batch) ? 1 : 0), 'record');
     this.#batch = batch;
     this.#at = 0;
@@ -63,7 +69,7 @@ export class CallStream extends SessionStream {
     const batch = this.#batch;
     if (batch === null) return true;
     const { keep } = batch;
-    const size = keep?.length ?? batch.sids.length;
+    const size = sizeOf(batch);
     let wantsMore = true;
     while (wantsMore && this.#at < size) {
       const index = keep?.[this.#at] ?? this.#at;

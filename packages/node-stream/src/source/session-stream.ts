@@ -9,10 +9,10 @@ import type { Batch } from './walk.ts';
 
 /** What the streams over one session have in common: verdict, checkpoint, failure after what was read, cancel. */
 export abstract class SessionStream extends Readable {
-  /** Settles when the stream has ended: complete or not. Rejects with the error that ended it. */
+  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
   readonly verdict: Promise<Verdict>;
   protected readonly session: Session;
-  #settle: { resolve(verdict: Verdict): void; reject(error: unknown): void };
+  #outcome: { resolve(verdict: Verdict): void; reject(error: unknown): void };
   #failure: Error | null = null;
   #hasConcluded = false;
   #isPulling = false;
@@ -20,9 +20,9 @@ export abstract class SessionStream extends Readable {
   constructor(client: PageClient, options: StreamOptions, readable: ReadableOptions) {
     super({ ...readable, autoDestroy: true });
     this.session = new Session(client, options);
-    this.#settle = { resolve: () => {}, reject: () => {} };
+    this.#outcome = { resolve: () => {}, reject: () => {} };
     this.verdict = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
+      this.#outcome = { resolve, reject };
     });
     // Who does not ask for the verdict still hears of the failure by the stream's own error.
     this.verdict.catch(() => {});
@@ -31,12 +31,15 @@ export abstract class SessionStream extends Readable {
 
   /** Where to go on from: covers exactly what the consumer has taken so far. */
   checkpoint(): Checkpoint {
-    this.session.ledger.settle(this.readableLength);
+    this.#settle();
     return this.session.ledger.checkpoint();
   }
 
   /** Hands on what is left of the batch at hand; false when the consumer wants no more for now. */
   protected abstract feed(): boolean;
+
+  /** What the batch at hand still holds back, in what the stream counts. */
+  protected abstract get heldBack(): number;
 
   /** Takes the next batch. */
   protected abstract begin(batch: Batch): void;
@@ -55,7 +58,7 @@ export abstract class SessionStream extends Readable {
             return;
           }
           this.begin(batch);
-          this.session.ledger.settle(this.readableLength);
+          this.#settle();
           this._read();
         } catch (error) {
           this.#fail(error);
@@ -75,8 +78,9 @@ export abstract class SessionStream extends Readable {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.session.close(error ?? undefined);
-    if (error !== null) this.#settle.reject(this.session.placed(error, this.checkpoint()));
-    else if (!this.#hasConcluded) this.#settle.resolve(this.session.meter.verdict(false));
+    if (error !== null && error.name !== 'AbortError') {
+      this.#outcome.reject(this.session.placed(error, this.checkpoint()));
+    } else if (!this.#hasConcluded) this.#outcome.resolve(this.session.meter.verdict(false));
     done(error);
   }
 
@@ -84,13 +88,17 @@ export abstract class SessionStream extends Readable {
   protected conclude(): void {
     const verdict = this.session.conclude();
     this.#hasConcluded = true;
-    this.#settle.resolve(verdict);
+    this.#outcome.resolve(verdict);
     this.emit('verdict', verdict);
   }
 
   /** Tells that a slice is done. */
   protected announce({ slice }: Batch): void {
     this.emit('slice', { ...sliceOf(slice.span), records: slice.pass.count });
+  }
+
+  #settle(): void {
+    this.session.ledger.settle(this.readableLength + this.heldBack);
   }
 
   #fail(error: unknown): void {
