@@ -38,6 +38,7 @@ export function createEngine(settings: Settings): Engine {
       return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
     },
     async close() {
+      if (closed) return;
       closed = true;
       if (own) await (await own).close();
     },

@@ -4,10 +4,11 @@ const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|H
 
 /** Turns what the transport throws into one of our errors. The cause keeps its code only: texts of others may quote headers. */
 export function networkError(error: unknown, origin: string, answering: boolean): CallsError {
-  const given = (error ?? {}) as { code?: string; syscall?: string; name?: string };
+  const given = (error ?? {}) as { code?: unknown; syscall?: string; name?: string };
   // The parser of the transport gives a name instead of a code when it meets something else than HTTP.
-  const { code = given.name ?? 'UNKNOWN', syscall } = given;
-  const cause = Object.assign(new Error(syscall ? `${syscall} ${code}` : String(code)), { code });
+  const { syscall } = given;
+  const code = typeof given.code === 'string' ? given.code : (given.name ?? 'UNKNOWN');
+  const cause = Object.assign(new Error(syscall ? `${syscall} ${code}` : code), { code });
   const retry = { isRetryable: true, cause };
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new TimeoutError('connect_timeout', `No connection to ${origin} within the connect deadline.`, {
