@@ -46,7 +46,7 @@ export function chooseFilter(args: FilterArguments, version: Version): ChosenFil
   const filter = q === undefined ? fromParts(args, version, notes) : fromText(q, version);
   const withExtensions = filter.clauses.some((clause) => clause.kind === 'flag');
   if (version === 'v3' && !withExtensions) {
-    notes.push('Calls from call extensions are left out; include_call_extensions=true adds them.');
+    notes.push('Call extensions are left out; include_call_extensions=true adds them.');
   }
   return { text: print(filter), filter: filter.clauses.length === 0 ? undefined : filter, notes };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Front } from '../protocol/front.ts';
 import type { SessionOptions } from './options.ts';
@@ -35,10 +35,6 @@ export function createSessions(front: Front, options: SessionOptions = {}): Sess
     }
   };
   const begin = async (): Promise<StreamableHTTPServerTransport> => {
-    // Loaded with the first session: the stateless mode, the default, never needs it.
-    const { StreamableHTTPServerTransport } = await import(
-      '@modelcontextprotocol/sdk/server/streamableHttp.js'
-    );
     await endIdle();
     const server = front.connect();
     const transport = new StreamableHTTPServerTransport({

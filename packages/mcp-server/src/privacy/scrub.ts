@@ -8,8 +8,6 @@ export interface KnownValue {
 
 type Replace = (kind: string, value: string) => string;
 
-const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
-
 /** Spellings of a phone number with anything but letters and digits between its digits. */
 function phonePattern(value: string): RegExp | undefined {
   const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
@@ -18,10 +16,11 @@ function phonePattern(value: string): RegExp | undefined {
   return new RegExp(`(?<!\\p{N})(?:\\+?1[^\\p{L}\\p{N}]{0,3})?\\(?${body}(?!\\p{N})`, 'giu');
 }
 
+/** The words of a name or an address, with anything but words between them. */
 function wordPattern(value: string): RegExp | undefined {
-  const words = value.trim().split(/\s+/).map(escapeRegExp);
-  if (value.trim().length < 2) return undefined;
-  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,3}')}(?![\\p{L}\\p{N}])`, 'giu');
+  const words = value.normalize('NFKC').match(/[\p{L}\p{M}\p{N}]+/gu);
+  if (words === null || words.join('').length < 2) return undefined;
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,4}')}(?![\\p{L}\\p{N}])`, 'giu');
 }
 
 function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {

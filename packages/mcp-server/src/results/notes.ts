@@ -16,7 +16,7 @@ export function fieldNotes(
   );
   if (masked.length > 0) {
     notes.push(
-      'Values like phone-… stand for personal data: equal ones are the same person’s; the real ones are not available.',
+      'phone-… and the like mask personal data; the same mask is the same person.',
     );
   }
   if (specs.some((spec) => spec.visitorText)) notes.push(fenceNote);

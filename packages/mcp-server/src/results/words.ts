@@ -11,9 +11,9 @@ export function counted(value: number, one: string, many: string): string {
 /** What has to be said wherever times are shown. The API names no zone, and nothing here guesses one. */
 export function zoneNote(timeZone: string | undefined): string {
   return timeZone === undefined
-    ? 'Times are as the API sends them; it names no time zone.'
-    : `Times are as the API sends them; the operator of this server says they are ${timeZone}.`;
+    ? 'Times are as sent; the API names no zone.'
+    : `Times are as sent; by the operator they are ${timeZone}.`;
 }
 
 /** What has to be said where minutes are shown. */
-export const minutesNote = 'talk_minutes is in minutes, in steps of 0.1.';
+export const minutesNote = 'talk_minutes: minutes, in tenths.';
