@@ -7,7 +7,15 @@ import { build } from 'esbuild';
 const out = process.argv[2] ?? 'dist/bin.js';
 
 /** What runs with its first use: the HTTP stacks of both sides, and what only a call needs. */
-const lazy = ['undici', 'fast-xml-parser', '@hono/node-server', 'node:crypto', 'node:http', 'node:http2', 'node:zlib'];
+const lazy = [
+  'undici',
+  'fast-xml-parser',
+  '@hono/node-server',
+  'node:crypto',
+  'node:http',
+  'node:http2',
+  'node:zlib',
+];
 
 /** The SDK compiles JSON Schemas only to check elicitation answers; this server elicits nothing. */
 const unused = ['ajv', 'ajv-formats'];

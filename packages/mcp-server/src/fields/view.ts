@@ -51,6 +51,7 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
           : pseudonym(kind, String(value));
       }
       const text = cleanText(String(value));
+      if (spec.values?.includes(text)) return isNumeric(spec) ? asNumber(text) : text;
       if (forms[spec.type]?.test(text)) return isNumeric(spec) ? asNumber(text) : text;
       // The key of the record and the account's own number are needed as they are.
       if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;

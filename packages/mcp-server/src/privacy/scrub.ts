@@ -8,25 +8,29 @@ export interface KnownValue {
 
 type Replace = (kind: string, value: string) => string;
 
+const gap = (most: number): string => `[^\\p{L}\\p{N}]{0,${most}}`;
+
 /** Spellings of a phone number with anything but letters and digits between its digits. */
-function phonePattern(value: string): RegExp | undefined {
+function phonePattern(value: string, text: string): RegExp | undefined {
   const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
-  if (digits.length < 7) return undefined;
-  const body = [...digits].join('[^\\p{L}\\p{N}]{0,3}');
-  return new RegExp(`(?<!\\p{N})(?:\\+?1[^\\p{L}\\p{N}]{0,3})?\\(?${body}(?!\\p{N})`, 'giu');
+  // Building the pattern costs far more than seeing that it cannot match.
+  if (digits.length < 7 || !text.replace(/\D/g, '').includes(digits)) return undefined;
+  return new RegExp(`(?<!\\p{N})(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}(?!\\p{N})`, 'gu');
 }
 
 /** The words of a name or an address, with anything but words between them. */
-function wordPattern(value: string): RegExp | undefined {
+function wordPattern(value: string, text: string): RegExp | undefined {
   const words = value.normalize('NFKC').match(/[\p{L}\p{M}\p{N}]+/gu);
   if (words === null || words.join('').length < 2) return undefined;
+  const lower = text.toLowerCase();
+  if (!words.every((word) => lower.includes(word.toLowerCase()))) return undefined;
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,4}')}(?![\\p{L}\\p{N}])`, 'giu');
 }
 
 function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
   let result = text;
   for (const { kind, value } of known) {
-    const pattern = kind === 'phone' ? phonePattern(value) : wordPattern(value);
+    const pattern = kind === 'phone' ? phonePattern(value, result) : wordPattern(value, result);
     if (pattern) result = result.replace(pattern, () => replace(kind, value));
   }
   return result;

@@ -15,9 +15,7 @@ export function fieldNotes(
     (spec) => spec.personal && !isRevealed(context.reveal, maskingOf(spec.name).revealedBy),
   );
   if (masked.length > 0) {
-    notes.push(
-      'phone-… and the like mask personal data; the same mask is the same person.',
-    );
+    notes.push('phone-… and the like mask personal data; the same mask is the same person.');
   }
   if (specs.some((spec) => spec.visitorText)) notes.push(fenceNote);
   return notes;
