@@ -88,6 +88,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   );
   const service = createService({
     ...options.service,
+    // Clients that are left stalled or waiting by a fault must not hold up the end of a test.
+    limits: { drainMs: 500, ...options.service?.limits },
     store,
     accounts,
     now,

@@ -193,6 +193,18 @@ describe('a sandbox in which time passes', () => {
     expect((await newest()).total).toBeGreaterThan(300);
   });
 
+  test.each(['stall', 'latency=60000'])('ends although a client waits at a fault "%s"', async (fault) => {
+    const { sandbox, account } = await start({ faults: { '*': fault } });
+    const waiting = fetch(`${sandbox.url}${list}`, { headers: keys(account) }).then((answer) =>
+      answer.text(),
+    );
+    const gone = expect(waiting).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sandbox.close();
+    open.splice(open.indexOf(sandbox), 1);
+    await gone;
+  });
+
   test('refuses options that make no sense, and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
     await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is no fault');
