@@ -26,6 +26,12 @@ function docLine(spec) {
   return `  /** ${spec.deprecated ? '@deprecated ' : ''}${spec.meaning}${values} */`;
 }
 
+function viewType(spec) {
+  if (spec.type.startsWith('datetime')) return 'Moment | null';
+  if (spec.type === 'integer-string' || spec.type === 'decimal-string') return 'number | null';
+  return tsType(spec);
+}
+
 const property = (name, spec, optional = false) =>
   `${docLine(spec)}\n  readonly ${name}${optional ? '?' : ''}: ${tsType(spec)};`;
 
@@ -35,14 +41,26 @@ const object = (name, doc, lines) => `/** ${doc} */\nexport type ${name} = {\n${
 function calls(fields) {
   const status = fields.find((spec) => spec.name === 'ppc_status');
   const names = (list) => list.map((name) => `\n  | '${name}'`).join('');
+  const optional = (spec) => spec.v2 === null || spec.v3 === null;
   return [
-    head,
+    `${head}import type { Moment } from '../moment.ts';\n`,
     `/** The listed values of \`ppc_status\`; others may come with time. */\nexport type PpcStatus =${names(status.values)};\n`,
     `/** Version-neutral name of a field. */\nexport type FieldName =${names(fields.map((spec) => spec.name))};\n`,
     object(
       'Call',
       'A call record in the version-neutral form: v3 names, wire values as sent; what only one version has is optional.',
-      fields.map((spec) => property(spec.name, spec, spec.v2 === null || spec.v3 === null)),
+      fields.map((spec) => property(spec.name, spec, optional(spec))),
+    ),
+    object(
+      'CallView',
+      'A call with its number texts as numbers and its times as instants; made by `readCall`.',
+      [
+        ...fields.map(
+          (spec) =>
+            `${docLine(spec)}\n  readonly ${spec.name}${optional(spec) ? '?' : ''}: ${viewType(spec)};`,
+        ),
+        '  /** Fields that hold something, but not what the table says. */\n  readonly unreadable: readonly FieldName[];',
+      ],
     ),
     object(
       'CallV2',

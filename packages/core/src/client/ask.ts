@@ -3,6 +3,8 @@ import type { Operation } from '../observe/channels.ts';
 
 /** One thing to ask the server, and how to read the answer. What `read` throws counts as a failed attempt. */
 export interface Ask<T> {
+  /** Tells the events of one request from those of others. Empty, so that it can be printed with them. */
+  readonly id: object;
   readonly operation: Operation;
   readonly request: Outgoing;
   /** The address as it may be shown. */

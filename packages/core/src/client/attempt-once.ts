@@ -108,8 +108,8 @@ function tell(
   answer: Answer | undefined,
   error: unknown,
 ): void {
-  const { operation, url } = ask;
-  const event = { id: ask, operation, url, attempt, durationMs };
+  const { id, operation, url } = ask;
+  const event = { id, operation, url, attempt, durationMs };
   const heard = answer ? { status: answer.status, bytes: answer.body.length } : {};
   const failed = error === undefined ? {} : { error: error instanceof CallsError ? error.code : 'aborted' };
   channels.attempt.publish({ ...event, ...heard, ...failed });

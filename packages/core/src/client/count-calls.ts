@@ -36,6 +36,7 @@ async function countByRequest(
   const tail = `/count${queryString({ q })}`;
   const { requests } = context;
   const asked = await context.engine.ask({
+    id: {},
     operation: 'count',
     request: requests.bidManagement(tail),
     url: requests.shown(tail),

@@ -17,7 +17,7 @@ export interface Engine {
 export function createEngine(settings: Settings): Engine {
   let own: Promise<Dispatcher> | undefined;
   let ready = settings.dispatcher;
-  let closed = false;
+  let closed: Promise<void> | undefined;
 
   return {
     async ask(ask) {
@@ -37,10 +37,9 @@ export function createEngine(settings: Settings): Engine {
         );
       return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
     },
-    async close() {
-      if (closed) return;
-      closed = true;
-      if (own) await (await own).close();
+    close() {
+      closed ??= own ? own.then((agent) => agent.close()) : Promise.resolve();
+      return closed;
     },
   };
 }

@@ -12,6 +12,7 @@ export async function getCall(context: Context, sid: string, { signal }: SignalO
   const tail = `/${encode(sid)}`;
   const { requests } = context;
   const asked = await context.engine.ask({
+    id: {},
     operation: 'get',
     request: requests.bidManagement(tail),
     url: requests.shown(tail),

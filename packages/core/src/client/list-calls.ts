@@ -59,6 +59,7 @@ export async function askPage<T>(
   const tail = queryString({ q, rows, start: start === 0 ? undefined : start });
   const { requests } = context;
   const asked = await context.engine.ask({
+    id: {},
     operation: 'list',
     request: requests.bidManagement(tail),
     url: requests.shown(tail),

@@ -18,6 +18,7 @@ export async function listSmsNumbers(context: Context, options: SmsOptions): Pro
   if (method !== 'GET' && method !== 'POST')
     throw new ConfigurationError('invalid_argument', "method must be 'GET' or 'POST'.");
   const asked = await context.engine.ask({
+    id: {},
     operation: 'sms',
     request: smsRequest(context.settings, method),
     // The keys stand in the query here, so that the shown address is put together apart.

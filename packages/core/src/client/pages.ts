@@ -46,6 +46,7 @@ export async function* pages(context: Context, query: ListQuery): AsyncGenerator
     const gained = page.count - overlap;
     const fresh = unseen(context, walk, page.content.slice(overlap));
     walk.position += Math.max(0, gained);
+    if (fresh.length === 0 && gained > 0 && walk.total === null) throw repeating();
     // A short page without a total may be the last one or a clamped one; asking on by its size finds out.
     if (page.count > 0 && page.count < walk.size) walk.size = page.count;
     if (fresh.length > 0 || !walk.begun) yield { records: fresh, range: page.range, meta: page.meta };
@@ -53,6 +54,16 @@ export async function* pages(context: Context, query: ListQuery): AsyncGenerator
     if (isDone(walk, gained, page.count)) return;
   }
 }
+
+/** Without a total nothing else would end the walk through a server that sends the same page for ever. */
+const repeating = (): ResponseError =>
+  new ResponseError(
+    'wrong_page',
+    'The server sends the same calls again as the next page: it seems to ignore start.',
+    {
+      hint: 'Ask with a date filter and rows large enough for one page.',
+    },
+  );
 
 function isDone(walk: Walk, gained: number, count: number): boolean {
   const { position, total } = walk;

@@ -31,8 +31,8 @@ export async function retryLoop<T>(
       if (!error.isRetryable || attempt >= settings.retry.attempts) throw error;
       if (clock.now() + wait >= end) throw comeBackLater(error, clock.now(), wait);
       if (channels.retry.hasSubscribers) {
-        const { operation, url } = ask;
-        channels.retry.publish({ id: ask, operation, url, attempt, waitMs: wait, error: error.code });
+        const { id, operation, url } = ask;
+        channels.retry.publish({ id, operation, url, attempt, waitMs: wait, error: error.code });
       }
     } finally {
       limiter?.release(outcome);
@@ -72,5 +72,5 @@ async function passLimiter(settings: Settings, ask: Ask<unknown>, leftMs: number
   }
   const waitedMs = clock.now() - asked;
   if (waitedMs > 0 && channels.wait.hasSubscribers)
-    channels.wait.publish({ id: ask, operation: ask.operation, waitedMs });
+    channels.wait.publish({ id: ask.id, operation: ask.operation, waitedMs });
 }

@@ -1,4 +1,4 @@
-import { redact } from './redact.ts';
+import { knownWords, safeProse } from './safe-prose.ts';
 
 const longest = 400;
 
@@ -7,19 +7,6 @@ const telling = new Set(
   'error errors message messages code detail details title type status reason result result_description description error_description fault request_id requestid instance pointer parameter expected found position'.split(
     ' ',
   ),
-);
-
-/** Words that gateways and login pages use. Text of unknown origin is shown through this list only. */
-const plain = new Set(
-  (
-    'a access account again allowed an and api are at authentication authorization authorized bad be browser by busy cannot client ' +
-    'cloudflare code connect connection contact could data database denied disabled does down due error exceeded exception expired ' +
-    'failed failure fatal for forbidden found from gateway has have host http https id in inactive internal invalid is key keys later ' +
-    'limit limited log login maintenance many method missing moved name nginx no not of on or origin out overloaded page path ' +
-    'permission please proxy quota rate reached read refused request requests required reset response retry secret server service session ' +
-    'sign signin slow system temporarily temporary that the this throttled time timed timeout to token too try unable unauthorized ' +
-    'unavailable unexpected unknown upstream url user version was web while with wrong you your'
-  ).split(' '),
 );
 
 /**
@@ -35,7 +22,7 @@ export function bodyExcerpt(body: Uint8Array): string {
   if (text[0] === '{' || text[0] === '[') return cap(json(text, size));
   if (/^<(?:!doctype html|html|head|body)/i.test(text)) return cap(html(text, size));
   if (text[0] === '<') return cap(xml(text, size));
-  return cap(`[text, ${size}: ${commonWords(text)}]`);
+  return cap(`[text, ${size}: ${knownWords(text)}]`);
 }
 
 function json(text: string, size: string): string {
@@ -46,7 +33,7 @@ function json(text: string, size: string): string {
     return `[broken json, ${size}]`;
   }
   const said = tell(value, 0);
-  if (said !== undefined) return redact(JSON.stringify(said));
+  if (said !== undefined) return JSON.stringify(said);
   return Array.isArray(value) ? `[json array of ${value.length}, ${size}]` : `[json object, ${size}]`;
 }
 
@@ -60,35 +47,29 @@ function tell(value: unknown, depth: number): unknown {
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     if (!telling.has(key.toLowerCase())) continue;
-    const said = typeof item === 'object' && item !== null ? (strings(item) ?? tell(item, depth + 1)) : item;
+    const said = tellOne(item, depth);
     if (said !== undefined && said !== null) kept[key] = said;
   }
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-const strings = (value: unknown): unknown =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.slice(0, 3) : undefined;
+function tellOne(item: unknown, depth: number): unknown {
+  if (typeof item === 'string') return safeProse(item);
+  if (typeof item === 'number') return Math.abs(item) < 10_000 ? item : '[number]';
+  if (Array.isArray(item) && item.every((one) => typeof one === 'string'))
+    return item.slice(0, 3).map(safeProse);
+  return typeof item === 'object' ? tell(item, depth + 1) : item;
+}
 
 function html(text: string, size: string): string {
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1];
-  return `[html page, ${size}${title ? `, titled: ${commonWords(title)}` : ''}]`;
+  return `[html page, ${size}${title ? `, titled: ${knownWords(title)}` : ''}]`;
 }
 
 function xml(text: string, size: string): string {
   const pick = (name: string) => new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(text)?.[1]?.trim();
   const said = [pick('result'), pick('result_description')].filter(Boolean).join(': ');
-  return said ? `[xml, ${size}: ${redact(said)}]` : `[xml, ${size}]`;
-}
-
-function commonWords(text: string): string {
-  const words = text.slice(0, 200).split(/\s+/);
-  return words
-    .map((word) => {
-      const bare = word.toLowerCase().replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
-      return plain.has(bare) || /^[1-5]\d\d$/.test(bare) ? word.replace(/[^\w.,:!'-]/g, '') : '…';
-    })
-    .join(' ')
-    .replace(/…(?: …)+/g, '…');
+  return said ? `[xml, ${size}: ${safeProse(said)}]` : `[xml, ${size}]`;
 }
 
 const cap = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);

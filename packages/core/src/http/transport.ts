@@ -60,8 +60,8 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
       finish();
       failure = error;
       chunks = [];
-      controller?.abort(error instanceof Error ? error : new Error('stopped'));
       reject(error);
+      controller?.abort(asError(error));
     };
     const onAbort = () => fail(signal?.reason);
     const watch = () => {
@@ -77,7 +77,7 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
       onRequestStart(given) {
         controller = given;
         heard = clock.now();
-        if (done) given.abort(failure instanceof Error ? failure : new Error('stopped'));
+        if (done) given.abort(asError(failure));
       },
       onResponseStart(_, code, fields) {
         heard = clock.now();
@@ -101,11 +101,15 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
         });
       },
       onResponseError(_, error) {
-        fail(networkError(error, request.origin, status !== 0));
+        // An abort of our own comes back here, too.
+        if (!done) fail(networkError(error, request.origin, status !== 0));
       },
     });
   });
 }
+
+/** A signal may be aborted with anything; the transport wants an error. */
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error('stopped'));
 
 function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }: Limits): number {
   return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent));

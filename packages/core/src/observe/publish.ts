@@ -4,13 +4,13 @@ import { channels, type Operation, type RequestEvent } from './channels.ts';
 
 /** Runs one call to the server between a start and an end event. */
 export async function tracedRequest<T extends { attempts: number; answer: { status: number } }>(
-  ask: { readonly operation: Operation; readonly url: string },
+  ask: { readonly id: object; readonly operation: Operation; readonly url: string },
   clock: Clock,
   run: () => Promise<T>,
 ): Promise<T> {
-  const { operation, url } = ask;
+  const { id, operation, url } = ask;
   const began = clock.now();
-  const base = { id: ask, operation, url };
+  const base = { id, operation, url };
   channels.request.publish({ phase: 'start', ...base } satisfies RequestEvent);
   const end = (rest: Partial<RequestEvent>) =>
     channels.request.publish({

@@ -5,11 +5,12 @@ export interface PageRange {
   readonly total: number | null;
 }
 
-const shape = /^\s*(?:[a-z]+[ =])?\s*(?:(\d{1,15})\s*-\s*(\d{1,15})|\*)\s*\/\s*(\d{1,15}|\*)\s*$/i;
+const shape = /^\s*(?:[a-z]+[ =])?\s*(?:(\d{1,9})\s*-\s*(\d{1,9})|\*)\s*\/\s*(\d{1,9}|\*)\s*$/i;
 
 /**
  * Reads `3-4/18` and its variants: a unit in front (`items 3-4/18`), an unknown total (a star after the slash), an empty
  * page (a star or `0-0` before it). Null when there is no header or it says something else.
+ * Nine digits are enough for any list; a longer number is no position, but perhaps somebody's number.
  */
 export function parseContentRange(header: string | undefined): PageRange | null {
   const match = shape.exec(header ?? '');

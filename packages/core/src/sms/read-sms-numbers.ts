@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { bodyExcerpt } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
-import { redact } from '../errors/redact.ts';
+import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
 
 /** An SMS-enabled number of an account. */
@@ -82,10 +82,14 @@ function textOf(node: unknown): string {
 }
 
 function failed(result: string, description: string): ResponseError {
-  const why = description ? `: ${redact(description).slice(0, 200)}` : '';
-  return new ResponseError('sms_failed', `The SMS listing failed (${redact(result).slice(0, 60)}${why}).`, {
-    hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
-  });
+  const why = description ? `: ${safeProse(description).slice(0, 200)}` : '';
+  return new ResponseError(
+    'sms_failed',
+    `The SMS listing failed (${safeProse(result).slice(0, 60)}${why}).`,
+    {
+      hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
+    },
+  );
 }
 
 const htmlPage = (body: Buffer): ResponseError =>

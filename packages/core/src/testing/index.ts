@@ -10,5 +10,6 @@ export {
   startHostileServer,
 } from './hostile-server.ts';
 export { makeCalls, makeWireCalls } from './make-calls.ts';
+export { createManualClock, type ManualClock } from './manual-clock.ts';
 export { createMockAgent, type MockOptions } from './mock-agent.ts';
 export type { PlannedAnswer } from './plan-answer.ts';

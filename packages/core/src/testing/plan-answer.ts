@@ -1,4 +1,4 @@
-import { matcher, toFilter } from '@call-attribution/query-dsl';
+import { matcher, safeParse } from '@call-attribution/query-dsl';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
@@ -29,7 +29,14 @@ export function planAnswer(served: Served, url: string): PlannedAnswer {
   if (!match) return { status: 404, headers: json, body: Buffer.from('{"error":"no such address"}') };
   const version = match[1] as Version;
   const item = match[2] === undefined ? undefined : decodeURIComponent(match[2]);
-  const matches = matcher(toFilter(searchParams.get('q') ?? ''));
+  const filter = safeParse(searchParams.get('q') ?? '');
+  if (!filter.ok)
+    return {
+      status: 400,
+      headers: json,
+      body: Buffer.from(JSON.stringify({ error: filter.problem.message })),
+    };
+  const matches = matcher(filter.filter);
   const found = served.calls.filter((call) => matches(call));
   if (item === undefined) return planList(served, found, version, searchParams);
   if (item === 'count' && version === 'v2')

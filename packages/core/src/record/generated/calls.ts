@@ -1,4 +1,5 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
+import type { Moment } from '../moment.ts';
 
 /** The listed values of `ppc_status`; others may come with time. */
 export type PpcStatus =
@@ -242,6 +243,164 @@ export type Call = {
   readonly custom_id?: string | null;
   /** Value of `_st_custom_value`, set by the website of the visit. */
   readonly custom_value?: string | null;
+};
+
+/** A call with its number texts as numbers and its times as instants; made by `readCall`. */
+export type CallView = {
+  /** Unique id of the call; the key of the record. */
+  readonly sid: string;
+  /** Account the call belongs to. */
+  readonly acct_id: string;
+  /** When the call was made. */
+  readonly date_added: Moment | null;
+  /** Minutes, in steps of a tenth, the call was on the system without a second party. */
+  readonly smart_minutes: number | null;
+  /** Minutes, in steps of a tenth, the caller was connected to a second party. */
+  readonly talk_minutes: number | null;
+  /** When the second party was connected. */
+  readonly talk_start: Moment | null;
+  /** When the second party was disconnected. */
+  readonly talk_end: Moment | null;
+  /** Length of the call in whole minutes, rounded up. */
+  readonly call_duration?: number | null;
+  /** Number that was dialed. */
+  readonly dnis: string;
+  /** Caller ID: the number the caller called from. */
+  readonly ani: string;
+  /** First name of the caller, from reverse lookup when that is enabled and found something. */
+  readonly first_name: string | null;
+  /** Last name of the caller, from reverse lookup. */
+  readonly last_name: string | null;
+  /** Street address of the caller, from reverse lookup. */
+  readonly street_address: string | null;
+  /** City of the caller, from reverse lookup. */
+  readonly city: string | null;
+  /** State of the caller, from reverse lookup. */
+  readonly state: string | null;
+  /** Zip code of the caller, from reverse lookup. */
+  readonly zipcode: string | null;
+  /** @deprecated Mostly null; `dnis` and `ani` say what it was meant to say. */
+  readonly phone_number?: string | null;
+  /** Label the account gave to the dialed number. */
+  readonly phone_label: string | null;
+  /** Present in every record; the API text does not say what it holds. Treated as a link to a recording. */
+  readonly recording: string | null;
+  /** @deprecated Always null; not to be used. */
+  readonly call_logging_id?: null;
+  /** @deprecated Id associated with the visitor. */
+  readonly super_id?: string | null;
+  /** Unique id of the visitor. */
+  readonly pid?: string;
+  /** How surely the call belongs to the web session, 1 (surest) to 5. One of 1, 2, 3, 4, 5. */
+  readonly rank: number | null;
+  /** Channel the call came through: a tracked web visit or a call extension of an ad. The wire value for web visits may carry a product name. */
+  readonly channel: string;
+  /** Kind of tracking activity that made the number on the page change. One of 1, 2, 3, 4, 5, 6, 7, 8. */
+  readonly activity_type_id: number;
+  /** Pattern of the URL tag that made the number change. */
+  readonly activity_keyword: string | null;
+  /** What in the visit matched the tracking activity. */
+  readonly incoming_keyword: string | null;
+  /** Words typed into the search engine before the number was shown. */
+  readonly search_term: string | null;
+  /** URL tag that made the number change, its wildcards filled in from the visit. */
+  readonly url_tag: string;
+  /** Full address of the page where the visitor was first attributed. */
+  readonly first_touch: string | null;
+  /** Title of the first-touch page. */
+  readonly first_touch_title?: string | null;
+  /** Domain of the first-touch page. */
+  readonly first_touch_domain?: string | null;
+  /** Path of the first-touch page, without the domain. */
+  readonly landing_page?: string | null;
+  /** Full address of the page where the visitor was last attributed before calling. */
+  readonly last_touch: string | null;
+  /** Title of the last-touch page. */
+  readonly last_touch_title?: string | null;
+  /** Domain of the last-touch page. */
+  readonly last_touch_domain?: string | null;
+  /** When the last touch took place. */
+  readonly last_touch_timestamp: Moment | null;
+  /** Path of the last-touch page, without the domain. */
+  readonly conversion_page?: string | null;
+  /** Domain the visitor came from; may be empty. */
+  readonly referrer: string;
+  /** When the visitor first saw a substituted number and tracking began. */
+  readonly displayed_timestamp: Moment | null;
+  /** Id of the pool the number was taken from. */
+  readonly pool_id: number;
+  /** Id of the set of domains the visit is tracked on. */
+  readonly domain_set_id: number;
+  /** Id of the tracking location, where there is one. */
+  readonly location_id?: number | null;
+  /** How far the ad data of the call has been processed; the first two values may still change. One of Not Processed, Waiting For Keyword, Processed, Desktop, No Match, N/A. */
+  readonly ppc_status?: PpcStatus | (string & {});
+  /** Search-advertising account id. */
+  readonly ppc_account_id: string | null;
+  /** Campaign id. */
+  readonly ppc_campaign_id: string | null;
+  /** Campaign name. */
+  readonly ppc_campaign?: string | null;
+  /** Ad group id. */
+  readonly ppc_adgroup_id: string | null;
+  /** Ad group name. */
+  readonly ppc_adgroup?: string | null;
+  /** Keyword id. */
+  readonly ppc_keyword_id: string | null;
+  /** Keyword text. */
+  readonly ppc_keywords?: string | null;
+  /** Match type of the keyword; not known for legacy call extensions. */
+  readonly ppc_match_type?: string | null;
+  /** Ad id. */
+  readonly ppc_ad_id?: string | null;
+  /** Click id of the ad click. */
+  readonly ppc_gclid?: string | null;
+  /** Click parameter: keyword. */
+  readonly vt_keyword: string | null;
+  /** Click parameter: match type. */
+  readonly vt_matchtype: string | null;
+  /** Click parameter: network the ad was shown on. */
+  readonly vt_network: string | null;
+  /** Click parameter: kind of device. */
+  readonly vt_device: string | null;
+  /** Click parameter: model of the device. */
+  readonly vt_devicemodel: string | null;
+  /** Click parameter: creative id. */
+  readonly vt_creative: string | null;
+  /** Click parameter: placement. */
+  readonly vt_placement: string | null;
+  /** Click parameter: target. */
+  readonly vt_target: string | null;
+  /** Click parameter: first free parameter. */
+  readonly vt_param1: string | null;
+  /** Click parameter: second free parameter. */
+  readonly vt_param2: string | null;
+  /** Click parameter: random number. */
+  readonly vt_random: string | null;
+  /** Click parameter: experiment id. */
+  readonly vt_aceid: string | null;
+  /** Click parameter: position of the ad. */
+  readonly vt_adposition: string | null;
+  /** Click parameter: type of the ad. */
+  readonly vt_adtype: string | null;
+  /** Present in every record; the API text does not say what it holds. By its name a product target id. */
+  readonly vt_ads_producttargetid: string | null;
+  /** IP address of the visitor. */
+  readonly ip_address: string;
+  /** Operating system of the visitor. */
+  readonly os?: string | null;
+  /** Version of the operating system. */
+  readonly os_version?: string | null;
+  /** Browser of the visitor. */
+  readonly browser?: string | null;
+  /** Version of the browser. */
+  readonly browser_version?: string | null;
+  /** Value of `_st_custom_id`, set by the website of the visit. */
+  readonly custom_id?: string | null;
+  /** Value of `_st_custom_value`, set by the website of the visit. */
+  readonly custom_value?: string | null;
+  /** Fields that hold something, but not what the table says. */
+  readonly unreadable: readonly FieldName[];
 };
 
 /** A call record as v2 sends it. */

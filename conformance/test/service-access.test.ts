@@ -1,0 +1,107 @@
+import { testKeys } from '@call-attribution/service';
+import { describe, expect, test } from 'vitest';
+import { send } from './raw.ts';
+import { bearer, foreign, keys, openWorld, sidsOf } from './world.ts';
+
+const entries: unknown[] = [];
+const { url, get } = await openWorld({ log: (entry) => entries.push(entry) });
+const limited = await openWorld({ rateLimit: { requests: 2, seconds: 60 } });
+const [v2, v3] = ['/v2/user/bid-management', '/v3/user/bid-management'];
+const without = (name: 'access_key' | 'secret_key') =>
+  Object.fromEntries(Object.entries(keys).filter(([key]) => key !== name));
+
+describe('access', () => {
+  test('[R90] v3 opens with both key headers, and not with one', async () => {
+    expect((await get(v3, keys)).status).toBe(200);
+    for (const name of ['access_key', 'secret_key'] as const) {
+      const answer = await get(v3, without(name));
+      expect([answer.status, answer.json()]).toMatchObject([
+        401,
+        { code: 'missing_credentials', detail: expect.stringContaining(name) },
+      ]);
+    }
+  });
+
+  test('[R91] v3 opens with a bearer token too', async () => {
+    expect((await get(v3, bearer)).status).toBe(200);
+  });
+
+  test('[R92] v2 opens with a bearer token only', async () => {
+    expect((await get(v2, bearer)).status).toBe(200);
+    const answer = await get(v2, keys);
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+  });
+
+  test('[R93] each account sees its own records', async () => {
+    const { accessKey, secretKey } = testKeys('102');
+    const answer = await get(`${v3}?q=inc_gce:1`, { access_key: accessKey, secret_key: secretKey });
+    expect(sidsOf(answer.json())).toEqual([foreign.sid]);
+  });
+
+  test.each([
+    ['a wrong secret', { ...keys, secret_key: 'wrong' }, 401, 'invalid_credentials'],
+    [
+      'another account’s secret',
+      { ...keys, secret_key: testKeys('102').secretKey },
+      401,
+      'invalid_credentials',
+    ],
+    ['an unknown token', { authorization: 'Bearer nope' }, 401, 'invalid_credentials'],
+    ['another scheme', { authorization: 'Basic abc' }, 401, 'malformed_authorization'],
+    ['nothing', {}, 401, 'missing_credentials'],
+    ['two kinds at once', { ...keys, ...bearer }, 400, 'two_credentials'],
+  ])('[R95] %s is refused', async (_, headers, status, code) => {
+    const answer = await get(v3, headers as Record<string, string>);
+    expect([answer.status, answer.headers['content-type'], answer.json()]).toMatchObject([
+      status,
+      'application/problem+json',
+      { code, status },
+    ]);
+  });
+
+  test('[R94] no answer and no log line holds a key', async () => {
+    const secrets = Object.values(testKeys('101'));
+    const answers = [
+      await get(`${v3}?rows=1`),
+      await get(`${v3}?access_key=${secrets[0]}&rows=1`),
+      await get(v3, { ...keys, secret_key: `${secrets[1]}x` }),
+      await get(`/ibp_api.php?action=nope&access_key=${secrets[0]}&secret_access_key=${secrets[1]}`),
+    ];
+    const seen = JSON.stringify([answers.map((a) => [a.body, a.headers]), entries]);
+    expect(entries.length).toBeGreaterThan(3);
+    for (const secret of secrets) expect(seen).not.toContain(secret);
+  });
+
+  test('[R96] has no limit unless one is set; then 429 with Retry-After, per key', async () => {
+    const seen = [];
+    for (let i = 0; i < 3; i += 1) seen.push(await limited.get(`${v3}?rows=1`));
+    expect(seen.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(seen[1]?.headers.ratelimit).toMatch(/^"key";r=0;t=\d+$/);
+    expect(seen[2]?.headers['retry-after']).toMatch(/^\d+$/);
+    expect(seen[2]?.json()).toMatchObject({ code: 'too_many_requests' });
+    expect((await limited.get(`${v3}?rows=1`, bearer)).status).toBe(200);
+    expect((await get(v3)).headers.ratelimit).toBeUndefined();
+  });
+});
+
+describe('a request that is too long or no HTTP', () => {
+  test('[R95] gets 414 for its URL and 431 for its headers', async () => {
+    const long = await get(`${v3}?q=${'a'.repeat(9_000)}`);
+    expect([long.status, long.json()]).toMatchObject([414, { code: 'url_too_long' }]);
+    const heavy = await get(v3, { ...keys, 'X-Long': 'a'.repeat(40_000) });
+    expect([heavy.status, heavy.json()]).toMatchObject([431, { code: 'headers_too_long' }]);
+  });
+
+  test('[R95] gets 400 when it cannot be read', async () => {
+    const answer = await send(url, 'what?\r\n\r\n');
+    expect([answer.status, answer.json()]).toMatchObject([400, { code: 'unreadable_request' }]);
+  });
+
+  test('[R95] gets 404 with a hint for an unknown path', async () => {
+    const answer = await get('/v3/user/bids');
+    expect([answer.status, answer.json()]).toMatchObject([
+      404,
+      { code: 'unknown_path', detail: expect.stringContaining('/v3/user/bid-management') },
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Call } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import { createService, openStore, type ServiceOptions, testKeys } from '@call-attribution/service';
+import { afterAll } from 'vitest';
+import { raw } from './raw.ts';
+
+/** The calls of account 101, in the order of the API. */
+export const calls: readonly Call[] = [...makeCalls(60)].sort((a, b) =>
+  a.date_added === b.date_added ? (a.sid < b.sid ? -1 : 1) : a.date_added < b.date_added ? -1 : 1,
+);
+/** The one call of account 102. */
+export const foreign: Call = { ...(makeCalls(1, 9)[0] as Call), sid: 'FOREIGN-1' };
+
+/** What opens account 101. */
+export const keys = { access_key: testKeys('101').accessKey, secret_key: testKeys('101').secretKey };
+export const bearer = { authorization: `Bearer ${testKeys('101').bearerToken}` };
+
+/** A service over these calls, gone when the test file is done. */
+export async function openWorld(options: Omit<ServiceOptions, 'store'> = {}) {
+  const store = await openStore('sqlite::memory:');
+  const accounts = ['101', '102', '103'].map((id) => ({ id, name: `Account ${id}`, ...testKeys(id) }));
+  const service = createService({ accounts, ...options, store });
+  const { url, legacyUrl } = await service.listen();
+  await store.load('101', calls);
+  await store.upsert('102', [foreign]);
+  await store.putSmsNumbers('101', [
+    { number: '5555550100', smsEnabled: '1', url: 'https://listener.example/sms?a=1&b="2"' },
+    { number: '5555550101', smsEnabled: '0', url: 'https://listener.example/' },
+  ]);
+  afterAll(async () => {
+    await service.close();
+    await store.close();
+  });
+  return {
+    url,
+    legacyUrl,
+    store,
+    get: (path: string, headers: Record<string, string> = keys) => raw(url, path, { headers }),
+    sms: (query: string) => raw(legacyUrl, `/ibp_api.php?${query}`),
+  };
+}
+
+/** The sids of a list. */
+export function sidsOf(records: unknown): string[] {
+  return (records as { sid: string }[]).map(({ sid }) => sid);
+}

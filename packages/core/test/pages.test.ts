@@ -1,0 +1,193 @@
+import { type Call, type Report, ResponseError } from '@call-attribution/core';
+import { type Fault, faults, makeCalls } from '@call-attribution/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { collect, failure, serve } from './support.ts';
+
+const ids = (calls: readonly Call[]): string[] => calls.map((call) => call.sid);
+const all = makeCalls(60);
+
+describe('pages and calls', () => {
+  test.each([
+    [7, 0],
+    [60, 0],
+    [61, 0],
+    [1000, 0],
+    [20, 0],
+    [20, 2],
+    [20, 3],
+  ])('rows %i from page %i: every call once, in order', async (rows, start) => {
+    const { client } = await serve({ calls: [...all] });
+    expect(ids(await collect(client.calls({ rows, start })))).toEqual(ids(all.slice(rows * start)));
+  });
+
+  test('an empty list is one empty page', async () => {
+    const { server, client } = await serve({ calls: [] });
+    const pages = await collect(client.pages());
+    expect(pages.map(({ records, range }) => [records, range])).toEqual([
+      [[], { first: 0, last: 0, total: 0 }],
+    ]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a page past the end is empty and knows the total', async () => {
+    const { client } = await serve({ calls: [...all] });
+    expect(await client.listCalls({ rows: 50, start: 9 })).toMatchObject({
+      records: [],
+      range: { first: 0, last: 0, total: 60 },
+    });
+  });
+
+  test.each([404, 416])('status %i past the end is an empty page, too', async (status) => {
+    const { server, client } = await serve();
+    server.next(faults.replace(status, '{}', { 'content-range': '*/20' }));
+    expect((await client.listCalls({ rows: 50, start: 9 })).range).toEqual({ first: 0, last: 0, total: 20 });
+  });
+
+  test('a server that clamps rows is read on with its real page size', async () => {
+    const told: Report[] = [];
+    const { server, client } = await serve(
+      { calls: [...all], maxRows: 25 },
+      { onReport: (report) => told.push(report) },
+    );
+    expect(ids(await collect(client.calls({ rows: 1000 })))).toEqual(ids(all));
+    expect(server.requests.map(({ query }) => [query.get('rows'), query.get('start')])).toEqual([
+      ['1000', null],
+      ['25', '1'],
+      ['25', '2'],
+    ]);
+    expect(told).toEqual([{ type: 'clamped', asked: 1000, got: 25 }]);
+  });
+
+  test('a clamped server is read from the right call on when the walk begins later', async () => {
+    const { client } = await serve({ calls: [...all], maxRows: 7 });
+    expect(ids(await collect(client.calls({ rows: 20, start: 1 })))).toEqual(ids(all.slice(20)));
+  });
+
+  test('one clamped page says its real size; a later one is refused, for it is another one', async () => {
+    const { client } = await serve({ calls: [...all], maxRows: 25 });
+    expect((await client.listCalls({ rows: 50 })).meta.clampedTo).toBe(25);
+    for (const method of ['listCalls', 'fetchPage'] as const)
+      await expect(client[method]({ rows: 50, start: 1 })).rejects.toMatchObject({
+        code: 'page_clamped',
+        hint: expect.stringContaining('rows: 25'),
+      });
+  });
+
+  test.each([1, 7, 25, 60, 100])(
+    'without Content-Range, rows %i still gives every call once',
+    async (rows) => {
+      const { client } = await serve({ calls: [...all], fault: () => faults.noRange() });
+      expect(ids(await collect(client.calls({ rows })))).toEqual(ids(all));
+    },
+  );
+
+  test('without Content-Range on a clamping server, every call still comes', async () => {
+    const { client } = await serve({ calls: [...all], maxRows: 10, fault: () => faults.noRange() });
+    expect(ids(await collect(client.calls({ rows: 100 })))).toEqual(ids(all));
+  });
+
+  test('without a total, every call still comes', async () => {
+    const { client } = await serve({
+      calls: [...all],
+      fault: () => faults.range((first, last) => `${first}-${last}/*`),
+    });
+    expect(ids(await collect(client.calls({ rows: 25 })))).toEqual(ids(all));
+  });
+
+  test('calls that appear at the beginning while reading are noticed, and none comes twice', async () => {
+    const told: Report[] = [];
+    const { server, client } = await serve({ calls: [...all] }, { onReport: (report) => told.push(report) });
+    server.next(faults.none(), faults.insertFirst(...makeCalls(3, 99)));
+    expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
+    expect(told).toEqual([
+      { type: 'total_moved', from: 60, to: 63 },
+      { type: 'repeated_calls', count: 3 },
+    ]);
+  });
+
+  test('calls that disappear at the beginning while reading let none slip through', async () => {
+    const told: Report[] = [];
+    const { server, client } = await serve({ calls: [...all] }, { onReport: (report) => told.push(report) });
+    server.next(faults.none(), faults.none(), faults.removeFirst(5));
+    expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
+    expect(told[0]).toEqual({ type: 'total_moved', from: 60, to: 55 });
+  });
+
+  test('a list that shrinks by more than can be made good is an error', async () => {
+    const { server, client } = await serve({ calls: [...all] });
+    server.next(faults.none(), faults.none(), faults.removeFirst(50));
+    await expect(collect(client.calls({ rows: 10 }))).rejects.toMatchObject({ code: 'list_moved' });
+  });
+
+  test('a server that stops short of its own total is an error, never a short list', async () => {
+    const gone: Fault = faults.replace(404, '{}');
+    const { client } = await serve({
+      calls: [...all],
+      fault: ({ query }) => (query.get('start') === '2' ? gone : undefined),
+    });
+    const error = await failure(collect(client.calls({ rows: 20 })));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({ code: 'list_short' });
+  });
+
+  test('a server that sends the same page for ever is an error', async () => {
+    const { client } = await serve({
+      calls: [...all],
+      fault: () => faults.replace(200, JSON.stringify(all.slice(0, 5))),
+    });
+    const seen: string[] = [];
+    const walk = (async () => {
+      for await (const call of client.calls({ rows: 5 })) seen.push(call.sid);
+    })();
+    await expect(walk).rejects.toMatchObject({ code: 'wrong_page' });
+    expect(seen).toEqual(ids(all.slice(0, 5)));
+  });
+
+  test('a page that fails for good ends the walk with its error, after the pages before it', async () => {
+    const { client } = await serve({
+      calls: [...all],
+      fault: ({ query }) => (query.get('start') === '1' ? faults.status(500) : undefined),
+    });
+    const seen: string[] = [];
+    const error = await failure(
+      (async () => {
+        for await (const call of client.calls({ rows: 20 })) seen.push(call.sid);
+      })(),
+    );
+    expect([seen.length, (error as ResponseError).code]).toEqual([20, 'server_error']);
+  });
+
+  test('leaving the loop asks for nothing more', async () => {
+    const { server, client } = await serve({ calls: [...all] });
+    for await (const call of client.calls({ rows: 5 })) if (call.sid === all[7]?.sid) break;
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('whatever the sizes, clamps and transient faults: every call once, in order', async () => {
+    const kinds = [
+      faults.none(),
+      faults.cutQuietly(),
+      faults.status(503),
+      faults.noRange(),
+      faults.rangeTooLong(),
+      faults.html(),
+    ];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 60 }),
+        fc.integer({ min: 1, max: 70 }),
+        fc.integer({ min: 1, max: 70 }),
+        fc.array(fc.nat(kinds.length - 1), { maxLength: 12 }),
+        async (count, rows, maxRows, plan) => {
+          const calls = all.slice(0, count);
+          const { server, client } = await serve({ calls: [...calls], maxRows });
+          // No more than three faults in a row, or the retries are used up.
+          server.next(...plan.flatMap((kind, i) => (i % 3 === 2 ? [faults.none()] : [kinds[kind] as Fault])));
+          expect(ids(await collect(client.calls({ rows })))).toEqual(ids(calls));
+        },
+      ),
+      { numRuns: Number(process.env.CALLS_RUNS ?? 40) },
+    );
+  });
+});

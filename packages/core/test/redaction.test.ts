@@ -1,0 +1,215 @@
+import { channel } from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
+import {
+  apiKeys,
+  bearerToken,
+  CallsError,
+  type Client,
+  type ClientOptions,
+  fields,
+  redact,
+} from '@call-attribution/core';
+import { type Fault, faults, makeWireCalls } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import { collect, serve } from './support.ts';
+
+/** What must never be seen: for each field a value nobody else has, and the keys. */
+const canaries: Record<string, string> = Object.fromEntries(
+  fields.map(({ name }) => [name, `Kanarie-${name}-7781`]),
+);
+Object.assign(canaries, {
+  ani: '5555550177',
+  dnis: '+1 (555) 555-0188',
+  phone_number: '555-555-0199',
+  first_name: 'Kanaria',
+  last_name: 'Vogelsang',
+  street_address: '4711 Zwitscher Street',
+  city: 'Piepenburg',
+  zipcode: '98765',
+  ip_address: '203.0.113.77',
+  recording: 'https://recordings.example.com/kanarie/7781.mp3?sig=abcdef',
+  last_touch: 'https://shop.example.com/kontakt?name=kanaria&gclid=Cj0KCQ',
+});
+const keys = ['KANARIE-ACCESS-1', 'KANARIE-SECRET-2', 'KANARIE-TOKEN-3'] as const;
+const forbidden = [
+  ...Object.values(canaries),
+  ...keys,
+  'kanarie/7781',
+  'kontakt?name',
+  '203.0.113',
+  'Zwitscher',
+];
+
+const [base] = makeWireCalls(1, 'v3');
+const record = { ...base, ...canaries } as Record<string, unknown>;
+const list = JSON.stringify([record]);
+const values = Object.values(canaries).join(', ');
+const said = `no call from ${canaries.ani} (${canaries.first_name} ${canaries.last_name}, ${canaries.street_address}, ${canaries.city} ${canaries.zipcode}) at ${canaries.ip_address}, see ${canaries.recording}`;
+const echo = `access_key=${keys[0]} secret_key: "${keys[1]}" Authorization: Bearer ${keys[2]}, key ${keys[0]} of ${keys[1]} and ${keys[2]}`;
+const page = `<!doctype html><html><head><title>${canaries.first_name} ${canaries.ani}</title></head><body>${values} ${echo}</body></html>`;
+const xml = `<response><result>failed</result><result_description>${said} ${echo}</result_description><data>${values}</data></response>`;
+
+const json = (status: number, body: string, headers = {}): Fault => faults.replace(status, body, headers);
+const typed = (status: number, type: string, body: string): Fault =>
+  json(status, body, { 'content-type': type });
+
+const paths: [string, Fault][] = [
+  ...[200, 400, 401, 429, 500].flatMap((status): [string, Fault][] => [
+    [`${status} with a record`, json(status, JSON.stringify(record))],
+    [
+      `${status} with an error beside a record`,
+      json(status, JSON.stringify({ error: 'no', call: record, calls: [record] })),
+    ],
+    [
+      `${status} with an error in prose`,
+      json(status, JSON.stringify({ error: said, message: [said], detail: { reason: echo } })),
+    ],
+    [
+      `${status} with an array of errors`,
+      json(status, JSON.stringify([{ message: said, code: 5555550177 }, record])),
+    ],
+    [`${status} with a cut record`, json(status, list.slice(0, -40))],
+    [`${status} with HTML`, typed(status, 'text/html', page)],
+    [`${status} with HTML called JSON`, json(status, page)],
+    [`${status} with XML`, typed(status, 'text/xml', xml)],
+    [`${status} with CSV`, typed(status, 'text/csv', `${Object.keys(canaries)}\n${values}`)],
+    [`${status} with prose`, typed(status, 'text/plain', `${said} ${echo}`)],
+  ]),
+  ['a content type that tells', typed(200, `text/${canaries.first_name};x=${canaries.ani}`, list)],
+  [
+    'a redirect that tells',
+    faults.redirect(`https://elsewhere.example/${canaries.ani}?access_key=${keys[0]}&t=${keys[2]}`),
+  ],
+  ['a request id that tells', json(500, '{}', { 'x-request-id': `${keys[1]}` })],
+  ['an unknown packing that tells', json(200, list, { 'content-encoding': `${canaries.first_name}` })],
+  [
+    'a range that tells',
+    json(200, list, { 'content-range': `${canaries.ani}-${canaries.ani}/${canaries.ani}` }),
+  ],
+  [
+    'broken UTF-8',
+    { change: (answer) => ({ ...answer, body: Buffer.concat([Buffer.from(list), Buffer.from([0xff])]) }) },
+  ],
+  ['a cut connection', { ...json(200, list), ...faults.cutBody(0.9) }],
+  [
+    'a record under unknown names',
+    json(200, JSON.stringify([{ ...base, [String(canaries.ani)]: 1, [values.slice(0, 60)]: 2 }])),
+  ],
+  ['an array of texts', json(200, JSON.stringify(Object.values(canaries)))],
+  ['more rows than asked', json(200, JSON.stringify(Array(300).fill(record)))],
+  ['no HTTP', { send: (_, response) => void response.socket?.end(`${said}\r\n${echo}\r\n`) }],
+];
+
+const reads: [string, (client: Client) => Promise<unknown>][] = [
+  ['listCalls', (client) => client.listCalls()],
+  ['fetchPage', async (client) => (await client.fetchPage()).records()],
+  ['calls', (client) => collect(client.calls())],
+  ['getCall', (client) => client.getCall('S1-0000001')],
+  ['countCalls', (client) => client.countCalls()],
+  ['listSmsNumbers', (client) => client.listSmsNumbers()],
+];
+
+/** Everything about an error that could end up in a log. */
+function everything(error: unknown): string {
+  const { stack, cause } = error as Error;
+  return [
+    String(error),
+    stack,
+    JSON.stringify(error),
+    inspect(error, { depth: 10, showHidden: true }),
+    inspect(cause),
+  ].join('\n');
+}
+
+function expectClean(text: string): void {
+  expect(forbidden.filter((canary) => text.includes(canary))).toEqual([]);
+}
+
+describe.each([
+  ['keys', { auth: apiKeys(keys[0], keys[1]), records: 'strict' }],
+  ['a bearer token', { auth: bearerToken(keys[2]), legacyAuth: apiKeys(keys[0], keys[1]), version: 'v2' }],
+] satisfies [string, Partial<ClientOptions>][])(
+  'with %s, nothing of a call or a key is in errors, reports and events',
+  (_, auth) => {
+    test.each(paths)('%s', async (_name, fault) => {
+      const seen: string[] = [];
+      const listen = (event: unknown) => seen.push(inspect(event, { depth: 10, showHidden: true }));
+      const names = ['request', 'attempt', 'retry', 'wait', 'page'].map((name) =>
+        channel(`call-attribution:${name}`),
+      );
+      for (const one of names) one.subscribe(listen);
+      let errors = 0;
+      try {
+        const onReport = (report: unknown) => seen.push(inspect(report));
+        const options = { ...auth, onReport, retry: { attempts: 2, baseDelay: 0 }, timeout: { total: 1000 } };
+        const { client } = await serve({ fault: () => fault }, options);
+        for (const [, read] of reads) {
+          const error = await read(client).then(
+            () => undefined,
+            (thrown: unknown) => thrown,
+          );
+          if (error === undefined) continue;
+          errors += 1;
+          expect(error).toBeInstanceOf(CallsError);
+          seen.push(everything(error));
+        }
+      } finally {
+        for (const one of names) one.unsubscribe(listen);
+      }
+      expect(errors).toBeGreaterThan(0);
+      expectClean(seen.join('\n'));
+    });
+  },
+);
+
+describe('a broken field is named without its value', () => {
+  test.each(fields.filter(({ v3 }) => v3 !== null).map(({ name }) => name))('%s', async (name) => {
+    for (const broken of [
+      [canaries[name]],
+      { x: canaries[name] },
+      ...(typeof base?.[name as never] === 'number' ? [canaries[name]] : []),
+    ]) {
+      const body = JSON.stringify([{ ...base, [name]: broken }]);
+      const { client } = await serve({ fault: () => faults.replace(200, body) }, { records: 'strict' });
+      const error = await client.listCalls().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'invalid_record' });
+      expect((error as CallsError).message).toContain(`${name}: expected`);
+      expectClean(everything(error));
+    }
+  });
+});
+
+describe('redact', () => {
+  test.each([
+    ['call 555-555-0100 now', 'call [number] now'],
+    ['+1 (555) 555-0100', '[number]'],
+    ['5555550100', '[number]'],
+    ['at 192.0.2.17', 'at [ip]'],
+    ['from 2001:db8::1 here', 'from [ip] here'],
+    ['2001:0db8:0000:0000:0000:0000:0000:0001', '[ip]'],
+    ['at 12:30:05', 'at 12:30:05'],
+    ['date_added:[2024-01-01 00:00:00 TO *]', 'date_added:[2024-01-01 00:00:00 TO *]'],
+    ['write to a.b@example.com', 'write to [email]'],
+    ['https://u:p@rec.example.com/a/b?c=d', 'https://rec.example.com/…'],
+    ['https://api.example.com', 'https://api.example.com'],
+    ['secret_access_key=abc&x=1', 'secret_access_key=[secret]&x=1'],
+    ['"access_key":"abc"', '"access_key":"[secret]"'],
+    ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [secret]'],
+    ['rows 1-250 of 1800', 'rows 1-250 of 1800'],
+  ])('%s -> %s', (text, clean) => {
+    expect(redact(text)).toBe(clean);
+    expect(redact(clean)).toBe(clean);
+  });
+});
+
+test('what an error says still helps', async () => {
+  const body = JSON.stringify({
+    error: 'rows must be a number from 1 to 1000; found "many"',
+    code: 'INVALID_PARAMETER',
+  });
+  const { client } = await serve({ fault: () => faults.replace(400, body) });
+  const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
+  expect(error.body).toBe(
+    '{"error":"rows must be a number from 1 to 1000; found \\"many\\"","code":"INVALID_PARAMETER"}',
+  );
+});

@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import {
+  apiKeys,
+  bearerToken,
+  type ClientOptions,
+  ConfigurationError,
+  createClient,
+  secret,
+} from '@call-attribution/core';
+import { describe, expect, test } from 'vitest';
+import { serve } from './support.ts';
+
+const auth = apiKeys('key-one', 'key-two');
+const baseUrl = 'https://api.example.com';
+
+/** The configuration error of a construction. */
+function refused(options: unknown): ConfigurationError {
+  try {
+    createClient(options as ClientOptions);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('secrets', () => {
+  test('print as [secret] everywhere', () => {
+    const hidden = secret('s3cr3t-value');
+    const shown = [
+      String(hidden),
+      `${hidden}`,
+      JSON.stringify({ hidden }),
+      inspect({ hidden }, { depth: 9, showHidden: true }),
+      JSON.stringify({ ...hidden }),
+    ];
+    expect(shown).toEqual(['[secret]', '[secret]', '{"hidden":"[secret]"}', '{ hidden: [secret] }', '{}']);
+    expect(inspect(apiKeys('s3cr3t-a', 's3cr3t-b'))).not.toContain('s3cr3t');
+    expect(structuredClone({ hidden: { ...hidden } })).toEqual({ hidden: {} });
+  });
+  test('are trimmed', async () => {
+    const { server, client } = await serve({}, { auth: apiKeys('  key-one\n', '\tkey-two\r\n') });
+    await client.listCalls();
+    expect(server.requests[0]?.headers).toMatchObject({ access_key: 'key-one', secret_key: 'key-two' });
+  });
+  test.each([
+    ['', 'is empty'],
+    ['  \n', 'is empty'],
+    ['LEAK\nME', 'line break'],
+    ['LEAK ME', 'blank or control'],
+    ['LEAK\u0000ME', 'blank or control'],
+    ['LEAK–ME', 'outside ASCII'],
+    ['"LEAKME"', 'quotes'],
+    [undefined, 'must be a string; found undefined'],
+    [null, 'found null'],
+  ])('%j is refused without being shown', (value, message) => {
+    for (const make of [
+      () => apiKeys(value as string, 'ok'),
+      () => apiKeys('ok', value as string),
+      () => bearerToken(value as string),
+    ]) {
+      expect(make).toThrow(ConfigurationError);
+      expect(make).toThrow(message);
+      expect(make).not.toThrow(/LEAK|ME\b/);
+    }
+  });
+});
+
+describe('auth', () => {
+  test.each([
+    ['v3' as const, auth, { access_key: 'key-one', secret_key: 'key-two' }],
+    ['v3' as const, bearerToken('Bearer t0ken'), { authorization: 'Bearer t0ken' }],
+    ['v2' as const, bearerToken('t0ken'), { authorization: 'Bearer t0ken' }],
+  ])('%s sends the headers of its kind and no others', async (version, given, headers) => {
+    const { server, client } = await serve({}, { version, auth: given });
+    await client.listCalls();
+    const sent = server.requests[0]?.headers ?? {};
+    expect(sent).toMatchObject(headers);
+    expect(['authorization', 'access_key', 'secret_key'].filter((name) => name in sent).sort()).toEqual(
+      Object.keys(headers).sort(),
+    );
+  });
+  test('keys with v2 fail at construction and say what to use', () => {
+    const error = refused({ baseUrl, version: 'v2', auth });
+    expect([error.code, error.hint]).toEqual([
+      'auth_mismatch',
+      "Use auth: bearerToken(token), or version: 'v3' with these keys.",
+    ]);
+  });
+  test('plain objects are no auth', () => {
+    expect(
+      refused({ baseUrl, auth: { kind: 'keys', accessKey: 'LEAK', secretKey: 'LEAK' } }).message,
+    ).not.toContain('LEAK');
+  });
+  test('without auth nothing is sent', async () => {
+    const client = createClient({ baseUrl });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
+  });
+});
+
+describe('options', () => {
+  test.each([
+    [{}, 'baseUrl is missing'],
+    [{ baseUrl: 'api.example.com' }, 'baseUrl is not an absolute URL'],
+    [{ baseUrl: 'ftp://api.example.com' }, 'must begin with https:// or http://'],
+    [{ baseUrl: 'https://user:LEAK@api.example.com' }, 'has credentials in it'],
+    [{ baseUrl: 'https://api.example.com/?access_key=LEAK' }, 'has a query'],
+    [{ baseUrl: 'https://api.example.com/v3/user/bid-management' }, 'already names the version'],
+    [{ baseUrl, legacyBaseUrl: 'nowhere' }, 'legacyBaseUrl is not an absolute URL'],
+    [{ baseUrl, version: 'v4' }, "version must be 'v2' or 'v3'"],
+    [{ baseUrl, timeOut: {} }, 'There is no option timeOut'],
+    [{ baseUrl, timeout: { attempts: 3 } }, 'There is no option timeout.attempts'],
+    [{ baseUrl, timeout: { total: 0 } }, 'timeout.total must be milliseconds above 0'],
+    [{ baseUrl, timeout: { idle: '5s' } }, 'timeout.idle must be milliseconds above 0'],
+    [{ baseUrl, retry: { attempts: 0 } }, 'retry.attempts must be a whole number of at least 1'],
+    [{ baseUrl, limiter: { concurrency: 1.5 } }, 'limiter.concurrency must be a whole number'],
+    [{ baseUrl, limiter: { rpm: 5 } }, 'There is no option limiter.rpm'],
+    [{ baseUrl, maxBodyBytes: -1 }, 'maxBodyBytes must be a whole number'],
+    [{ baseUrl, records: 'loose' }, "records must be 'strict', 'report' or 'off'"],
+    [{ baseUrl, userAgent: 'a\r\nb: c' }, 'userAgent must be'],
+    [null, 'options must be an object'],
+  ])('%j is refused', (options, message) => {
+    expect(refused(options).message).toContain(message);
+    expect(refused(options).message).not.toContain('LEAK');
+  });
+  test('a misspelt option is met with the right one', () => {
+    expect(refused({ baseUrl, Timeout: {} }).hint).toBe('Did you mean timeout?');
+  });
+  test('undefined counts as left out, and a path before the API is kept', async () => {
+    const { server, client } = await serve({}, { timeout: { total: undefined as never } });
+    const behind = createClient({ baseUrl: `${server.url}/gateway/`, auth });
+    expect([client.baseUrl, behind.baseUrl]).toEqual([server.url, `${server.url}/gateway`]);
+    await behind.listCalls();
+    expect(server.requests[0]?.url).toBe('/gateway/v3/user/bid-management?rows=250');
+    await behind.close();
+  });
+  test('plain http to another machine is reported', () => {
+    const told: unknown[] = [];
+    createClient({ baseUrl: 'http://api.example.com', auth, onReport: (report) => told.push(report) });
+    createClient({ baseUrl: 'http://127.0.0.1:1', auth, onReport: (report) => told.push(report) });
+    expect(told).toEqual([{ type: 'plain_http', origin: 'http://api.example.com' }]);
+  });
+  test('the user agent names the version of the manifest', async () => {
+    const { server, client } = await serve();
+    await client.listCalls();
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    expect(server.requests[0]?.headers['user-agent']).toBe(`call-attribution-core/${version}`);
+  });
+  test('a closed client says so', async () => {
+    const { client } = await serve();
+    await client.listCalls();
+    await client.close();
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
+  });
+  test.each([{ rows: 0 }, { rows: 1.5 }, { start: -1 }, { rows: '5' as never }])(
+    'the query %j is refused before it is sent',
+    async (query) => {
+      const { server, client } = await serve();
+      await expect(client.listCalls(query)).rejects.toThrow(ConfigurationError);
+      expect(server.requests).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,174 @@
+import { bearerToken, CallsError } from '@call-attribution/core';
+import { type Fault, faults, makeCalls, makeWireCalls } from '@call-attribution/core/testing';
+import { where } from '@call-attribution/query-dsl';
+import { describe, expect, test } from 'vitest';
+import { failure, serve } from './support.ts';
+
+const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.stringify(value), headers);
+
+describe('getCall', () => {
+  const [record] = makeWireCalls(1, 'v3');
+  const [call] = makeCalls(1);
+
+  test.each([
+    ['an object', record],
+    ['an array of one', [record]],
+  ])('understands %s', async (_, value) => {
+    const { server, client } = await serve();
+    server.next(json(value));
+    expect(await client.getCall('S1-0000001')).toEqual(call);
+  });
+
+  test.each([
+    ['404', faults.status(404)],
+    ['an empty array', json([])],
+    ['null', json(null)],
+  ])('%s is not_found', async (_, fault) => {
+    const { server, client } = await serve();
+    server.next(fault);
+    await expect(client.getCall('S1-0000001')).rejects.toMatchObject({
+      code: 'not_found',
+      isRetryable: false,
+      attempts: 1,
+    });
+  });
+
+  test.each([
+    ['an error with status 200', json({ error: 'no' }), 'error_body', 1],
+    ['an array of two', json([record, record]), 'unexpected_shape', 1],
+    ['a text', json('S1-0000001'), 'unexpected_shape', 1],
+    ['an object without sid', json({ id: 1 }), 'unexpected_shape', 1],
+    ['another call, each time', json({ ...record, sid: 'other' }), 'unexpected_shape', 4],
+  ] as const)('%s is %s', async (_, fault, code, attempts) => {
+    const { client } = await serve({ fault: () => fault });
+    await expect(client.getCall('S1-0000001')).rejects.toMatchObject({ code, attempts });
+  });
+
+  test.each([
+    ['a/b?c#d', '/v3/user/bid-management/a%2Fb%3Fc%23d'],
+    ['1 2+3', '/v3/user/bid-management/1%202%2B3'],
+    ['é', '/v3/user/bid-management/%C3%A9'],
+    ['\ud800', '/v3/user/bid-management/%EF%BF%BD'],
+    ['%2e%2e', '/v3/user/bid-management/%252e%252e'],
+  ])('encodes the sid %j', async (sid, url) => {
+    const { server, client } = await serve();
+    expect(await failure(client.getCall(sid))).toBeInstanceOf(CallsError);
+    expect(server.requests[0]?.url).toBe(url);
+  });
+
+  test.each(['', '  ', '.', '..', undefined, 5])('refuses the sid %j before it is sent', async (sid) => {
+    const { server, client } = await serve();
+    await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_argument' });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('the address of the count request is no sid in v2', async () => {
+    const { client } = await serve({}, { version: 'v2', auth: bearerToken('t') });
+    await expect(client.getCall('count')).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+});
+
+describe('countCalls', () => {
+  const v2 = { version: 'v2', auth: bearerToken('t0ken') } as const;
+  const text = (body: string): Fault => faults.replace(200, body, { 'content-type': 'text/plain' });
+
+  test.each([
+    ['a number', json(18)],
+    ['a text', json('18')],
+    ['plain text', text(' 18\n')],
+    ['an object', json({ count: 18 })],
+    ['an object with text', json({ total: '18' })],
+    ['an object under another name', json({ howMany: 18 })],
+    ['an object with more in it', json({ status: 'ok', Count: 18, took: 3 })],
+    ['an object in an object', json({ records: { count: 18 } })],
+    ['an array of an object', json([{ count: '18' }])],
+    ['an array of a number', json([18])],
+  ])('v2 understands %s', async (_, fault) => {
+    const { server, client } = await serve({}, v2);
+    server.next(fault);
+    expect(await client.countCalls()).toEqual({ total: 18, source: 'count' });
+    expect(server.requests[0]?.url).toBe('/v2/user/bid-management/count');
+  });
+
+  test.each([
+    ['an empty array', '[]'],
+    ['an empty body', ''],
+    ['an object without a number', '{"status":"ok"}'],
+  ])('v2 takes the total of Content-Range from %s', async (_, body) => {
+    const { server, client } = await serve({}, v2);
+    server.next(faults.replace(200, body, { 'content-range': '1-1/18' }));
+    expect(await client.countCalls()).toEqual({ total: 18, source: 'content-range' });
+  });
+
+  test.each([
+    ['nothing that counts', json({ status: 'ok' }), 'count_unreadable'],
+    ['a negative number', json(-1), 'count_unreadable'],
+    ['half a call', json(1.5), 'count_unreadable'],
+    ['an error', json({ error: 'no' }), 'error_body'],
+    ['401', faults.status(401), 'unauthorized'],
+  ])('v2 with %s is an error', async (_, fault, code) => {
+    const { client } = await serve({ fault: () => fault }, v2);
+    await expect(client.countCalls()).rejects.toMatchObject({ code });
+  });
+
+  test('v2 without a count request counts by a list of one row', async () => {
+    const { server, client } = await serve({}, v2);
+    server.next(faults.status(404));
+    expect(await client.countCalls()).toEqual({ total: 20, source: 'content-range' });
+    expect(server.requests[1]?.url).toBe('/v2/user/bid-management?rows=1');
+  });
+
+  test('v3 counts by a list of one row, with the filter', async () => {
+    const { server, client } = await serve();
+    const filter = where('talk_minutes').atLeast('10');
+    const expected = server.calls.filter((call) => Number(call.talk_minutes) >= 10).length;
+    expect(await client.countCalls({ filter })).toEqual({ total: expected, source: 'content-range' });
+    expect(server.requests[0]?.url).toBe('/v3/user/bid-management?q=talk_minutes%3A%5B10%20TO%20*%5D&rows=1');
+  });
+
+  test('v3 counts nothing as nothing, and says when no total is told', async () => {
+    const { server, client } = await serve();
+    server.next(faults.replace(200, '[]', { 'content-range': '*/0' }), faults.noRange());
+    expect(await client.countCalls()).toEqual({ total: 0, source: 'content-range' });
+    await expect(client.countCalls()).rejects.toMatchObject({ code: 'count_unreadable' });
+  });
+});
+
+describe('filters', () => {
+  test.each([
+    ['text', 'date_added:[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}'],
+    ['a builder', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00')],
+    ['a filter', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00').toFilter()],
+  ])('as %s go out encoded with %%20', async (_, filter) => {
+    const { server, client } = await serve();
+    await client.listCalls({ filter });
+    expect(server.requests[0]?.url).toBe(
+      '/v3/user/bid-management?q=date_added%3A%5B2024-01-01%2000%3A00%3A00%20TO%202024-02-01%2000%3A00%3A00%7D&rows=250',
+    );
+  });
+  test.each(['', '   '])('%j leaves q out', async (filter) => {
+    const { server, client } = await serve();
+    await client.listCalls({ filter });
+    expect(server.requests[0]?.query.has('q')).toBe(false);
+  });
+  test('a text that is no filter is refused with the place, and nothing is sent', async () => {
+    const { server, client } = await serve();
+    const error = await failure(client.listCalls({ filter: 'date_added:[2024-01-01 00:00:00 TO' }));
+    expect(error).toMatchObject({ name: 'FilterSyntaxError' });
+    expect(server.requests).toEqual([]);
+  });
+  test('inc_gce is for v3 only', async () => {
+    const { client } = await serve({}, { version: 'v2', auth: bearerToken('t') });
+    expect(await failure(client.listCalls({ filter: 'inc_gce:1' }))).toMatchObject({
+      name: 'FilterSyntaxError',
+    });
+  });
+  test('a field this project does not know is left for the server to judge', async () => {
+    const { server, client } = await serve();
+    server.next(faults.status(400));
+    await expect(client.listCalls({ filter: 'novelty:[1 TO 2]' })).rejects.toMatchObject({
+      code: 'bad_request',
+    });
+    expect(server.requests[0]?.query.get('q')).toBe('novelty:[1 TO 2]');
+  });
+});

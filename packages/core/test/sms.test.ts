@@ -1,0 +1,168 @@
+import { apiKeys, bearerToken, ResponseError } from '@call-attribution/core';
+import { type Fault, faults } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import { failure, serve } from './support.ts';
+
+const xml = (inner: string, head = '<?xml version="1.0" encoding="UTF-8"?>'): Fault =>
+  faults.replace(200, `${head}<response>${inner}</response>`, { 'content-type': 'text/xml' });
+
+const told = (count: number | string, numbers: string): string =>
+  `<result/><result_description>[${count}] Number(s) Returned</result_description><data>${numbers}</data>`;
+
+async function read(fault: Fault) {
+  const { server, client } = await serve();
+  server.next(fault);
+  return client.listSmsNumbers();
+}
+
+describe('listSmsNumbers', () => {
+  test('asks with the keys in the query and reads number, flag and address', async () => {
+    const { server, client } = await serve();
+    expect(await client.listSmsNumbers()).toEqual([
+      { number: '0015555550100', smsEnabled: true, url: 'https://listener.example.com/?a=1&b=2' },
+    ]);
+    expect(server.requests[0]?.url).toBe(
+      '/ibp_api.php?action=sms.get_numbers&access_key=key-one&secret_access_key=key-two',
+    );
+    expect(Object.keys(server.requests[0]?.headers ?? {})).not.toContain('access_key');
+  });
+
+  test('sends the keys in a form on request, and none in the address', async () => {
+    const { server, client } = await serve();
+    await client.listSmsNumbers({ method: 'POST' });
+    expect(server.requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/ibp_api.php',
+      body: 'action=sms.get_numbers&access_key=key-one&secret_access_key=key-two',
+    });
+  });
+
+  test.each(['007', '+15555550100', '1e5', '0x1F', '00', '12345678901234567890', '1.0', 'true'])(
+    'the number %s stays text',
+    async (number) => {
+      const [one] = await read(xml(told(1, `<number sms_enabled="1" url="">${number}</number>`)));
+      expect(one).toEqual({ number, smsEnabled: true, url: '' });
+    },
+  );
+
+  test.each([
+    ['no numbers', told(0, ''), []],
+    [
+      'no numbers and no data',
+      '<result/><result_description>[0] Number(s) Returned</result_description>',
+      [],
+    ],
+    ['one', told(1, '<number>1</number>'), ['1']],
+    ['many', told(3, '<number>1</number><number>2</number><number>3</number>'), ['1', '2', '3']],
+    ['blanks around them', told(1, '\n  <number>\n 1 </number>\n'), ['1']],
+    ['character data', told(1, '<number><![CDATA[15]]></number>'), ['15']],
+    ['result success', told(1, '<number>1</number>').replace('<result/>', '<result>Success</result>'), ['1']],
+    ['no word on how many', '<result/><data><number>1</number></data>', ['1']],
+  ])('reads %s', async (_, inner, numbers) => {
+    expect((await read(xml(inner))).map((one) => one.number)).toEqual(numbers);
+  });
+
+  test.each([
+    ['1', true],
+    ['Yes', true],
+    ['true', true],
+    ['0', false],
+    ['no', false],
+    ['perhaps', null],
+    [undefined, null],
+  ])('the flag %j reads as %j', async (flag, expected) => {
+    const attribute = flag === undefined ? '' : ` sms_enabled="${flag}"`;
+    const [one] = await read(xml(told(1, `<number${attribute}>1</number>`)));
+    expect([one?.smsEnabled, one?.url]).toEqual([expected, null]);
+  });
+
+  test('a document type is tolerated and its declarations do no harm', async () => {
+    const head =
+      '<?xml version="1.0"?><!DOCTYPE response [<!ELEMENT response (result,result_description,data)>]>';
+    expect(await read(xml(told(1, '<number>1</number>'), head))).toHaveLength(1);
+  });
+
+  test.each([
+    ['a count that is too high', told(2, '<number>1</number>'), 'sms_count_mismatch', 4],
+    ['a count that is too low', told(0, '<number>1</number>'), 'sms_count_mismatch', 4],
+    [
+      'failed',
+      '<result>failed</result><result_description>Invalid keys</result_description>',
+      'sms_failed',
+      1,
+    ],
+    ['INVALID ACCOUNT', '<result>INVALID ACCOUNT</result>', 'sms_failed', 1],
+    ['nothing', '', 'invalid_xml', 4],
+  ] as const)('%s is an error', async (_, inner, code, attempts) => {
+    const { client } = await serve({ fault: () => xml(inner) });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code, attempts });
+  });
+
+  test('the reason of a failure is told', async () => {
+    expect(String(await failure(read(faults.smsFailed('[5555550100] Unregistered'))))).toBe(
+      'ResponseError: The SMS listing failed (failed: [[number]] Unregistered).',
+    );
+  });
+
+  const whole = `<?xml version="1.0"?><response>${told(2, '<number>1</number><number>2</number>')}</response>`;
+  test.each(Array.from({ length: whole.length - 1 }, (_, i) => i + 1).filter((i) => i % 9 === 0))(
+    'a document cut after %i characters is an error',
+    async (length) => {
+      const { client } = await serve({
+        fault: () => faults.replace(200, whole.slice(0, length), { 'content-type': 'text/xml' }),
+      });
+      expect(await failure(client.listSmsNumbers())).toBeInstanceOf(ResponseError);
+    },
+  );
+
+  test.each([
+    [
+      'an entity bomb',
+      '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;">]>',
+    ],
+    ['an outside entity', '<!DOCTYPE r [<!ENTITY d SYSTEM "file:///etc/hostname">]>'],
+  ])('%s does no harm', async (_, head) => {
+    const { client } = await serve({ fault: () => xml(told(1, '<number>&d;</number>'), head) });
+    const result = await client.listSmsNumbers().catch((error: unknown) => error);
+    if (result instanceof ResponseError) expect(result.code).toBe('invalid_xml');
+    else expect(JSON.stringify(result).length).toBeLessThan(2000);
+  });
+
+  test.each([
+    ['a login page', faults.html(), 'html_page'],
+    ['JSON', faults.replace(200, '{"error":"no"}'), 'invalid_xml'],
+    ['CSV', faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }), 'invalid_xml'],
+    ['no body', faults.replace(200), 'invalid_xml'],
+    [
+      'another root',
+      faults.replace(200, '<data><number>1</number></data>', { 'content-type': 'text/xml' }),
+      'invalid_xml',
+    ],
+    ['broken UTF-8', faults.replace(200, '<response>', { 'content-type': 'text/xml' }), 'invalid_xml'],
+    ['401', faults.status(401), 'unauthorized'],
+    ['a body over the cap', faults.bomb(90_000_000), 'body_too_large'],
+  ])('%s is an error', async (_, fault, code) => {
+    const { client } = await serve({ fault: () => fault });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code });
+  });
+
+  test('a hundred thousand numbers are read', async () => {
+    const many = Array.from(
+      { length: 100_000 },
+      (_, i) => `<number sms_enabled="1" url="https://l.example/${i}">${i}</number>`,
+    );
+    expect(await read(xml(told(many.length, many.join(''))))).toHaveLength(100_000);
+  });
+
+  test('a bearer token needs keys beside it', async () => {
+    const { client } = await serve({}, { auth: bearerToken('t') });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'auth_mismatch' });
+    const both = await serve({}, { auth: bearerToken('t'), legacyAuth: apiKeys('a', 'b'), version: 'v2' });
+    expect(await both.client.listSmsNumbers()).toHaveLength(1);
+  });
+
+  test('without its address it says which option is missing', async () => {
+    const { client } = await serve({}, { legacyBaseUrl: undefined as never });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'missing_legacy_url' });
+  });
+});

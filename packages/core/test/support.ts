@@ -1,0 +1,50 @@
+import { apiKeys, type Client, type ClientOptions, createClient } from '@call-attribution/core';
+import {
+  fastRetry,
+  type HostileOptions,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
+import { onTestFinished } from 'vitest';
+
+/** Runs something when the test is over. */
+export function afterwards(run: () => unknown): void {
+  onTestFinished(async () => {
+    await run();
+  });
+}
+
+/** A hostile server and a client of it, both gone when the test is over. */
+export async function serve(
+  serverOptions: HostileOptions = {},
+  clientOptions: Partial<ClientOptions> = {},
+): Promise<{ server: HostileServer; client: Client }> {
+  const server = await startHostileServer(serverOptions);
+  afterwards(() => server.close());
+  const client = createClient({
+    baseUrl: server.url,
+    legacyBaseUrl: server.legacyUrl,
+    auth: apiKeys('key-one', 'key-two'),
+    retry: fastRetry,
+    ...clientOptions,
+  });
+  afterwards(() => client.close());
+  return { server, client };
+}
+
+/** What a promise is rejected with. */
+export async function failure(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('expected a rejection');
+}
+
+/** All items of an async iterable. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}

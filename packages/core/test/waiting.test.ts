@@ -1,0 +1,200 @@
+import { createLimiter, HttpError } from '@call-attribution/core';
+import { createManualClock, faults } from '@call-attribution/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { askedDelay, retryDelay } from '../src/http/retry.ts';
+import { failure, serve } from './support.ts';
+
+const now = Date.UTC(2024, 0, 1);
+const policy = { attempts: 4, baseDelay: 250, maxDelay: 8000 };
+
+describe('the wait a server asks for', () => {
+  test.each([
+    ['seconds', { 'retry-after': '5' }, 5000],
+    ['part of a second', { 'retry-after': '0.5' }, 500],
+    ['a date', { 'retry-after': 'Mon, 01 Jan 2024 00:00:10 GMT' }, 10_000],
+    [
+      'a date against the clock of the server',
+      { 'retry-after': 'Mon, 01 Jan 2024 01:00:10 GMT', date: 'Mon, 01 Jan 2024 01:00:00 GMT' },
+      10_000,
+    ],
+    ['a date in the past', { 'retry-after': 'Sun, 31 Dec 2023 00:00:00 GMT' }, 0],
+    ['RateLimit-Reset', { 'ratelimit-reset': '30' }, 30_000],
+    ['X-RateLimit-Reset since 1970', { 'x-ratelimit-reset': String(now / 1000 + 7) }, 7000],
+    ['X-RateLimit-Reset in milliseconds since 1970', { 'x-ratelimit-reset': String(now + 7000) }, 7000],
+    ['Retry-After before RateLimit-Reset', { 'retry-after': '5', 'ratelimit-reset': '60' }, 5000],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['a negative number', { 'retry-after': '-5' }, undefined],
+    ['nothing', {}, undefined],
+  ])('is read from %s', (_, headers, expected) => {
+    expect(askedDelay(headers, now)).toBe(expected);
+  });
+
+  test('is never cut short, and jitter on top of it stays small', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.nat(1e6),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (attempt, asked, random) => {
+          const wait = retryDelay(policy, attempt, asked, () => random);
+          expect(wait).toBeGreaterThanOrEqual(asked);
+          expect(wait).toBeLessThanOrEqual(asked + policy.baseDelay);
+        },
+      ),
+    );
+  });
+
+  test('without it, the wait is anything up to the doubled bound', () => {
+    const bounds = [1, 2, 3, 9].map((attempt) => retryDelay(policy, attempt, undefined, () => 0.9999));
+    expect(bounds).toEqual([249, 499, 999, 7999]);
+    expect(retryDelay(policy, 3, undefined, () => 0)).toBe(0);
+  });
+});
+
+describe('retries by a clock that is told the time', () => {
+  test('no attempt comes before the server asked for it', async () => {
+    const clock = createManualClock(now);
+    const { server, client } = await serve({}, { clock, random: () => 0 });
+    server.next(faults.rateLimited(30));
+    const work = client.listCalls();
+    while (clock.pending() === 0 || server.requests.length === 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    await expect.poll(() => clock.pending()).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(29_999);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(1);
+    expect((await work).meta.attempts).toBe(2);
+  });
+
+  test('a wait past the total deadline fails at once and says when to come back', async () => {
+    const { server, client } = await serve({}, { timeout: { total: 5000 } });
+    server.next(faults.rateLimited(60));
+    const before = Date.now();
+    const error = (await failure(client.listCalls())) as HttpError;
+    expect(error).toBeInstanceOf(HttpError);
+    expect(error).toMatchObject({
+      code: 'rate_limited',
+      attempts: 1,
+      retryAfterMs: 60_000,
+      isRetryable: true,
+    });
+    const when = Date.parse(/come back after (\S+)\.$/.exec(error.hint ?? '')?.[1] ?? '');
+    expect(when).toBeGreaterThanOrEqual(before + 60_000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('attempts: 1 never retries', async () => {
+    const { server, client } = await serve({}, { retry: { attempts: 1 } });
+    server.next(faults.status(503));
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'server_error', attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the limiter', () => {
+  test('lets no more requests start in any minute than allowed, and none waits without need', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 10 }),
+        fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 40 }),
+        async (requestsPerMinute, gaps) => {
+          const clock = createManualClock();
+          const limiter = createLimiter({ requestsPerMinute }, clock);
+          const starts: number[] = [];
+          for (const gap of gaps) {
+            void limiter.acquire().then(() => starts.push(clock.now()));
+            await clock.advance(gap);
+          }
+          await clock.advance(60_000 * 41);
+          expect(starts).toHaveLength(gaps.length);
+          for (const [i, start] of starts.entries()) {
+            const earlier = starts[i - requestsPerMinute];
+            if (earlier !== undefined) expect(start - earlier).toBeGreaterThanOrEqual(60_000);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('keeps to its concurrency and serves in order', async () => {
+    const limiter = createLimiter({ concurrency: 2 }, createManualClock());
+    const order: number[] = [];
+    const work = [0, 1, 2, 3].map((i) => limiter.acquire().then(() => order.push(i)));
+    await Promise.all(work.slice(0, 2));
+    expect(order).toEqual([0, 1]);
+    limiter.release('ok');
+    await work[2];
+    expect(order).toEqual([0, 1, 2]);
+    limiter.release('ok');
+    await work[3];
+  });
+
+  test('a pause holds everybody back', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ concurrency: 9 }, clock);
+    limiter.pause(5000);
+    let through = 0;
+    for (let i = 0; i < 3; i += 1) void limiter.acquire().then(() => (through += 1));
+    await clock.advance(4999);
+    expect(through).toBe(0);
+    await clock.advance(1);
+    expect(through).toBe(3);
+  });
+
+  test('an aborted wait leaves its place to the next', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ concurrency: 1 }, clock);
+    await limiter.acquire();
+    const stop = new AbortController();
+    const first = failure(limiter.acquire(stop.signal));
+    const second = limiter.acquire();
+    stop.abort(new Error('enough'));
+    expect(await first).toMatchObject({ message: 'enough' });
+    limiter.release('ok');
+    await second;
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('adaptive: a 429 lowers the rate, good answers raise it again', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ adaptive: true }, clock);
+    const burst = async (count: number) => {
+      let through = 0;
+      for (let i = 0; i < count; i += 1) void limiter.acquire().then(() => (through += 1));
+      await clock.advance(0);
+      return through;
+    };
+    expect(await burst(10)).toBe(10);
+    limiter.release('limited');
+    await clock.advance(60_001);
+    expect(await burst(10)).toBe(7);
+    for (let i = 0; i < 17; i += 1) limiter.release('ok');
+    await clock.advance(60_001 * 2);
+    expect(await burst(12)).toBeGreaterThan(7);
+  });
+
+  test('a client shares the pause of one 429 among its requests', async () => {
+    const clock = createManualClock(now);
+    const { server, client } = await serve({}, { clock, random: () => 0, limiter: { concurrency: 1 } });
+    server.next(faults.rateLimited(10));
+    const work = [client.listCalls(), client.listCalls()];
+    await expect.poll(() => server.requests.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(9_999);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(1);
+    await expect.poll(() => server.requests.length).toBe(3);
+    expect((await Promise.all(work)).map((page) => page.meta.attempts).sort()).toEqual([1, 2]);
+  });
+
+  test('a request that the limiter never lets through ends at the total deadline', async () => {
+    const limiter = createLimiter({ concurrency: 1 }, createManualClock());
+    await limiter.acquire();
+    const { server, client } = await serve({}, { limiter, timeout: { total: 30 } });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'total_timeout' });
+    expect(server.requests).toEqual([]);
+  });
+});
