@@ -61,12 +61,12 @@ function innerRange(buffer: Buffer): Slice | undefined {
 
 /**
  * Records of one server begin with the same key, so that `},{"key":` is looked for with the engine's own byte search.
- * Inside a text this cannot stand, for its quotes would be escaped there. When the number found is not the number
- * told, nothing is concluded, and the exact way decides.
+ * Inside a text this cannot stand, for its quotes would be escaped there; among nested objects it can, where an array
+ * holds them. With an array in sight, or when the number found is not the number told, the exact way decides.
  */
 function quickSplit(buffer: Buffer, { start, end }: Slice, expected: number): Slice[] | undefined {
   const keyEnd = buffer[start + 1] === quote ? buffer.indexOf('":', start + 2) : -1;
-  if (keyEnd < 0 || keyEnd - start > 64) return undefined;
+  if (keyEnd < 0 || keyEnd - start > 64 || mayHoldArray(buffer, start, end)) return undefined;
   const border = Buffer.concat([Buffer.from('},'), buffer.subarray(start, keyEnd + 2)]);
   const slices: Slice[] = [];
   let from = start;
@@ -77,6 +77,17 @@ function quickSplit(buffer: Buffer, { start, end }: Slice, expected: number): Sl
   }
   slices.push({ start: from, end });
   return slices.length === expected ? slices : undefined;
+}
+
+/** An array within a record follows a colon, a comma or another array; in a text a bracket mostly follows something else. */
+function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
+  for (let at = buffer.indexOf(0x5b, start); at >= 0 && at < end; at = buffer.indexOf(0x5b, at + 1)) {
+    let before = at - 1;
+    while (before > start && isBlank(buffer[before])) before -= 1;
+    const byte = buffer[before];
+    if (byte === 0x3a || byte === 0x2c || byte === 0x5b) return true;
+  }
+  return false;
 }
 
 /** Walks through every byte: texts are skipped, braces counted. */

@@ -1,0 +1,92 @@
+import { fields, toCall, type Version } from '@call-attribution/core';
+import { callSchema, callV2Schema, callV3Schema } from '@call-attribution/core/schemas';
+import { makeCalls, makeWireCalls } from '@call-attribution/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findProblems, isCleanRecord } from '../src/record/check-record.ts';
+
+const versions: Version[] = ['v2', 'v3'];
+const anything = fc.oneof(
+  fc.constantFrom(
+    null,
+    undefined,
+    '',
+    '1',
+    '7.5',
+    '-1',
+    '1e5',
+    1,
+    1.5,
+    9,
+    true,
+    'Processed',
+    'x',
+    '2024-01-01 00:00:00',
+    '2024-01-01 00:00:00.0',
+  ),
+  fc.string(),
+  fc.constant([]),
+  fc.constant({}),
+);
+
+describe.each(versions)('a %s record', (version) => {
+  const names = fields.flatMap((field) => field[version] ?? []);
+  const schema = version === 'v2' ? callV2Schema : callV3Schema;
+  const [good] = makeWireCalls(1, version) as object[];
+
+  test('passes the quick check exactly when the slow one finds nothing, and the schema agrees', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), anything, fc.boolean(), (name, value, extra) => {
+        const record: Record<string, unknown> = { ...good, [name]: value, ...(extra ? { novel: 1 } : {}) };
+        if (value === undefined) delete record[name];
+        const problems = findProblems(record, version);
+        expect(isCleanRecord(record, version)).toBe(problems.length === 0);
+        const broken = problems.filter(({ kind }) => kind !== 'unknown_field');
+        expect(schema.safeParse(record).success).toBe(broken.length === 0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('with a wrong value in any field is reported under that field, and kept', () => {
+    for (const name of names) {
+      const told: string[] = [];
+      const broken = { ...good, [name]: { odd: true } };
+      if (name === 'sid') continue;
+      const call = toCall(broken, version, { onProblem: ({ kind, field }) => told.push(`${kind} ${field}`) });
+      expect(told).toEqual([`type ${name}`]);
+      expect(Object.values(call)).toContainEqual({ odd: true });
+    }
+  });
+
+  test('without a field is reported as missing it', () => {
+    for (const name of names.filter((one) => one !== 'sid')) {
+      const told: string[] = [];
+      const { [name as never]: _, ...short } = good as Record<string, unknown>;
+      toCall(short, version, { onProblem: ({ kind, field }) => told.push(`${kind} ${field}`) });
+      expect(told).toEqual([`missing ${name}`]);
+    }
+  });
+
+  test('without sid is refused, except in mode off', () => {
+    const { sid: _, ...short } = good as { sid: string };
+    expect(() => toCall(short, version)).toThrow(/sid: expected string, found nothing/);
+    expect(toCall(short, version, { records: 'off' })).not.toHaveProperty('sid');
+  });
+});
+
+test('the deprecated fields are tolerated in v3', () => {
+  const told: unknown[] = [];
+  const [good] = makeWireCalls(1, 'v3');
+  const call = toCall({ ...good, phone_number: null, super_id: 'x', call_logging_id: null }, 'v3', {
+    onProblem: (p) => told.push(p),
+  });
+  expect([told, call.super_id]).toEqual([[], 'x']);
+});
+
+test('the neutral schema takes what either version gives', () => {
+  for (const version of versions)
+    for (const record of makeWireCalls(20, version))
+      expect(callSchema.safeParse(toCall(record, version)).error).toBeUndefined();
+  for (const call of makeCalls(20)) expect(callSchema.safeParse(call).success).toBe(true);
+});

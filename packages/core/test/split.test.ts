@@ -1,0 +1,109 @@
+import { ResponseError, splitRecords } from '@call-attribution/core';
+import { makeWireCalls } from '@call-attribution/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+const cut = (text: string, expected?: number | null): unknown[] => {
+  const bytes = Buffer.from(text);
+  return splitRecords(bytes, expected).map(({ start, end }) =>
+    JSON.parse(bytes.subarray(start, end).toString()),
+  );
+};
+
+/** Texts that look like borders of records. */
+const nasty = fc.constantFrom(
+  '},{',
+  '"},{"sid":',
+  '\\',
+  '\\"',
+  '}]',
+  '[{',
+  '},{"sid":"1',
+  '\\\\"},{\\"sid\\":',
+  'é漢😀',
+  '',
+);
+const value = fc.oneof(
+  nasty,
+  fc.string(),
+  fc.integer(),
+  fc.constant(null),
+  fc.array(fc.record({ sid: nasty }), { maxLength: 2 }),
+);
+const record = fc.record({ sid: fc.string(), a: value, b: value });
+
+describe('splitRecords', () => {
+  test('finds the records of a page as sent', () => {
+    const records = makeWireCalls(50, 'v3');
+    expect(cut(JSON.stringify(records), 50)).toEqual(records);
+    expect(cut(JSON.stringify(records))).toEqual(records);
+  });
+
+  test('whatever stands in texts, nested values and blanks: the same records as JSON.parse', () => {
+    fc.assert(
+      fc.property(
+        fc.array(record, { maxLength: 8 }),
+        fc.boolean(),
+        fc.constantFrom(undefined, 1, '\t'),
+        (records, told, indent) => {
+          const text = JSON.stringify(records, null, indent);
+          expect(cut(text, told ? records.length : null)).toEqual(JSON.parse(text));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a wrong number is an error, higher or lower', () => {
+    fc.assert(
+      fc.property(
+        fc.array(record, { maxLength: 6 }),
+        fc.integer({ min: -3, max: 3 }).filter((n) => n !== 0),
+        (records, off) => {
+          const expected = Math.max(0, records.length + off);
+          fc.pre(expected !== records.length);
+          expect(() => splitRecords(Buffer.from(JSON.stringify(records)), expected)).toThrow(ResponseError);
+        },
+      ),
+    );
+  });
+
+  test('cut anywhere, it is an error or all of it', () => {
+    const text = JSON.stringify(makeWireCalls(3, 'v2'));
+    for (let length = 0; length < text.length; length += 7) {
+      expect(() => splitRecords(Buffer.from(text.slice(0, length)), 3)).toThrow(ResponseError);
+      expect(() => splitRecords(Buffer.from(text.slice(0, length)))).toThrow(ResponseError);
+    }
+  });
+
+  test.each([
+    ['[]', 0],
+    [' [ ] \n', 0],
+    ['[{}]', 1],
+    ['\ufeff[{"a":1}]', 1],
+    ['[ {"a":1} ,\r\n {"a":2} ]', 2],
+  ])('%j has %i records', (text, count) => {
+    expect(cut(text)).toHaveLength(count);
+    expect(cut(text, count)).toHaveLength(count);
+  });
+
+  test.each([
+    '',
+    '{}',
+    'null',
+    '[1]',
+    '["a"]',
+    '[[]]',
+    '[{},]',
+    '[,{}]',
+    '[{} {}]',
+    '[{}',
+    '{}]',
+    '[{}]]',
+    '[{"a":"}]',
+    '[{]}',
+    'x',
+  ])('%j is refused', (text) => {
+    expect(() => splitRecords(Buffer.from(text))).toThrow(ResponseError);
+  });
+});
