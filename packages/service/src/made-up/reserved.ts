@@ -3,92 +3,77 @@
 // RFC 5737 and RFC 3849, and the domains of RFC 2606.
 import { pad, type Random } from './random.ts';
 
-/** A town, with the number ranges in which its made-up callers live. */
+/** A town in which made-up callers live. */
 interface Place {
   readonly city: string;
   readonly state: string;
   readonly zip: string;
-  /** Digits in front of the free ones. */
-  readonly prefixes: readonly string[];
 }
 
-const northAmerica = (city: string, state: string, zip: string, areas: string): Place => ({
-  city,
-  state,
-  zip,
-  prefixes: areas.split(' ').map((area) => `1${area}55501`),
-});
-const britain = (city: string, state: string, zip: string, prefix: string): Place => ({
-  city,
-  state,
-  zip,
-  prefixes: [`44${prefix}`],
-});
-
-// Towns by country.
-const places = {
+// Towns by country: name, state, zip code, and the area codes or prefixes whose reserved numbers are used.
+const towns = {
   us: [
-    northAmerica('Denver', 'CO', '80202', '303 720 983'),
-    northAmerica('New York', 'NY', '10001', '212 646 332 917'),
-    northAmerica('Los Angeles', 'CA', '90012', '213 310 323 424'),
-    northAmerica('Chicago', 'IL', '60601', '312 773 872'),
-    northAmerica('Houston', 'TX', '77002', '713 281 832'),
-    northAmerica('San José', 'CA', '95112', '408 669'),
-    northAmerica('Austin', 'TX', '78701', '512 737'),
-    northAmerica('Boston', 'MA', '02108', '617 857'),
-    northAmerica("Coeur d'Alene", 'ID', '83814', '208 986'),
-    northAmerica('Miami', 'FL', '33101', '305 786'),
-    northAmerica('Atlanta', 'GA', '30303', '404 470 678 770'),
-    northAmerica('Philadelphia', 'PA', '19107', '215 267 445'),
-    northAmerica('Phoenix', 'AZ', '85004', '602 480 623'),
-    northAmerica('San Diego', 'CA', '92101', '619 858'),
-    northAmerica('Dallas', 'TX', '75201', '214 469 972'),
-    northAmerica('San Antonio', 'TX', '78205', '210 726'),
-    northAmerica('Columbus', 'OH', '43215', '614 380'),
-    northAmerica('Charlotte', 'NC', '28202', '704 980'),
-    northAmerica('Indianapolis', 'IN', '46204', '317 463'),
-    northAmerica('Nashville', 'TN', '37201', '615 629'),
-    northAmerica('Portland', 'OR', '97204', '503 971'),
-    northAmerica('Las Vegas', 'NV', '89101', '702 725'),
-    northAmerica('Seattle', 'WA', '98101', '206'),
-    northAmerica('Minneapolis', 'MN', '55401', '612'),
-    northAmerica('Kansas City', 'MO', '64106', '816'),
-    northAmerica('Albuquerque', 'NM', '87102', '505'),
-    northAmerica('Honolulu', 'HI', '96813', '808'),
-    northAmerica('Anchorage', 'AK', '99501', '907'),
+    'Denver|CO|80202|303 720 983',
+    'New York|NY|10001|212 646 332 917',
+    'Los Angeles|CA|90012|213 310 323 424',
+    'Chicago|IL|60601|312 773 872',
+    'Houston|TX|77002|713 281 832',
+    'San José|CA|95112|408 669',
+    'Austin|TX|78701|512 737',
+    'Boston|MA|02108|617 857',
+    "Coeur d'Alene|ID|83814|208 986",
+    'Miami|FL|33101|305 786',
+    'Atlanta|GA|30303|404 470 678 770',
+    'Philadelphia|PA|19107|215 267 445',
+    'Phoenix|AZ|85004|602 480 623',
+    'San Diego|CA|92101|619 858',
+    'Dallas|TX|75201|214 469 972',
+    'San Antonio|TX|78205|210 726',
+    'Columbus|OH|43215|614 380',
+    'Charlotte|NC|28202|704 980',
+    'Indianapolis|IN|46204|317 463',
+    'Nashville|TN|37201|615 629',
+    'Portland|OR|97204|503 971',
+    'Las Vegas|NV|89101|702 725',
+    'Seattle|WA|98101|206',
+    'Minneapolis|MN|55401|612',
+    'Kansas City|MO|64106|816',
+    'Albuquerque|NM|87102|505',
+    'Honolulu|HI|96813|808',
+    'Anchorage|AK|99501|907',
   ],
   ca: [
-    northAmerica('Montréal', 'QC', 'H2X 1Y4', '514 438'),
-    northAmerica('Québec', 'QC', 'G1R 4S9', '418 581'),
-    northAmerica('Trois-Rivières', 'QC', 'G9A 5H9', '819 873'),
-    northAmerica('Ottawa', 'ON', 'K1P 5M7', '613 343'),
-    northAmerica('Toronto', 'ON', 'M5H 2N2', '416 647 437'),
-    northAmerica('Vancouver', 'BC', 'V6B 1A1', '604 778 236'),
-    northAmerica('Calgary', 'AB', 'T2P 1J9', '403 587'),
-    northAmerica('Winnipeg', 'MB', 'R3C 1A5', '204 431'),
-    northAmerica('Halifax', 'NS', 'B3H 4R2', '902'),
+    'Montréal|QC|H2X 1Y4|514 438',
+    'Québec|QC|G1R 4S9|418 581',
+    'Trois-Rivières|QC|G9A 5H9|819 873',
+    'Ottawa|ON|K1P 5M7|613 343',
+    'Toronto|ON|M5H 2N2|416 647 437',
+    'Vancouver|BC|V6B 1A1|604 778 236',
+    'Calgary|AB|T2P 1J9|403 587',
+    'Winnipeg|MB|R3C 1A5|204 431',
+    'Halifax|NS|B3H 4R2|902',
   ],
   gb: [
-    britain('London', 'England', 'EC1A 1BB', '2079460'),
-    britain('Manchester', 'England', 'M1 1AE', '1614960'),
-    britain('Leeds', 'England', 'LS1 4DY', '1134960'),
-    britain('Sheffield', 'England', 'S1 2HE', '1144960'),
-    britain('Nottingham', 'England', 'NG1 5DT', '1154960'),
-    britain('Leicester', 'England', 'LE1 5YA', '1164960'),
-    britain('Bristol', 'England', 'BS1 4ST', '1174960'),
-    britain('Reading', 'England', 'RG1 2AG', '1184960'),
-    britain('Birmingham', 'England', 'B1 1BB', '1214960'),
-    britain('Newcastle upon Tyne', 'England', 'NE1 7RU', '1914980'),
-    britain('Liverpool', 'England', 'L1 8JQ', '1514960'),
-    britain('Edinburgh', 'Scotland', 'EH1 1YZ', '1314960'),
-    britain('Glasgow', 'Scotland', 'G1 1XQ', '1414960'),
-    britain('Belfast', 'Northern Ireland', 'BT1 5GS', '2896496'),
-    britain('Caerdydd / Cardiff', 'Cymru', 'CF10 3AT', '2920180'),
+    'London|England|EC1A 1BB|2079460',
+    'Manchester|England|M1 1AE|1614960',
+    'Leeds|England|LS1 4DY|1134960',
+    'Sheffield|England|S1 2HE|1144960',
+    'Nottingham|England|NG1 5DT|1154960',
+    'Leicester|England|LE1 5YA|1164960',
+    'Bristol|England|BS1 4ST|1174960',
+    'Reading|England|RG1 2AG|1184960',
+    'Birmingham|England|B1 1BB|1214960',
+    'Newcastle upon Tyne|England|NE1 7RU|1914980',
+    'Liverpool|England|L1 8JQ|1514960',
+    'Edinburgh|Scotland|EH1 1YZ|1314960',
+    'Glasgow|Scotland|G1 1XQ|1414960',
+    'Belfast|Northern Ireland|BT1 5GS|2896496',
+    'Caerdydd / Cardiff|Cymru|CF10 3AT|2920180',
   ],
 } as const;
 
 /** A country whose reserved numbers are used. */
-export type Country = keyof typeof places;
+export type Country = keyof typeof towns;
 
 /** A caller's line: the number, and the town it belongs to. */
 export interface Line {
@@ -101,13 +86,16 @@ interface Block {
   readonly place: Place;
 }
 
-const blocksOf = (towns: readonly Place[]): readonly Block[] =>
-  towns.flatMap((place) => place.prefixes.map((prefix) => ({ prefix, place })));
-const blocks: Record<Country, readonly Block[]> = {
-  us: blocksOf(places.us),
-  ca: blocksOf(places.ca),
-  gb: blocksOf(places.gb),
+const blocks = {
+  us: towns.us.flatMap((town) => blocksOf(town, (area) => `1${area}55501`)),
+  ca: towns.ca.flatMap((town) => blocksOf(town, (area) => `1${area}55501`)),
+  gb: towns.gb.flatMap((town) => blocksOf(town, (prefix) => `44${prefix}`)),
 };
+
+function blocksOf(town: string, prefixOf: (code: string) => string): Block[] {
+  const [city = '', state = '', zip = '', codes = ''] = town.split('|');
+  return codes.split(' ').map((code) => ({ prefix: prefixOf(code), place: { city, state, zip } }));
+}
 
 // In a North American block of 100 lines the first 20 are the businesses' own, so that nobody calls himself.
 const businessLines = 20;
