@@ -216,6 +216,28 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 30_0
     ]);
   });
 
+  test('of a live sandbox follows the calls that come in, when it is told to', async () => {
+    const live = await startSandbox({
+      records: 20,
+      days: 2,
+      live: { speed: 240, tick: 50 },
+      service: { page: { assets } },
+    });
+    try {
+      const page = await loaded(await open(live.url));
+      const total = async () =>
+        Number(/of ([\d,]+)/.exec((await range(page).textContent()) ?? '')?.[1]?.replace(',', ''));
+      const before = await total();
+      const follow = page.getByRole('button', { name: 'Follow new calls' });
+      await follow.click();
+      expect(await follow.getAttribute('aria-pressed')).toBe('true');
+      await expect.poll(total, { timeout: 10_000 }).toBeGreaterThan(before + 50);
+      expect(await range(page).textContent()).not.toMatch(/^1 to /);
+    } finally {
+      await live.close();
+    }
+  });
+
   test('of a mirror asks for keys, shows none, and says what the service says', async () => {
     const store = await openStore('sqlite::memory:');
     const account = {
