@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Called with everything written so far, each time something is; a way to press Ctrl-C at the right moment. */
   readonly watch?: (seen: { stdout: string; stderr: string }, child: ChildProcess) => void;
+  /** Called once with the running process. */
+  readonly started?: (child: ChildProcess) => void;
   /** Where stdout goes instead of being collected: an open file. */
   readonly stdout?: number;
 }
@@ -87,6 +89,7 @@ export function runNode(argv: readonly string[], options: RunOptions): Promise<F
     env: { PATH: process.env.PATH ?? '', HOME: options.cwd ?? tmpdir(), ...options.env },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', options.stdout ?? 'pipe', 'pipe'],
   });
+  options.started?.(child);
   child.stdin?.end(options.input);
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {

@@ -9,39 +9,50 @@ export function canAsk(io: Io): boolean {
 /** Asks for a key at the terminal; what is typed is not shown. Ctrl-C and Ctrl-D end the command. */
 export async function askHidden(question: string, io: Io): Promise<string> {
   const { stdin, stderr } = io;
-  stderr.write(`${question}: `);
+  // The echo goes off before the question is on: a quick hand or a paste must not be seen.
   stdin.setRawMode?.(true);
   stdin.setEncoding('utf8');
-  stdin.resume();
+  stderr.write(`${question}: `);
   try {
-    return await new Promise<string>((resolve, reject) => {
-      let typed = '';
-      const done = (act: () => void): void => {
-        stdin.off('data', onData);
-        stdin.off('end', onEnd);
-        act();
-      };
-      const onEnd = (): void => done(() => reject(new Interrupted()));
-      const onData = (text: string): void => {
-        for (const char of text) {
-          if (char === '\r' || char === '\n') {
-            done(() => resolve(typed.trim()));
-            return;
-          }
-          if (char === '\u0003' || char === '\u0004') {
-            done(() => reject(new Interrupted()));
-            return;
-          }
-          if (char === '\u007f' || char === '\b') typed = typed.slice(0, -1);
-          else if (char >= ' ') typed += char;
-        }
-      };
-      stdin.on('data', onData);
-      stdin.on('end', onEnd);
-    });
+    return await typedLine(io);
   } finally {
     stdin.setRawMode?.(false);
     stdin.pause();
     stderr.write('\n');
   }
+}
+
+function typedLine({ stdin, signal }: Io): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = '';
+    const leave = (): void => {
+      stdin.off('data', onData);
+      stdin.off('end', giveUp);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const giveUp = (): void => {
+      leave();
+      reject(new Interrupted());
+    };
+    const onData = (text: string): void => {
+      for (const char of text) {
+        if (char === '\u0003' || char === '\u0004') {
+          giveUp();
+          return;
+        }
+        if (char === '\r' || char === '\n') {
+          leave();
+          resolve(typed.trim());
+          return;
+        }
+        if (char === '\u007f' || char === '\b') typed = typed.slice(0, -1);
+        else if (char >= ' ') typed += char;
+      }
+    };
+    stdin.on('data', onData);
+    stdin.on('end', giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    else stdin.resume();
+  });
 }

@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { callWith } from './calls.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let sids: string[];
+beforeAll(async () => {
+  stage = await openStage({ records: 800, days: 30 });
+  const listed = await stage.quick(['list', '--all', '--csv', '--columns', 'sid', '--include-extensions']);
+  sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
+});
+afterEach(() => stage.sandbox.faults.clear());
+afterAll(() => stage.close());
+
+const all = ['--include-extensions'];
+const lines = (text: string): string[] => text.trimEnd().split('\n');
+const sidsOf = (text: string): string[] =>
+  lines(text)
+    .map((line) => JSON.parse(line).sid)
+    .sort();
+
+describe('a file', () => {
+  test('holds every call once, in each format, and the end says so', async () => {
+    const cwd = stage.program.folder();
+    const read: Record<string, (bytes: Buffer, path: string) => Promise<string[]> | string[]> = {
+      'a.ndjson': (bytes) => sidsOf(bytes.toString()),
+      'b.ndjson.gz': (bytes) => sidsOf(gunzipSync(bytes).toString()),
+      'c.json': (bytes) => JSON.parse(bytes.toString()).map((call: { sid: string }) => call.sid),
+      'd.json.gz': (bytes) =>
+        JSON.parse(gunzipSync(bytes).toString()).map((call: { sid: string }) => call.sid),
+      'e.csv': (bytes) => [...bytes.toString().matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? ''),
+      'f.csv.gz': (bytes) =>
+        [
+          ...gunzipSync(bytes)
+            .toString()
+            .matchAll(/^(\d{13}),101,/gm),
+        ].map((match) => match[1] ?? ''),
+      'g.parquet': async (_, path) => {
+        const rows = await parquetReadObjects({
+          file: await asyncBufferFromFile(path),
+          columns: ['sid', 'talk_minutes'],
+        });
+        expect(typeof rows[0]?.talk_minutes).toBe('number');
+        return rows.map((row) => String(row.sid));
+      },
+    };
+    for (const [name, sidsIn] of Object.entries(read)) {
+      const { code, stdout, stderr } = await stage.quick(['export', '--to', name, ...all], { cwd });
+      expect({ code, stdout }, name).toEqual({ code: 0, stdout: '' });
+      expect(stderr).toMatch(/complete: 800 calls, as many as the server says there are/);
+      const path = join(cwd, name);
+      expect([...(await sidsIn(readFileSync(path), path))].sort(), name).toEqual(sids);
+      for (const rest of ['.partial', '.checkpoint', '.rows'])
+        expect(existsSync(path + rest), name + rest).toBe(false);
+    }
+  });
+
+  test('has only the chosen columns, in their order, also with a mark for Excel', async () => {
+    const cwd = stage.program.folder();
+    const columns = ['--columns', 'talk_minutes,sid', '--on', '2026-10-15'];
+    await stage.quick(['export', '--to', 'a.csv', '--bom', ...columns], { cwd });
+    expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
+    await stage.quick(['export', '--to', 'a.ndjson', ...columns], { cwd });
+    expect(Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? ''))).toEqual([
+      'talk_minutes',
+      'sid',
+    ]);
+  });
+
+  test('goes to stdout for -, and the talk does not', async () => {
+    const { code, stdout, stderr } = await stage.calls(['export', '--to', '-', ...all]);
+    expect(code).toBe(0);
+    expect(sidsOf(stdout)).toEqual(sids);
+    expect(stderr).toMatch(/^complete: 800 calls/);
+    expect((await stage.quick(['export', '--to', '-', '--resume'])).stderr).toMatch(/cannot be resumed/);
+  });
+
+  test('an earlier file stays until the new one is whole', async () => {
+    const cwd = stage.program.folder();
+    writeFileSync(join(cwd, 'a.ndjson'), 'the old one');
+    stage.sandbox.faults.set('*', [{ status: 404, after: 3 }]);
+    const { code } = await stage.quick(['export', '--to', 'a.ndjson', '--rows', '100', ...all], { cwd });
+    expect(code).not.toBe(0);
+    expect(readFileSync(join(cwd, 'a.ndjson'), 'utf8')).toBe('the old one');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a stopped export', () => {
+  // Slow enough that it can be stopped in the middle, and with small slices, so that the middle has a checkpoint.
+  const slowly = ['--rows', '40', '--prefetch', '1', ...all];
+  const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 25 }]);
+
+  async function stopped(name: string, signal: 'SIGINT' | 'SIGKILL', cwd: string) {
+    const path = join(cwd, name);
+    const place = name.endsWith('.parquet') ? `${path}.rows` : path;
+    slow();
+    let poll: NodeJS.Timeout | undefined;
+    const result = await stage.calls(['export', '--to', name, ...slowly], {
+      cwd,
+      started: (child) => {
+        poll = setInterval(() => {
+          if (!existsSync(`${place}.checkpoint`)) return;
+          clearInterval(poll);
+          child.kill(signal);
+        }, 5);
+      },
+    });
+    stage.sandbox.faults.clear();
+    expect(existsSync(path), 'no file before it is whole').toBe(false);
+    expect(existsSync(`${place}.partial`)).toBe(true);
+    return result;
+  }
+
+  test.each(['a.ndjson', 'a.csv.gz', 'a.parquet'])(
+    'by Ctrl-C says how to go on, and goes on with --resume: %s',
+    async (name) => {
+      const cwd = stage.program.folder();
+      const first = await stopped(name, 'SIGINT', cwd);
+      expect(first).toMatchObject({ code: 130, stdout: '' });
+      expect(first.stderr).toMatch(/stopped\n {2}→ go on with the same command and --resume/);
+
+      const other = await stage.calls(['export', '--to', name, '--resume', '--on', '2026-10-15'], { cwd });
+      expect(other.code).toBe(2);
+      expect(other.stderr).toMatch(/begun with other options/);
+
+      const path = join(cwd, name);
+      const place = name.endsWith('.parquet') ? `${path}.rows` : path;
+      const kept = readFileSync(`${place}.partial`).subarray(
+        0,
+        JSON.parse(readFileSync(`${place}.checkpoint`, 'utf8')).bytes,
+      );
+      expect(kept.length).toBeGreaterThan(0);
+      const second = await stage.calls(['export', '--to', name, '--resume', ...slowly], { cwd });
+      expect(second.code).toBe(0);
+      expect(second.stderr).toMatch(/complete: 800 calls/);
+      const bytes = readFileSync(path);
+      // It went on: what was there before is the beginning of the file, byte by byte.
+      if (place === path) expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);
+      const got = name.endsWith('.parquet')
+        ? (await parquetReadObjects({ file: await asyncBufferFromFile(path), columns: ['sid'] })).map((row) =>
+            String(row.sid),
+          )
+        : name.endsWith('.gz')
+          ? [
+              ...gunzipSync(bytes)
+                .toString()
+                .matchAll(/^(\d{13}),101,/gm),
+            ].map((match) => match[1] ?? '')
+          : sidsOf(bytes.toString());
+      expect(got.sort()).toEqual(sids);
+    },
+  );
+
+  test('by SIGKILL loses nothing and doubles nothing either', async () => {
+    const cwd = stage.program.folder();
+    expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
+    expect(await stage.calls(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+      code: 0,
+    });
+    expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
+  });
+
+  test('by a full disk names the file with status 7, and goes on when there is room', async () => {
+    const cwd = stage.program.folder();
+    // A file of at most so many blocks, and no signal for it: writes fail as on a full disk.
+    const { code, stderr } = await shell(
+      `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`,
+      ['export', '--to', 'a.ndjson', ...slowly],
+      cwd,
+    );
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/a\.ndjson: the file is larger than is allowed \(EFBIG\)/);
+    expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
+    expect(await stage.calls(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+      code: 0,
+    });
+    expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
+  });
+
+  test('onto a full device is status 7, and the device stays', async () => {
+    const full = await stage.calls(['export', '--to', '/dev/full', '--format', 'csv']);
+    expect(full.code).toBe(7);
+    expect(full.stderr).toMatch(/\/dev\/full: no space left on the disk \(ENOSPC\)/);
+    const sheet = ['export', '--for', 'sa360', '--conversion-name', 'x', '--to', '/dev/full'];
+    expect((await stage.calls(sheet)).stderr).toMatch(/\/dev\/full: no space left/);
+  });
+
+  async function shell(
+    script: string,
+    args: string[],
+    cwd: string,
+  ): Promise<{ code: number | null; stderr: string }> {
+    const env = { PATH: process.env.PATH ?? '', HOME: cwd, ...stage.env };
+    const child = spawn('sh', ['-c', script, process.execPath, stage.program.bin, ...args], { cwd, env });
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += String(text);
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { code, stderr };
+  }
+});
+
+test('a server that gives no totals ends with status 3: nothing proves that this is all', async () => {
+  const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
+  const server = createServer((_, response) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(calls)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const env = { CALLS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const result = await stage.calls(['export', '--to', '-'], { env });
+  server.close();
+  expect(result.code).toBe(3);
+  expect(sidsOf(result.stdout)).toEqual(['s1', 's2', 's3']);
+  expect(result.stderr).toMatch(/INCOMPLETE: 3 calls; the server gave no totals/);
+});

@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createService, openStore, type Service, type Store } from '@call-attribution/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sheetFormats } from '../src/upload/formats.ts';
+import { callWith } from './calls.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const tagged =
+  'https://shop.example/?gclid=Cj0KCQ_click-1&msclkid=f894f652ea334e739002f7167ab8f8e3&k_clickid=kc-77_a&mkwid=s8Hx2k&pcrid=5551234';
+const plain = {
+  first_touch: null,
+  last_touch: null,
+  url_tag: '',
+  ppc_gclid: null,
+  landing_page: null,
+  conversion_page: null,
+};
+const keys = { accessKey: 'test_access_1', secretKey: 'test_secret_1', bearerToken: 'test_bearer_1' };
+
+// Two of each kind of call, so that every way in and out of a sheet is there.
+const calls = [
+  callWith({ sid: '1', first_touch: tagged, talk_minutes: '12.0', ppc_campaign: 'Brand east' }),
+  callWith({
+    sid: '2',
+    first_touch: tagged,
+    date_added: '2026-11-18 15:03:00',
+    talk_minutes: '1.0',
+    ppc_campaign: 'Other',
+  }),
+  callWith({ sid: '3', first_touch: tagged, channel: 'Call Extension', date_added: '2026-11-18 16:03:00' }),
+  callWith({ sid: '4', ...plain }),
+  callWith({ sid: '5', first_touch: tagged, ppc_status: 'Not Processed' }),
+  callWith({
+    sid: '6',
+    first_touch: tagged,
+    date_added: '2026-08-01 10:00:00',
+    displayed_timestamp: '2026-08-01 09:00:00',
+  }),
+  callWith({
+    sid: '7',
+    first_touch: tagged,
+    date_added: '2026-11-21 06:59:00',
+    displayed_timestamp: '2026-11-21 06:50:00',
+  }),
+  callWith({
+    sid: '8',
+    first_touch: tagged,
+    date_added: '2026-11-01 01:30:00',
+    displayed_timestamp: '2026-10-31 20:00:00',
+  }),
+];
+
+let stage: Stage;
+let store: Store;
+let service: Service;
+let env: Record<string, string>;
+beforeAll(async () => {
+  stage = await openStage({ records: 1 });
+  store = await openStore('sqlite::memory:');
+  await store.putAccount({ id: '1', name: 'Sheets' });
+  await store.upsert('1', calls);
+  service = createService({ store, accounts: [{ id: '1', name: 'Sheets', ...keys }] });
+  const { url } = await service.listen();
+  env = { CALLS_BASE_URL: url, CALLS_ACCESS_KEY: keys.accessKey, CALLS_SECRET_KEY: keys.secretKey };
+});
+afterAll(async () => {
+  await service.close();
+  await store.close();
+  await stage.close();
+});
+
+const now = new Date('2026-11-21T12:00:00Z');
+const sheet = (name: string, ...args: string[]): string[] => [
+  'export',
+  '--for',
+  name,
+  '--conversion-name',
+  'Phone lead',
+  '--to',
+  `${name}.csv`,
+  ...args,
+];
+
+test.each(sheetFormats.map((format) => [format.name, format] as const))(
+  '%s: rows and left-out calls add up, the reasons are counted, and the sheet is valid',
+  async (name, format) => {
+    const cwd = stage.program.folder();
+    const args = sheet(
+      name,
+      '--value',
+      '25',
+      '--currency',
+      'USD',
+      '--left-out',
+      'left.csv',
+      ...(name === 'google-ads-calls' ? [] : ['--include-extensions']),
+    );
+    const { code, stdout, stderr } = await stage.quick(args, { cwd, env, now });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    const options = {
+      timeZone: 'America/New_York',
+      conversionName: 'Phone lead',
+      currency: 'USD',
+      value: () => 25,
+      now: now.getTime(),
+    };
+    const text = readFileSync(join(cwd, `${name}.csv`), 'utf8');
+    expect(format.validate(text, options)).toEqual([]);
+    const rows = text.trimEnd().split('\r\n').length - format.head(options).length;
+    const left = readFileSync(join(cwd, 'left.csv'), 'utf8')
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(','));
+    expect(rows + left.length).toBe(calls.length);
+    expect(rows).toBeGreaterThan(0);
+    const counts = new Map<string, number>();
+    for (const [, , reason = ''] of left) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    for (const [reason, many] of counts) expect(stderr).toMatch(new RegExp(` ${many} {2}${reason}: `));
+    expect(stderr).toContain(`${rows} conversion`);
+    if (name === 'google-ads-clicks') {
+      expect(Object.fromEntries(left.map(([sid = '', , reason]) => [sid, reason]))).toEqual({
+        4: 'no_click_id',
+        5: 'status_not_final',
+        6: 'click_too_old',
+        7: 'too_recent',
+        8: 'time_twice_in_zone',
+      });
+    }
+  },
+);
+
+test('as a process: the sheet, the reasons on stderr, and status 0', async () => {
+  const cwd = stage.program.folder();
+  const { code, stdout, stderr } = await stage.calls(sheet('microsoft-bulk', '--min-age', '0'), { cwd, env });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toMatch(
+    /microsoft-bulk\.csv: \d conversions for Microsoft Advertising, bulk file\nleft out: \d calls\n/,
+  );
+  expect(readFileSync(join(cwd, 'microsoft-bulk.csv'), 'utf8')).toMatch(
+    /^Type,Status,Id,.*\r\nFormat Version,,,,,6\.0/,
+  );
+});
+
+test('values come from the rules, and a call without a rule is left out', async () => {
+  const cwd = stage.program.folder();
+  writeFileSync(
+    join(cwd, 'rules.json'),
+    JSON.stringify({ rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] }),
+  );
+  const args = ['export', '--for', 'sa360', '--conversion-name', 'Phone lead', '--value-rules', 'rules.json'];
+  const { stderr, stdout } = await stage.quick([...args, '--to', '-'], { cwd, env, now });
+  expect(stdout).toMatch(
+    /Conversion,Add,Active,Cj0KCQ_click-1,1,2026-11-18T19:03:00Z,120\.00,Phone lead\r\n$/,
+  );
+  expect(stderr).toMatch(/1 {2}no_value: no value rule matches/);
+});
+
+test('a sheet that its validator refuses is not written', async () => {
+  const cwd = stage.program.folder();
+  // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
+  const args = [
+    'export',
+    '--for',
+    'google-ads-clicks',
+    '--to',
+    'x.csv',
+    '--conversion-name',
+    'lead@example.com',
+  ];
+  const { code, stderr } = await stage.quick(args, { cwd, env, now });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/the sheet was not written: line 3: Conversion Name holds personal data/);
+  expect(existsSync(join(cwd, 'x.csv'))).toBe(false);
+});

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { textWidth } from '../src/term/width.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ records: 800, days: 30 });
+});
+afterEach(() => stage.sandbox.faults.clear());
+afterAll(() => stage.close());
+
+/** What happened on a pseudo-terminal: everything shown, and the exit status. */
+interface Session {
+  readonly shown: string;
+  readonly code: number | null;
+}
+
+/** Runs `calls` on a pseudo-terminal of so many columns. `type` answers what has been shown with keys to press, each once. */
+function inTerminal(
+  args: readonly string[],
+  options: {
+    columns?: number;
+    env?: Record<string, string>;
+    type?: readonly (readonly [RegExp, string])[];
+  } = {},
+): Promise<Session> {
+  const words = [process.execPath, stage.program.bin, ...args].map(
+    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+  const line = `stty cols ${options.columns ?? 80} rows 24; exec ${words.join(' ')}`;
+  const own =
+    process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', line] : ['-qefc', line, '/dev/null'];
+  const cwd = stage.program.folder();
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: cwd,
+    TERM: 'xterm',
+    SHELL: '/bin/sh',
+    ...stage.env,
+    ...options.env,
+  };
+  const child = spawn('script', own, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  let shown = '';
+  const waiting = [...(options.type ?? [])];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    const [next] = waiting;
+    if (next?.[0].test(shown)) {
+      waiting.shift();
+      child.stdin.write(next[1]);
+    }
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ shown: shown.replaceAll('\r\n', '\n'), code }));
+  });
+}
+
+describe.skipIf(process.platform === 'win32')('on a terminal', () => {
+  test('an export repaints one line with bar, total, rate and time left, inside the width', async () => {
+    stage.sandbox.faults.set('*', [{ latency: 30 }]);
+    const args = ['export', '--to', 'calls.ndjson', '--rows', '40', '--include-extensions'];
+    const { shown, code } = await inTerminal(args, { columns: 60 });
+    expect(code).toBe(0);
+    const paints = shown
+      .split('\r\u001b[2K')
+      .slice(1)
+      .map((paint) => paint.split('\n')[0] ?? '');
+    expect(paints.length).toBeGreaterThan(3);
+    for (const paint of paints) expect(textWidth(paint)).toBeLessThan(60);
+    expect(paints.some((paint) => /^calls \[#+-+\] \d+ \/ 800 {2}\d+% {2}\d+\/s {2}ETA /.test(paint))).toBe(
+      true,
+    );
+    expect(paints.at(-1)).toMatch(/^calls \[#+\] 800 \/ 800 {2}100%/);
+    expect(shown).toMatch(/\ncomplete: 800 calls/);
+  });
+
+  test('Ctrl-C while the bar moves takes it away and says how to go on', async () => {
+    stage.sandbox.faults.set('*', [{ latency: 40 }]);
+    const args = ['export', '--to', 'calls.ndjson', '--rows', '40', '--include-extensions'];
+    const { shown, code } = await inTerminal(args, { type: [[/[1-9]\d* \/ 800/, '\u0003']] });
+    expect(code).toBe(130);
+    expect(shown).toMatch(/\n[^\n]*stopped\n[^\n]*go on with the same command and --resume/);
+  });
+
+  test('keys are asked for, and what is typed is not shown', async () => {
+    const { shown, code } = await inTerminal(['count'], {
+      env: { CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '' },
+      type: [
+        [/Access key \(not shown\): $/, `${stage.env.CALLS_ACCESS_KEY}x\u007f\r`],
+        [/Secret key \(not shown\): $/, `${stage.env.CALLS_SECRET_KEY}\r`],
+      ],
+    });
+    expect(code).toBe(0);
+    expect(shown).toMatch(/\n\d{3}\n$/);
+    expect(shown).not.toContain(stage.env.CALLS_ACCESS_KEY);
+    expect(shown).not.toContain(stage.env.CALLS_SECRET_KEY);
+  });
+
+  test('Ctrl-C at the question ends with the terminal in order; --no-input never asks', async () => {
+    const env = { CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '' };
+    const asked = await inTerminal(['count'], { env, type: [[/not shown\): $/, '\u0003']] });
+    expect(asked.code).toBe(130);
+    const silent = await inTerminal(['count', '--no-input'], { env });
+    expect(silent.code).toBe(2);
+    expect(silent.shown).not.toMatch(/not shown/);
+  });
+
+  test('a table fits the width and has a bold heading, unless NO_COLOR is set', async () => {
+    const { shown } = await inTerminal(['list', '-n', '4'], { columns: 70 });
+    expect(shown).toContain('\u001b[1m');
+    for (const line of stripVTControlCharacters(shown).split('\n').slice(0, 5))
+      expect(textWidth(line)).toBeLessThanOrEqual(70);
+    const plain = await inTerminal(['list', '-n', '4'], { columns: 70, env: { NO_COLOR: '1' } });
+    expect(plain.shown).not.toContain('\u001b[');
+    const dumb = await inTerminal(['list', '-n', '4', '--no-color'], { columns: 70 });
+    expect(dumb.shown).not.toContain('\u001b[1m');
+  });
+});
