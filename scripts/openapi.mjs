@@ -1,6 +1,6 @@
 // Lints the OpenAPI document that the built service serves, with Redocly's strict rules. The linter weighs 29 MB, so it is no
 // dependency of the workspace: it is installed here, in an exact version, when this check runs for the first time.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,7 +17,13 @@ function install() {
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-  execFileSync('npm', ['install', ...flags, `${linter}@${version}`], { cwd: place, stdio: 'inherit' });
+  const packages = [`${linter}@${version}`];
+  const { status } = spawnSync('npm', ['install', ...flags, ...packages], { cwd: place, stdio: 'inherit' });
+  if (status === 0) return;
+  console.error(
+    `The linter ${packages[0]} could not be installed. Check the network, then run this check again.`,
+  );
+  process.exit(1);
 }
 
 /** @returns {Promise<(document: object) => Promise<string[]>>} */
@@ -39,9 +45,9 @@ async function loadLinter() {
   };
 }
 
+const lint = await loadLinter();
 const sandbox = await startSandboxProcess(['--records', '1']);
 try {
-  const lint = await loadLinter();
   const document = /** @type {any} */ (await (await fetch(`${sandbox.ready.url}/openapi.json`)).json());
   const problems = await lint(document);
   // A linter that finds nothing in a broken document would prove nothing about the whole one.

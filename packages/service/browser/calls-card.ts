@@ -46,6 +46,7 @@ export function createCallsCard(turn: (start: number) => void): CallsCard {
     },
     fail(error) {
       range.textContent = '';
+      for (const id of ['first', 'previous', 'next', 'last']) button(id).disabled = true;
       fail(table, error);
     },
   };

@@ -51,8 +51,10 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): void {
       svg('title', {}, `${day}: ${grouped(calls)}`),
     );
     chart.append(bar);
-    if (i % everyth === 0 && x + 60 < width)
-      chart.append(svg('text', { x: x.toFixed(2), y: height - 6 }, shortly(day)));
+    if (i % everyth === 0 && (step > 60 || x + 60 < width)) {
+      const at = step > 60 ? { x: x + step / 2, 'text-anchor': 'middle' } : { x };
+      chart.append(svg('text', { ...at, y: height - 6 }, shortly(day)));
+    }
   });
   place.replaceChildren(chart, asTable(days));
 }

@@ -9,12 +9,12 @@ import { findChromium, launch } from './chromium.ts';
 import { contrasts } from './contrasts.ts';
 
 const chromium = findChromium();
-const data = { records: 1500, seed: 3, days: 31 };
+const data = { records: 1500, seed: 3, days: 21 };
 const calls = [...generate(data)];
 const tracked = calls.filter((call) => call.channel === 'Tracker');
 const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
-describe.skipIf(chromium === null)('the page in a real browser', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_000 }, () => {
   const assets = mkdtempSync(join(tmpdir(), 'page-'));
   let browser: Browser;
   let sandbox: Sandbox;
@@ -43,7 +43,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 30_0
     const context = await browser.newContext();
     const page = await context.newPage();
     opened.push(page);
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
     });
@@ -231,7 +231,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 30_0
       const follow = page.getByRole('button', { name: 'Follow new calls' });
       await follow.click();
       expect(await follow.getAttribute('aria-pressed')).toBe('true');
-      await expect.poll(total, { timeout: 10_000 }).toBeGreaterThan(before + 50);
+      await expect.poll(total, { timeout: 20_000 }).toBeGreaterThan(before + 50);
       expect(await range(page).textContent()).not.toMatch(/^1 to /);
     } finally {
       await live.close();
