@@ -82,7 +82,7 @@ export class Meter {
     const seconds = Math.max(1e-3, (this.#now() - this.#started) / 1000);
     const rate = this.#delivered / seconds;
     const done = this.#before + this.#delivered;
-    const total = this.#isTotalKnown ? Math.max(done, this.#before + this.#expected) : null;
+    const total = this.#isTotalKnown ? Math.max(done, this.#totalBefore + this.#expected) : null;
     return {
       total,
       done,

@@ -5,6 +5,7 @@ import { sizeOf } from '../checkpoint/ledger.ts';
 import { Mark } from '../operators/mark.ts';
 import { sliceOf } from '../windows/span.ts';
 import { bury } from './dead-record.ts';
+import { StreamError } from './errors.ts';
 import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
 import { SessionStream } from './session-stream.ts';
@@ -109,7 +110,9 @@ export class CallStream extends SessionStream {
       return batch.page.record(index);
     } catch (error) {
       const { onError = 'fail' } = this.#options;
-      if (onError === 'fail') throw error;
+      if (onError === 'fail') {
+        throw StreamError.from(error, { slice: sliceOf(batch.slice.span), page: batch.index });
+      }
       bury(batch, index, error, onError);
       this.session.skip(index, onError === 'skip');
       return null;

@@ -45,7 +45,13 @@ export abstract class SessionStream extends Readable {
   protected abstract begin(batch: Batch): void;
 
   override _read(): void {
-    if (this.#isPulling || !this.feed()) return;
+    if (this.#isPulling || this.#failure !== null) return;
+    try {
+      if (!this.feed()) return;
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     this.#isPulling = true;
     this.session.next().then(
       (batch) => {

@@ -121,6 +121,7 @@ export class Walk {
   #take(head: PageNode, { page, error }: Outcome): Promise<Batch | null> | Batch | null {
     if (page === undefined) return this.#failed(head, error);
     const { slice, index, probe } = head;
+    this.#checkDates(slice, page);
     if (index > 0) return this.#sift(head, page);
     const total = page.range?.total ?? null;
     const isWhole = page.count === total;
@@ -137,7 +138,6 @@ export class Walk {
   }
 
   #sift({ slice, index }: PageNode, page: RawPage): Batch | null {
-    this.#checkDates(slice, page);
     const { pass } = slice;
     const { count: offset, mark } = pass;
     const sids = sidsOf(page);

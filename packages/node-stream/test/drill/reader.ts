@@ -1,0 +1,72 @@
+// A process that reads a query into a file and may be killed at any moment: `node reader.mjs <mode> <url> <folder>`.
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { apiKeys, createClient } from '@call-attribution/core';
+import { createCallStream } from '../../src/source/call-stream.ts';
+import { syncInto } from '../../src/sync/sync-into.ts';
+import type { SyncState } from '../../src/sync/sync-state.ts';
+
+const [mode = '', url = '', folder = ''] = process.argv.slice(2);
+const log = join(folder, 'log.ndjson');
+const placeFile = join(folder, 'place.json');
+const client = createClient({ baseUrl: url, auth: apiKeys('key', 'secret') });
+const options = { rows: 20, prefetch: 3, now: () => Date.UTC(2026, 5, 1) };
+
+function load<T>(): T | null {
+  return existsSync(placeFile) ? JSON.parse(readFileSync(placeFile, 'utf8')) : null;
+}
+
+function save(place: unknown): void {
+  writeFileSync(`${placeFile}.new`, JSON.stringify(place));
+  renameSync(`${placeFile}.new`, placeFile);
+}
+
+const modes: Record<string, () => Promise<void>> = {
+  // Records first, then the checkpoint behind each of them: what is written twice is written by the same sid.
+  async upsert() {
+    const file = openSync(log, 'a');
+    // A line that the kill before has cut ends here.
+    writeSync(file, '\n');
+    const stream = createCallStream(client, { ...options, checkpoint: load() });
+    process.stdout.write('ready\n');
+    for await (const call of stream) {
+      writeSync(file, `${JSON.stringify(call)}\n`);
+      if (call.sid.endsWith('3')) save(stream.checkpoint());
+    }
+    save(stream.checkpoint());
+    if (!(await stream.verdict).complete) process.exitCode = 1;
+    closeSync(file);
+  },
+  // One file of place and length is the transaction: what lies behind its length was never committed.
+  async transaction() {
+    const place = load<{ state: SyncState; length: number }>();
+    const file = openSync(log, 'a');
+    let length = place?.length ?? 0;
+    ftruncateSync(file, length);
+    process.stdout.write('ready\n');
+    await syncInto(
+      client,
+      {
+        load: async () => place?.state ?? null,
+        async commit({ calls, state }) {
+          for (const call of calls) length += writeSync(file, `${JSON.stringify(call)}\n`);
+          save({ state, length });
+        },
+      },
+      { ...options, lookback: '1h' },
+    );
+    closeSync(file);
+  },
+};
+
+await modes[mode]?.();
+await client.close();

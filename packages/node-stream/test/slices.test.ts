@@ -1,0 +1,220 @@
+import { print } from '@call-attribution/query-dsl';
+import { describe, expect, test } from 'vitest';
+import { createCallStream } from '../src/source/call-stream.ts';
+import type { StreamOptions } from '../src/source/options.ts';
+import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+
+const now = () => Date.UTC(2026, 5, 1);
+
+async function read(records: FakeRecord[], options: StreamOptions = {}, behaviour: FakeBehaviour = {}) {
+  const server = new FakeServer(records, behaviour);
+  const stream = createCallStream(server, { now, rows: 50, ...options });
+  const slices: { from: string | null; to: string | null; records: number }[] = [];
+  stream.on('slice', (slice) => slices.push(slice));
+  const sids = (await stream.toArray()).map((call: { sid: string }) => call.sid);
+  return {
+    server,
+    sids,
+    slices,
+    verdict: await stream.verdict,
+    filters: server.requests.map(({ filter }) => print(filter)),
+  };
+}
+
+const newestFirst = (a: FakeRecord, b: FakeRecord) => byTime(b, a);
+const scattered = (a: FakeRecord, b: FakeRecord) =>
+  ((Number(a.sid.slice(1)) * 7919) % 1009) - ((Number(b.sid.slice(1)) * 7919) % 1009);
+/** Calls as an office gets them: many by day, few by night, none on some days. */
+const office = fakeRecords(4000, (i) =>
+  i % 400 === 0 ? 86_400 * 2 : i % 40 === 0 ? 36_000 : 30 + (i % 7) * 100,
+);
+/** Nothing for years, then a burst, then a lone call. */
+const burst = [
+  ...fakeRecords(1000, () => 2, '2025-12-24 10:00:00'),
+  { sid: 'z', date_added: '2026-03-01 00:00:00' },
+];
+
+describe('slices', () => {
+  test.each([
+    ['an even flow', fakeRecords(4000), byTime, 1.45],
+    ['an even flow, newest first', fakeRecords(4000), newestFirst, 1.6],
+    ['an even flow in no order', fakeRecords(4000), scattered, 1.6],
+    ['days and nights', office, byTime, 1.9],
+    ['days and nights, newest first', office, newestFirst, 2.3],
+    ['a burst after years of nothing', burst, byTime, 2.3],
+    ['a burst after years of nothing, newest first', burst, newestFirst, 4],
+    ['a burst after years of nothing, in no order', burst, scattered, 2.6],
+  ])('of %s need a bounded number of requests for each page of records', async (_, records, order, limit) => {
+    const { server, sids, verdict } = await read(records, {}, { order });
+    expect([...sids].sort()).toEqual(records.map(({ sid }) => sid).sort());
+    expect(verdict.complete).toBe(true);
+    expect(server.requests.length / Math.ceil(records.length / 50)).toBeLessThan(limit);
+  });
+
+  test('lie end to end over the whole query, in order of time, each within one page', async () => {
+    const { slices } = await read(office);
+    expect(slices[0]?.from).toBeNull();
+    expect(slices.at(-1)?.to).toBeNull();
+    expect(slices.slice(1).map(({ from }) => from)).toEqual(slices.slice(0, -1).map(({ to }) => to));
+    expect(Math.max(...slices.map(({ records }) => records))).toBeLessThanOrEqual(50);
+  });
+
+  test('keep to the bounds of the query as they were written', async () => {
+    const { sids, filters } = await read(
+      fakeRecords(500),
+      {
+        filter: 'talk_minutes:[* TO *],date_added:{2026-01-01 01:00:00 TO 2026-01-01 06:00:00]',
+        window: { sealedBefore: '2027-01-01 00:00:00' },
+      },
+      {},
+    );
+    expect(sids).toEqual([]);
+    expect(filters).toHaveLength(1);
+    const plain = await read(fakeRecords(500), {
+      filter: 'date_added:{2026-01-01 01:00:00 TO 2026-01-01 06:00:00]',
+    });
+    expect(plain.sids).toEqual(
+      fakeRecords(500)
+        .slice(61, 361)
+        .map(({ sid }) => sid),
+    );
+    expect(plain.filters.at(-1)).toMatch(/ TO 2026-01-01 06:00:00\]$/);
+    expect(plain.filters.some((filter) => filter.startsWith('date_added:{2026-01-01 01:00:00 TO '))).toBe(
+      true,
+    );
+  });
+
+  test('keep the other parts of the filter', async () => {
+    const { filters } = await read(
+      fakeRecords(500).map((record) => ({ ...record, talk_minutes: '2.0' })),
+      { filter: 'inc_gce:1,talk_minutes:[1 TO *]' },
+    );
+    expect(filters.length).toBeGreaterThan(8);
+    expect(
+      filters.every((filter) => filter.includes('inc_gce:1') && filter.includes('talk_minutes:[1 TO *]')),
+    ).toBe(true);
+  });
+
+  test('of more than a page in one second are read page by page', async () => {
+    const second = fakeRecords(130, () => 0);
+    const { sids, verdict } = await read([
+      ...fakeRecords(40, () => 60, '2025-12-31 00:00:00').map((record) => ({
+        ...record,
+        sid: `a${record.sid}`,
+      })),
+      ...second,
+    ]);
+    expect(sids).toHaveLength(170);
+    expect(verdict).toMatchObject({ complete: true, delivered: 170, total: 170 });
+  });
+
+  test('that a server fills with calls from elsewhere end the read', async () => {
+    const server = new FakeServer(fakeRecords(200));
+    const { fetchPage } = server;
+    // As a server that does not know date_added would answer: the same list whatever the range.
+    server.fetchPage = (query) => fetchPage.call(server, { ...query, filter: { clauses: [] } });
+    await expect(
+      createCallStream(server, { now, rows: 50, window: { bounds: 'closed' } }).toArray(),
+    ).rejects.toMatchObject({
+      code: 'range_ignored',
+    });
+  });
+});
+
+describe('the upper end of a slice', () => {
+  const records = fakeRecords(400, (i) => i % 3);
+  const expected = records.map(({ sid }) => sid);
+
+  test('is left out with } where the server knows how', async () => {
+    const { sids, filters } = await read(records);
+    expect(sids).toEqual(expected);
+    expect(filters.some((filter) => filter.endsWith('}'))).toBe(true);
+  });
+
+  test.each(['refused', 'inclusive'] as const)(
+    'is the second before where the server has } %s',
+    async (exclusive) => {
+      const { sids, filters, verdict } = await read(records, {}, { exclusive });
+      expect(sids).toEqual(expected);
+      expect(verdict).toMatchObject({ complete: true, duplicatesDropped: 0 });
+      expect(filters.filter((filter) => /[{}]/.test(filter))).toHaveLength(1);
+    },
+  );
+
+  test('is asked for once only, and not at all when it is given', async () => {
+    const { filters } = await read(records, { window: { bounds: 'closed' } });
+    expect(filters.filter((filter) => /[{}]/.test(filter))).toHaveLength(0);
+  });
+
+  test('of the query itself is rewritten when the server refuses it', async () => {
+    const filter = 'date_added:[2026-01-01 00:00:00 TO 2026-01-01 00:05:00}';
+    const { sids, filters } = await read(records, { filter }, { exclusive: 'refused' });
+    expect(sids).toEqual(
+      records.filter(({ date_added }) => date_added < '2026-01-01 00:05:00').map(({ sid }) => sid),
+    );
+    expect(filters[1]).toBe('date_added:[2026-01-01 00:00:00 TO 2026-01-01 00:04:59]');
+  });
+});
+
+describe('concurrency', () => {
+  /** The most requests that were in flight at once, by whether they asked for records at rest. */
+  async function atOnce(sealedBefore: string, prefetch: number) {
+    const most = { sealed: 0, open: 0 };
+    let inFlight = 0;
+    await read(
+      fakeRecords(2000),
+      { prefetch, window: { sealedBefore } },
+      {
+        async delay({ filter }) {
+          inFlight += 1;
+          const [range] = filter.clauses;
+          const upper = range?.kind === 'range' ? range.upper?.text : undefined;
+          const kind = upper !== undefined && upper <= sealedBefore ? 'sealed' : 'open';
+          most[kind] = Math.max(most[kind], inFlight);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          inFlight -= 1;
+        },
+      },
+    );
+    return most;
+  }
+
+  test('is bounded by prefetch where records are at rest, and none where they may still come', async () => {
+    const most = await atOnce('2026-01-01 20:00:00', 6);
+    expect(most.sealed).toBeGreaterThan(3);
+    expect(most.sealed).toBeLessThanOrEqual(7);
+    expect(most.open).toBe(1);
+  });
+
+  test('stays within the bytes that may be held', async () => {
+    const records = fakeRecords(2000).map((record) => ({ ...record, note: 'x'.repeat(1000) }));
+    const server = new FakeServer(records, { delay: () => new Promise((resolve) => setTimeout(resolve, 1)) });
+    const stream = createCallStream(server, {
+      now,
+      rows: 50,
+      prefetch: { pages: 50, bytes: 300_000 },
+      highWaterMark: 1,
+    });
+    let seen = 0;
+    let ahead = 0;
+    for await (const _ of stream) {
+      seen += 1;
+      const asked = server.requests.length;
+      ahead = Math.max(ahead, asked - seen / 40);
+    }
+    expect(seen).toBe(2000);
+    expect(ahead).toBeLessThan(25);
+  });
+
+  test('is low for a consumer that is slower than the server', async () => {
+    const server = new FakeServer(fakeRecords(5000));
+    const stream = createCallStream(server, { now, rows: 200, prefetch: 4, highWaterMark: 16 });
+    let taken = 0;
+    for await (const _ of stream) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      taken += 1;
+      if (taken === 30) break;
+    }
+    expect(server.requests.length).toBeLessThanOrEqual(5);
+  });
+});

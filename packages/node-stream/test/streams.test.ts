@@ -1,0 +1,231 @@
+import diagnosticsChannel from 'node:diagnostics_channel';
+import type { Call } from '@call-attribution/core';
+import { describe, expect, test } from 'vitest';
+import { isMark } from '../src/operators/mark.ts';
+import type { Progress } from '../src/progress/progress.ts';
+import { createCallByteStream } from '../src/source/call-byte-stream.ts';
+import { createCallStream } from '../src/source/call-stream.ts';
+import type { DeadRecord } from '../src/source/options.ts';
+import { FakeServer, fakeRecords } from './fake-server.ts';
+
+const now = () => Date.UTC(2026, 5, 1);
+const options = { now, rows: 40 };
+const records = fakeRecords(500);
+const expected = records.map(({ sid }) => sid);
+const sidsOf = (calls: readonly unknown[]) => (calls as Call[]).map(({ sid }) => sid);
+
+describe('one source', () => {
+  test('can be read by whole pages, with the place behind each', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    const sids: string[] = [];
+    for await (const page of stream.pages()) {
+      sids.push(...sidsOf(page.records));
+      expect(page.count).toBe(page.records.length);
+      expect(page.ndjson().toString()).toBe(page.records.map((call) => `${JSON.stringify(call)}\n`).join(''));
+      if (sids.length > 200) {
+        const rest = await createCallStream(server, { ...options, checkpoint: page.checkpoint }).toArray();
+        expect([...sids, ...sidsOf(rest)]).toEqual(expected);
+        break;
+      }
+    }
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test('gives its verdict when read by pages, too', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    for await (const _ of stream.pages());
+    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, complete: true });
+  });
+
+  test('is a web stream of records or of pages', async () => {
+    const sids: string[] = [];
+    for await (const call of createCallStream(new FakeServer(records), options).toWeb()) sids.push(call.sid);
+    expect(sids).toEqual(expected);
+    const pages: string[] = [];
+    for await (const page of createCallStream(new FakeServer(records), options).toWeb({ by: 'page' })) {
+      pages.push(...sidsOf(page.records));
+    }
+    expect(pages).toEqual(expected);
+  });
+
+  test('cannot be read in two ways at once', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    stream.read();
+    expect(() => stream.pages()).toThrow(/already read as records/);
+    stream.destroy();
+  });
+
+  test('has lines of JSON even where the server sends other white space', async () => {
+    const server = new FakeServer(records.slice(0, 90));
+    const { fetchPage } = server;
+    server.fetchPage = async (query) => {
+      const page = await fetchPage.call(server, query);
+      const parts = page.records().map((call) => JSON.stringify(call, null, 1));
+      const borders: { start: number; end: number }[] = [];
+      let text = '[ ';
+      for (const part of parts) {
+        borders.push({ start: text.length, end: text.length + part.length });
+        text += `${part} , `;
+      }
+      return { ...page, bytes: Buffer.from(`${text} ]`), slices: () => borders };
+    };
+    const lines = Buffer.concat(await createCallByteStream(server, options).toArray())
+      .toString()
+      .split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.map((line) => JSON.parse(line).sid)).toEqual(expected.slice(0, 90));
+  });
+
+  test('of nothing is an empty stream with a complete verdict', async () => {
+    const stream = createCallByteStream(new FakeServer([]), options);
+    expect(await stream.toArray()).toEqual([]);
+    expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, complete: true });
+  });
+});
+
+describe('marks', () => {
+  test('follow the records of each slice and carry the place behind it', async () => {
+    const server = new FakeServer(records);
+    const items: unknown[] = await createCallStream(server, { ...options, marks: true }).toArray();
+    const marks = items.filter(isMark);
+    expect(sidsOf(items.filter((item) => !isMark(item)))).toEqual(expected);
+    expect(marks.at(-1)).toMatchObject({ until: null });
+    for (const mark of marks) {
+      const before = items.slice(0, items.indexOf(mark)).filter((item) => !isMark(item)) as Call[];
+      expect(before.every((call) => mark.until === null || call.date_added < mark.until)).toBe(true);
+      expect(mark.checkpoint).toMatchObject({ delivered: before.length, place: null });
+    }
+  });
+});
+
+describe('a record that cannot be read', () => {
+  const broken = () => {
+    const server = new FakeServer(records);
+    const { fetchPage } = server;
+    server.fetchPage = async (query) => {
+      const page = await fetchPage.call(server, query);
+      return {
+        ...page,
+        record(i) {
+          const call = page.record(i);
+          if (call.sid === 's0000120') throw new Error('talk_minutes is no number');
+          return call;
+        },
+      };
+    };
+    return server;
+  };
+
+  test('fails the stream behind the records before it', async () => {
+    const stream = createCallStream(broken(), options);
+    const sids: string[] = [];
+    await expect(
+      (async () => {
+        for await (const { sid } of stream) sids.push(sid);
+      })(),
+    ).rejects.toThrow('talk_minutes is no number');
+    expect(sids).toEqual(expected.slice(0, 120));
+  });
+
+  test('can be left out, which the verdict tells', async () => {
+    const stream = createCallStream(broken(), { ...options, onError: 'skip' });
+    expect(await stream.toArray()).toHaveLength(499);
+    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 499, skipped: 1, complete: false });
+    expect(stream.checkpoint()).toMatchObject({ total: 500, delivered: 499, place: null });
+  });
+
+  test('can be handed over as it came, with its place', async () => {
+    const dead: DeadRecord[] = [];
+    const stream = createCallStream(broken(), { ...options, onError: (record) => dead.push(record) });
+    expect(await stream.toArray()).toHaveLength(499);
+    expect(JSON.parse(Buffer.from(dead[0]?.bytes ?? []).toString())).toEqual(records[120]);
+    expect(dead).toMatchObject([{ page: 0, error: { message: 'talk_minutes is no number' } }]);
+    expect(await stream.verdict).toMatchObject({ skipped: 1, complete: true });
+  });
+
+  test('is left out of pages, too', async () => {
+    const stream = createCallStream(broken(), { ...options, onError: 'skip' });
+    const sids: string[] = [];
+    for await (const page of stream.pages()) sids.push(...sidsOf(page.records));
+    expect(sids).toHaveLength(499);
+    expect(await stream.verdict).toMatchObject({ delivered: 499, complete: false });
+  });
+});
+
+describe('progress', () => {
+  test('tells total, done, rate and what is left, by a clock of the caller', async () => {
+    let time = now();
+    const seen: Progress[] = [];
+    const clock = () => {
+      time += 100;
+      return time;
+    };
+    await createCallStream(new FakeServer(records), {
+      ...options,
+      now: clock,
+      onProgress: (progress) => seen.push(progress),
+    }).toArray();
+    expect(seen.map(({ total }) => total)).toEqual(seen.map(() => 500));
+    expect(seen.at(-1)).toMatchObject({ done: 500, etaMs: 0, duplicates: 0, rereads: 0, retries: 0 });
+    expect(seen[0]?.rate).toBeGreaterThan(0);
+    expect(seen[0]?.etaMs).toBeGreaterThan(0);
+    expect(seen.map(({ done }) => done)).toEqual([...seen.map(({ done }) => done)].sort((a, b) => a - b));
+  });
+
+  test('goes on from where an earlier run stood', async () => {
+    const server = new FakeServer(records);
+    const first = createCallStream(server, options);
+    for await (const { sid } of first) if (sid === 's0000199') break;
+    const seen: Progress[] = [];
+    const rest = createCallStream(server, {
+      ...options,
+      checkpoint: first.checkpoint(),
+      onProgress: (progress) => seen.push(progress),
+    });
+    await rest.toArray();
+    expect(seen[0]?.done).toBeGreaterThan(200);
+    expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
+  });
+
+  test('is told on diagnostics channels', async () => {
+    const told: Record<string, number> = {};
+    const names = ['page', 'slice', 'reread', 'end'];
+    const listeners = names.map((name) => {
+      const listen = () => {
+        told[name] = (told[name] ?? 0) + 1;
+      };
+      diagnosticsChannel.subscribe(`call-attribution:stream:${name}`, listen);
+      return () => diagnosticsChannel.unsubscribe(`call-attribution:stream:${name}`, listen);
+    });
+    let moves = 1;
+    const server = new FakeServer(records, {
+      before: (request, self) => {
+        if (request.start === 1 && moves-- > 0)
+          self.records.push({ sid: 'x', date_added: '2026-01-01 00:00:30' });
+      },
+    });
+    const stream = createCallStream(server, { ...options, window: false });
+    expect(await stream.toArray()).toHaveLength(501);
+    expect(told).toEqual({ page: expect.any(Number), slice: 1, reread: 1, end: 1 });
+    expect(await stream.verdict).toMatchObject({ rereads: 1, complete: true });
+    for (const leave of listeners) leave();
+  });
+});
+
+describe('options that make no sense', () => {
+  test.each([
+    ['rows', { rows: 0 }],
+    ['prefetch', { prefetch: 1.5 }],
+    ['prefetch.bytes', { prefetch: { bytes: -1 } }],
+    ['window.pages', { window: { pages: 0 } }],
+    ['window.sealedBefore', { window: { sealedBefore: 'yesterday' } }],
+    ['window.settle', { window: { settle: 'long' as unknown as number } }],
+  ])('are refused by name: %s', (name, wrong) => {
+    expect(() => createCallStream(new FakeServer([]), wrong)).toThrow(name);
+  });
+
+  test('are refused for a filter that cannot be read', () => {
+    expect(() => createCallStream(new FakeServer([]), { filter: 'date_added:[yesterday TO *]' })).toThrow();
+  });
+});
