@@ -1,4 +1,5 @@
-// One reader over one server, alone in its process: `node read-once.mjs <reader> <url> <expected> <prefetch>`.
+// One reader over one server, alone in its process, once to warm up and once to be measured:
+// `node read-once.mjs <reader> <url> <expected> <prefetch>`.
 import { readers } from './readers.mjs';
 
 const [name, url, expected, prefetch] = process.argv.slice(2);
@@ -9,7 +10,8 @@ const take = (record) => {
   records += 1;
   check += record.sid.length;
 };
-globalThis.gc?.();
+await read({ url: `${url}/warm`, take, prefetch: Number(prefetch) });
+records = 0;
 const began = performance.now();
 const before = process.cpuUsage();
 await read({ url, take, prefetch: Number(prefetch) });

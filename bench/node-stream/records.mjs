@@ -1,5 +1,5 @@
-// Made-up wire records of the size a real account sends (about 2.8 kB, some names outside ASCII), as bytes with a place
-// for the two things that differ from record to record: `sid` and `date_added`.
+// Made-up wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a place for the two things
+// that differ from record to record: `sid` and `date_added`.
 import { makeWireCalls } from '@call-attribution/core/testing';
 
 const variants = 1000;
@@ -10,8 +10,10 @@ export const firstSecond = Date.UTC(2023, 0, 1) / 1000;
 /** Seconds between two records. */
 export const step = 20;
 
+const ascii = (record) => JSON.parse(JSON.stringify(record).replace(/[^\x20-\x7e]/g, 'e'));
+
 const templates = makeWireCalls(variants, 'v3', 11).map((call, i) => {
-  const long = `https://www.example.com/landing/${'section/'.repeat(12)}?utm_source=search&utm_medium=cpc&utm_term=${call.url_tag}&gclid=EAIaIQ${'x'.repeat(60)}${i}`;
+  const long = `https://www.example.com/landing/${'section/'.repeat(12)}?utm_source=search&padding=${'p'.repeat(330)}&utm_medium=cpc&utm_term=${call.url_tag}&gclid=EAIaIQ${'x'.repeat(60)}${i}`;
   const record = {
     ...call,
     sid: sidPlace,
@@ -21,7 +23,7 @@ const templates = makeWireCalls(variants, 'v3', 11).map((call, i) => {
     url_tag: `${call.url_tag}&match=exact&network=g&device=m&adposition=1t1`,
     phone_label: i % 5 < 2 ? 'Main line – Böblingen' : 'Main line, Springfield',
   };
-  return Buffer.from(`${JSON.stringify(record)},`);
+  return Buffer.from(`${JSON.stringify(i % 5 < 2 ? record : ascii(record))},`);
 });
 const sidAt = templates.map((bytes) => bytes.indexOf(sidPlace));
 const dateAt = templates.map((bytes) => bytes.indexOf(`"date_added":"${datePlace}`) + '"date_added":"'.length);
