@@ -17,6 +17,7 @@ const before = process.cpuUsage();
 await read({ url, take, prefetch: Number(prefetch) });
 const cpu = process.cpuUsage(before);
 const wall = performance.now() - began;
-if (records !== Number(expected) || check === 0) throw new Error(`${name} gave ${records} records of ${expected}`);
+if (records !== Number(expected) || check === 0)
+  throw new Error(`${name} gave ${records} records of ${expected}`);
 process.send?.({ cpu: cpu.user + cpu.system, wall, rss: process.resourceUsage().maxRSS / 1024 });
 process.disconnect?.();

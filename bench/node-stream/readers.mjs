@@ -64,7 +64,8 @@ export const readers = {
     ),
   'ours: pages': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
-      for await (const page of createCallStream(api, options).pages()) for (const record of page.records) take(record);
+      for await (const page of createCallStream(api, options).pages())
+        for (const record of page.records) take(record);
     }),
   'ours: bytes': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
@@ -125,7 +126,9 @@ export const readers = {
     const { pMapIterable } = await import('p-map');
     const { total } = await rawPage(url, 0);
     const starts = Array.from({ length: Math.ceil(total / rows) }, (_, start) => start);
-    for await (const page of pMapIterable(starts, (start) => rawPage(url, start), { concurrency: prefetch })) {
+    for await (const page of pMapIterable(starts, (start) => rawPage(url, start), {
+      concurrency: prefetch,
+    })) {
       for (const record of page.records) take(record);
     }
   },

@@ -26,7 +26,9 @@ const templates = makeWireCalls(variants, 'v3', 11).map((call, i) => {
   return Buffer.from(`${JSON.stringify(i % 5 < 2 ? record : ascii(record))},`);
 });
 const sidAt = templates.map((bytes) => bytes.indexOf(sidPlace));
-const dateAt = templates.map((bytes) => bytes.indexOf(`"date_added":"${datePlace}`) + '"date_added":"'.length);
+const dateAt = templates.map(
+  (bytes) => bytes.indexOf(`"date_added":"${datePlace}`) + '"date_added":"'.length,
+);
 
 /** Records `first` to `first + count - 1` as the body of a page. */
 export function pageOf(first, count) {

@@ -58,7 +58,9 @@ const server = createServer((request, response) => {
       'content-type': 'application/json',
       'content-length': body.length,
       'content-range': count === 0 ? `*/${total}` : `${first + 1}-${first + count}/${total}`,
-      ...(first + count < total ? { link: `<http://${request.headers.host}${next.pathname}${next.search}>; rel="next"` } : {}),
+      ...(first + count < total
+        ? { link: `<http://${request.headers.host}${next.pathname}${next.search}>; rel="next"` }
+        : {}),
     });
     response.end(body);
   };

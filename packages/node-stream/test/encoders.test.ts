@@ -5,10 +5,13 @@ import { type Call, fields } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type CsvOptions, Mark, toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 import { parseCsv } from './parse-csv.ts';
+
+// Slow machines are slow; nothing here waits for the clock.
+vi.setConfig({ testTimeout: 60_000 });
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
 const calls = makeCalls(300, 7);

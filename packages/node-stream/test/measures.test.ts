@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   collect,
   count,
@@ -12,6 +12,9 @@ import {
   QuantileSketch,
   sum,
 } from '../src/index.ts';
+
+// Slow machines are slow; nothing here waits for the clock.
+vi.setConfig({ testTimeout: 60_000 });
 
 type Row = { sid?: string; v?: unknown };
 

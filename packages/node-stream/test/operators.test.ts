@@ -1,9 +1,12 @@
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { batch, dedupe, isMark, Mark, mapCalls, type Operator, rateLimit } from '../src/index.ts';
 import { all } from './calls-of.ts';
 import { manualClock } from './manual-clock.ts';
+
+// Slow machines are slow; nothing here waits for the clock.
+vi.setConfig({ testTimeout: 60_000 });
 
 const marked = [1, 2, new Mark({ until: '2024-01-02 00:00:00' }), 2, 3, 4, 5];
 

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { gunzipSync } from 'node:zlib';
 import { makeCalls } from '@call-attribution/core/testing';
 import { parquetReadObjects } from 'hyparquet';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Checkpoint,
   type Encoding,
@@ -20,6 +20,9 @@ import {
   toParquet,
 } from '../src/index.ts';
 import { parseCsv } from './parse-csv.ts';
+
+// Slow machines are slow; nothing here waits for the clock.
+vi.setConfig({ testTimeout: 60_000 });
 
 type Item = (typeof calls)[0];
 const calls = makeCalls(30, 5);

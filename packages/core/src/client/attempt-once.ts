@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { reveal } from '../auth/secret.ts';
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
+import type { BodyPool } from '../http/body-pool.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import { headerText, requestIdOf } from '../http/headers.ts';
 import { statusError } from '../http/status-error.ts';
@@ -12,7 +13,7 @@ import type { Settings } from './read-options.ts';
 /** One attempt: send, follow to the same server if asked, unpack, judge the status, read. */
 export async function attemptOnce<T>(
   settings: Settings,
-  dispatcher: Dispatcher,
+  { dispatcher, bodies }: { dispatcher: Dispatcher; bodies: BodyPool },
   ask: Ask<T>,
   attempt: number,
   leftMs: number,
@@ -27,11 +28,16 @@ export async function attemptOnce<T>(
       leftMs,
       totalMs: timeout.total,
       maxBodyBytes,
+      bodies,
       clock,
       signal: ask.signal,
     });
     const encoding = answer.headers['content-encoding'];
-    if (encoding) answer = { ...answer, body: await decodeBody(answer.body, encoding, maxBodyBytes) };
+    if (encoding) {
+      const body = await decodeBody(answer.body, encoding, maxBodyBytes);
+      if (body !== answer.body) bodies.give(answer.body);
+      answer = { ...answer, body };
+    }
     const { status } = answer;
     if (status !== 200 && status !== 206 && !ask.alsoRead?.includes(status))
       throw status < 300 ? withoutContent(status) : statusError(answer, clock.now(), ask.authHint);

@@ -54,6 +54,8 @@ export interface RawPage {
   records(): Call[];
   /** Parses, checks and adapts one record. */
   record(index: number): Call;
+  /** For those who are done with the page: its memory is used again, so `bytes` must not be read any more. Optional. */
+  release?(): void;
 }
 
 /** Where a count comes from: the count request, or the Content-Range of an answer. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { bodyPool } from '../http/body-pool.ts';
 import { channels } from '../observe/channels.ts';
 import { tracedRequest } from '../observe/publish.ts';
 import type { Ask, Asked } from './ask.ts';
@@ -10,6 +11,8 @@ import { retryLoop } from './retry-loop.ts';
 /** Sends requests with deadlines, retries and limits. */
 export interface Engine {
   ask<T>(ask: Ask<T>): Promise<Asked<T>>;
+  /** Gives the memory of a body back that nobody reads any more. */
+  reuse(body: Uint8Array): void;
   close(): Promise<void>;
 }
 
@@ -18,6 +21,7 @@ export function createEngine(settings: Settings): Engine {
   let own: Promise<Dispatcher> | undefined;
   let ready = settings.dispatcher;
   let closed: Promise<void> | undefined;
+  const bodies = bodyPool();
 
   return {
     async ask(ask) {
@@ -33,10 +37,11 @@ export function createEngine(settings: Settings): Engine {
       const dispatcher = ready;
       const read = () =>
         retryLoop(settings, ask, (attempt, leftMs) =>
-          attemptOnce(settings, dispatcher, ask, attempt, leftMs),
+          attemptOnce(settings, { dispatcher, bodies }, ask, attempt, leftMs),
         );
       return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
     },
+    reuse: bodies.give,
     close() {
       closed ??= own ? own.then((agent) => agent.close()) : Promise.resolve();
       return closed;

@@ -44,10 +44,17 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   const page = await askPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
   const { bytes, slices } = page.content;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let isReleased = false;
+  const use = () => {
+    if (isReleased) throw new RangeError('The page has been released; its bytes belong to another one now.');
+    return buffer;
+  };
   const record = (index: number): Call => {
     const slice = slices[index];
     if (!slice) throw new RangeError(`There is no record ${index} in a page of ${slices.length}.`);
-    return context.adapt(parsed(bytes.subarray(slice.start, slice.end)));
+    // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.
+    return context.adapt(parsed(use().toString('utf8', slice.start, slice.end)));
   };
   return {
     bytes,
@@ -55,14 +62,17 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     meta: page.meta,
     count: page.count,
     slices: () => slices,
-    records: () => (parsed(bytes) as unknown[]).map(context.adapt),
+    records: () => (parsed(decodeText(use())) as unknown[]).map(context.adapt),
     record,
+    release() {
+      isReleased = true;
+      context.engine.reuse(bytes);
+    },
   };
 }
 
 /** Only borders were checked when the page came; what lies between them may still be broken. */
-function parsed(bytes: Uint8Array): unknown {
-  const text = decodeText(bytes);
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

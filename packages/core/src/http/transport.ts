@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { ResponseError, TimeoutError } from '../errors/calls-error.ts';
+import { type BodyPool, smallestPooled } from './body-pool.ts';
 import type { Clock } from './clock.ts';
 import { networkError } from './network-error.ts';
 
@@ -28,6 +29,7 @@ export interface Limits {
   readonly leftMs: number;
   readonly totalMs: number;
   readonly maxBodyBytes: number;
+  readonly bodies: BodyPool;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
 }
@@ -48,12 +50,17 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
     let status = 0;
     let headers: IncomingHttpHeaders = {};
     let chunks: Buffer[] = [];
+    let whole: Buffer | undefined;
     let size = 0;
 
     const finish = () => {
       done = true;
       stopWatch();
       signal?.removeEventListener('abort', onAbort);
+    };
+    const joined = () => {
+      if (whole !== undefined) return whole.subarray(0, size);
+      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
     };
     const fail = (error: unknown) => {
       if (done) return;
@@ -83,11 +90,19 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
         heard = clock.now();
         status = code;
         headers = fields;
-        if (Number(fields['content-length']) > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
+        const length = Number(fields['content-length']);
+        if (length > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
+        else if (length >= smallestPooled) whole = limits.bodies.take(length);
       },
       onResponseData(_, chunk) {
         heard = clock.now();
-        chunks.push(chunk);
+        // A chunk that is copied at once dies young; kept until the end it would have to be moved first.
+        if (whole !== undefined && size + chunk.length > whole.length) {
+          chunks.push(whole.subarray(0, size));
+          whole = undefined;
+        }
+        if (whole === undefined) chunks.push(chunk);
+        else chunk.copy(whole, size);
         size += chunk.length;
         if (size > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
       },
@@ -97,7 +112,7 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
         resolve({
           status,
           headers,
-          body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size),
+          body: joined(),
         });
       },
       onResponseError(_, error) {

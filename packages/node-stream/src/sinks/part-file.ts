@@ -19,6 +19,7 @@ export class PartFile {
   #handle: FileHandle | null = null;
   #bytes = 0;
   #hasState = false;
+  #isAbandoned = false;
   #work: Promise<void> = Promise.resolve();
 
   constructor(path: string, durable: boolean) {
@@ -74,7 +75,8 @@ export class PartFile {
 
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
   async abandon(): Promise<void> {
-    // A write under way must not land after the file was given up: someone may begin it anew.
+    // Nothing may land after the file was given up: someone may begin it anew.
+    this.#isAbandoned = true;
     await this.#work.catch(() => {});
     const wasOpen = this.#handle !== null;
     await this.#close();
@@ -82,6 +84,7 @@ export class PartFile {
   }
 
   #run(work: () => Promise<void>): Promise<void> {
+    if (this.#isAbandoned) return Promise.reject(new Error(`${this.path} is no longer open`));
     this.#work = work();
     return this.#work;
   }

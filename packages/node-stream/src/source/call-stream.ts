@@ -80,6 +80,7 @@ export class CallStream extends SessionStream {
     }
     if (this.#at < size) return false;
     this.#batch = null;
+    batch.page.release?.();
     if (this.#hasMark(batch)) wantsMore = this.push(this.#mark(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();

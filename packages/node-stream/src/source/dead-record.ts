@@ -11,6 +11,7 @@ export function bury(
 ): void {
   if (typeof onError !== 'function') return;
   const border = page.slices()[index];
-  const bytes = border === undefined ? page.bytes.subarray(0, 0) : page.bytes.slice(border.start, border.end);
+  // A copy: the page's memory is used again.
+  const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
   onError({ bytes, error, slice: sliceOf(slice.span), page: pageIndex, index });
 }
