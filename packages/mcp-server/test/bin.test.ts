@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+// The program as it is published: one file, made by the same script that the build runs.
+const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));
+const bin = join(folder, 'bin.mjs');
+
+beforeAll(async () => {
+  const script = new URL('../bundle.build.mjs', import.meta.url).pathname;
+  await new Promise<void>((resolve, reject) => {
+    spawn(process.execPath, [script, bin], { stdio: 'inherit' }).once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error('the bundle failed')),
+    );
+  });
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function start(args: readonly string[], env: Record<string, string> = {}, preload?: string) {
+  const flags =
+    preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
+  const child = spawn(process.execPath, [...flags, bin, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (part) => {
+    out += part;
+  });
+  child.stderr.on('data', (part) => {
+    err += part;
+  });
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const until = async (text: string, read: () => string): Promise<void> => {
+    while (!read().includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { child, exit, out: () => out, err: () => err, until };
+}
+
+const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+const initialize = line({
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+});
+const call = (id: number, name: string, args: object = {}) =>
+  line({ id, method: 'tools/call', params: { name, arguments: args } });
+
+describe('the program', () => {
+  it('serves without any key, names what is missing on stderr, and ends with its input', async () => {
+    const { child, exit, out, err } = start([]);
+    child.stdin.end(initialize + line({ id: 2, method: 'tools/list' }) + call(3, 'count_calls'));
+    expect(await exit).toBe(0);
+    const messages = out()
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each));
+    expect(messages.map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(messages[2].result.content[0].text).toContain('CALLS_ACCESS_KEY is missing');
+    expect(err()).toContain('CALLS_BASE_URL is missing');
+  });
+
+  it('reads the API through the bundled client', async () => {
+    const api = await startHostileServer({ calls: makeCalls(40) });
+    const env = {
+      CALLS_BASE_URL: api.url,
+      CALLS_LEGACY_BASE_URL: api.legacyUrl,
+      CALLS_ACCESS_KEY: 'real-key',
+      CALLS_SECRET_KEY: 'real-secret',
+    };
+    const { child, exit, out, err } = start([], env);
+    child.stdin.end(
+      initialize + call(2, 'list_calls') + call(3, 'list_sms_numbers') + call(4, 'summarize_calls'),
+    );
+    expect(await exit).toBe(0);
+    expect(out()).toContain('Rows 1-25 of 40 calls');
+    expect(out()).toContain('1 SMS-enabled number');
+    expect(out()).toContain('Read all 40 calls');
+    expect(`${out()}${err()}`).not.toContain('real-');
+    await api.close();
+  });
+
+  it('keeps stdout clean of what others write', async () => {
+    // A stray writer in the same process, once the server listens.
+    const noise =
+      "setInterval(() => { if (process.stdin.listenerCount('data')) { console.log('noise'); process.stdout.write('more noise'); } }, 5).unref()";
+    const { child, exit, out, err, until } = start([], {}, noise);
+    child.stdin.write(initialize);
+    await until('more noise', err);
+    child.stdin.end();
+    expect(await exit).toBe(0);
+    expect(out().trim().split('\n')).toHaveLength(1);
+    expect(err()).toContain('noise');
+  });
+
+  it('leaves with its host although the API holds a socket open', async () => {
+    const sockets: { destroy(): void }[] = [];
+    const silent = createTcpServer((socket) => sockets.push(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const env = { CALLS_BASE_URL: `http://127.0.0.1:${port}`, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
+    const { child, exit } = start([], env);
+    child.stdin.write(initialize + call(2, 'list_calls'));
+    while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.stdin.write(line({ method: 'notifications/cancelled', params: { requestId: 2 } }));
+    child.stdin.end();
+    expect(await exit).toBe(0);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops its HTTP endpoint on %s', async (signal) => {
+    const { child, exit, err, until } = start(['--port', '0'], {
+      CALLS_MCP_TOKEN: 'a-token-of-the-endpoint',
+    });
+    await until('Serving on', err);
+    const url = /http:\S+\/mcp/.exec(err())?.[0] ?? '';
+    expect((await fetch(url.replace('/mcp', '/health'))).status).toBe(200);
+    expect((await fetch(url, { method: 'POST' })).status).toBe(401);
+    expect(err()).not.toContain('a-token-of');
+    child.kill(signal);
+    expect(await exit).toBe(0);
+  });
+
+  it('serves a client’s session over HTTP', async () => {
+    const { child, exit, err, until } = start(['--port', '0', '--sessions']);
+    await until('Serving on', err);
+    const url = /http:\S+\/mcp/.exec(err())?.[0] ?? '';
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: initialize,
+    });
+    expect(answer.headers.get('mcp-session-id')).toMatch(/^[\w-]{36}$/);
+    await answer.text();
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+  });
+});

@@ -1,0 +1,168 @@
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callTool, createServer, type ToolResult } from '../src/index.ts';
+import { clientFrom, readEnvironment } from '../src/setup/environment.ts';
+import { fakeClient } from './fake-client.ts';
+
+const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
+let hostile: Awaited<ReturnType<typeof startHostileServer>>;
+let client: Client;
+/** What every request meets, until it is taken back. */
+let fault: Fault | undefined;
+
+beforeAll(async () => {
+  hostile = await startHostileServer({ calls: makeCalls(20), fault: () => fault });
+  client = createClient({
+    baseUrl: hostile.url,
+    legacyBaseUrl: hostile.legacyUrl,
+    auth: apiKeys(...secrets),
+    retry: fastRetry,
+    timeout: { idle: 300, attempt: 600, total: 1500 },
+  });
+});
+
+afterAll(async () => {
+  await client.close();
+  await hostile.close();
+});
+
+const textOf = (result: ToolResult): string => result.content[0]?.text ?? '';
+
+/** What an agent can do nothing with: no text, structured content beside an error, a secret. */
+function expectUsable(result: ToolResult): void {
+  expect(result.isError).toBe(true);
+  expect(result.structuredContent).toBeUndefined();
+  expect(textOf(result)).toMatch(/^.+\.\nWhy: .+\nNext: .+\nRetry: .+$/s);
+  for (const secret of secrets) expect(textOf(result)).not.toContain(secret);
+}
+
+describe('a failure of the API', () => {
+  it.each<[string, Fault, RegExp]>([
+    ['401', faults.status(401), /HTTP 401[\s\S]*API keys[\s\S]*Retry: No/],
+    ['403', faults.status(403), /HTTP 403[\s\S]*do not allow[\s\S]*Retry: No/],
+    ['400', faults.status(400), /HTTP 400[\s\S]*check_filter[\s\S]*Retry: No/],
+    ['503', faults.status(503), /HTTP 503[\s\S]*Retry: Yes/],
+    ['an HTML page', faults.html(), /Next: [\s\S]*Retry: /],
+    ['cut JSON', faults.cutQuietly(), /Next: [\s\S]*Retry: /],
+    ['a lost connection', faults.reset(), /Next: [\s\S]*Retry: Yes/],
+    ['silence', faults.silence(), /Next: [\s\S]*Retry: Yes/],
+    ['another page', faults.wrongPage(), /Next: [\s\S]*Retry: /],
+    ['a redirect', faults.redirect('http://127.0.0.1:1/'), /Next: [\s\S]*Retry: No/],
+  ])('of kind %s says what, why, what next and whether to retry', async (_kind, always, text) => {
+    fault = always;
+    const result = await callTool(createServer(client), 'list_calls');
+    fault = undefined;
+    expectUsable(result);
+    expect(textOf(result)).toMatch(text);
+    expect(textOf(await callTool(createServer(client), 'count_calls')), 'the next call works').toContain(
+      '20 calls',
+    );
+  });
+
+  it('with a wait says how long', async () => {
+    const impatient = createClient({
+      baseUrl: hostile.url,
+      auth: apiKeys(...secrets),
+      retry: { ...fastRetry, attempts: 1 },
+    });
+    hostile.next(faults.rateLimited(30));
+    const result = await callTool(createServer(impatient), 'list_calls');
+    expectUsable(result);
+    expect(textOf(result)).toContain('Retry: Yes, after 30 seconds.');
+    await impatient.close();
+  });
+
+  it('that passes by itself is not seen', async () => {
+    hostile.next(faults.status(503), faults.reset());
+    expect(textOf(await callTool(createServer(client), 'count_calls'))).toContain('20 calls');
+  });
+
+  it('of a call that does not exist tells where to look', async () => {
+    const result = await callTool(createServer(client), 'get_call', { sid: 'no such call' });
+    expectUsable(result);
+    expect(textOf(result)).toContain('Look the sid up with list_calls');
+  });
+});
+
+describe('a call that takes too long', () => {
+  it('is given up, and its socket is closed', async () => {
+    hostile.next(faults.silence());
+    const patient = createClient({ baseUrl: hostile.url, auth: apiKeys(...secrets) });
+    const seen = hostile.abortSeen();
+    const result = await callTool(createServer(patient, { callTimeoutMs: 100 }), 'list_calls');
+    expectUsable(result);
+    expect(textOf(result)).toContain('It took longer than 0.1 seconds.');
+    expect((await seen).aborted).toBe(true);
+    await patient.close();
+  });
+
+  it('can be cancelled, and its socket is closed', async () => {
+    hostile.next(faults.silence());
+    const seen = hostile.abortSeen();
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 50);
+    const result = await callTool(createServer(client), 'list_calls', {}, { signal: controller.signal });
+    expectUsable(result);
+    expect((await seen).aborted).toBe(true);
+  });
+});
+
+describe('a server without credentials', () => {
+  it('lists its tools and names the missing variables in each call', async () => {
+    const settings = readEnvironment({ CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' });
+    expect(settings.problems).toEqual(['CALLS_SECRET_KEY is missing.']);
+    const server = createServer(() => clientFrom(settings), { version: settings.version });
+    const listed = await server.definition.handlers['tools/list']?.(
+      {},
+      {
+        signal: new AbortController().signal,
+        notify: () => undefined,
+        clientCapabilities: {},
+      },
+    );
+    expect(listed?.tools).toHaveLength(6);
+    for (const name of ['list_calls', 'count_calls', 'summarize_calls', 'list_sms_numbers']) {
+      const result = await callTool(server, name);
+      expectUsable(result);
+      expect(textOf(result)).toContain('CALLS_SECRET_KEY is missing');
+    }
+    expect((await callTool(server, 'check_filter', { q: 'inc_gce:1' })).isError).toBeUndefined();
+  });
+
+  it('works once the client can be made', async () => {
+    let ready = false;
+    const server = createServer(() => {
+      if (!ready) throw new Error('not yet');
+      return fakeClient(makeCalls(3));
+    });
+    expect((await callTool(server, 'count_calls')).isError).toBe(true);
+    ready = true;
+    expect((await callTool(server, 'count_calls')).structuredContent).toMatchObject({ total: 3 });
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{}, 'CALLS_BASE_URL is missing'],
+    [{ CALLS_BASE_URL: 'ftp://x' }, 'CALLS_BASE_URL must be an http or https URL'],
+    [{ CALLS_API_VERSION: 'v4' }, 'CALLS_API_VERSION must be v2 or v3'],
+    [{ CALLS_API_VERSION: 'v2' }, 'CALLS_BEARER_TOKEN is missing'],
+    [{ CALLS_TIME_ZONE: 'Mars/Olympus' }, 'CALLS_TIME_ZONE must be an IANA zone'],
+  ])('with %j says %s', (env, text) => {
+    expect(readEnvironment(env).problems.join(' ')).toContain(text);
+  });
+});
+
+describe('an unexpected error', () => {
+  it('goes to the log, not to the agent', async () => {
+    const log: string[] = [];
+    const broken = fakeClient([], {
+      before: () => {
+        throw new Error('details of the inside');
+      },
+    });
+    const result = await callTool(createServer(broken, { log: (line) => log.push(line) }), 'list_calls');
+    expectUsable(result);
+    expect(textOf(result)).not.toContain('details');
+    expect(log.join()).toContain('details of the inside');
+  });
+});

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { fields } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import { parse } from '@call-attribution/query-dsl';
+import { describe, expect, it } from 'vitest';
+import { createServer } from '../src/index.ts';
+import { RpcError } from '../src/protocol/errors.ts';
+import { fakeClient } from './fake-client.ts';
+
+const calls = makeCalls(3);
+const server = createServer(fakeClient(calls));
+const context = { signal: new AbortController().signal, notify: () => undefined, clientCapabilities: {} };
+const ask = async (method: string, params: Record<string, unknown> = {}, of = server) =>
+  (await of.definition.handlers[method]?.(params, context)) as Record<string, unknown>;
+const read = async (uri: string, of = server) =>
+  (
+    (await ask('resources/read', { uri }, of)).contents as { text: string; mimeType: string; uri: string }[]
+  )[0];
+
+describe('resources', () => {
+  it('are listed, and each can be read', async () => {
+    const { resources } = (await ask('resources/list')) as unknown as {
+      resources: { uri: string; mimeType: string }[];
+    };
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'calls://fields',
+      'calls://filters',
+      'calls://assumptions',
+    ]);
+    for (const { uri, mimeType } of resources)
+      expect(await read(uri)).toMatchObject({ uri, mimeType, text: /^# / });
+  });
+
+  it('calls://fields has every field of the version, and says what is masked', async () => {
+    const text = (await read('calls://fields'))?.text ?? '';
+    for (const spec of fields)
+      expect(text.includes(`\`${spec.name}\``)).toBe(spec.v3 !== null && spec.type !== 'null');
+    expect(text).toContain('`ani` (masked)');
+    expect(text).toContain('5 All Organic Search');
+    const revealed = createServer(fakeClient(calls), { reveal: ['caller'] });
+    expect((await read('calls://fields', revealed))?.text).toContain('- `ani`:');
+  });
+
+  it('calls://filters shows examples that parse', async () => {
+    const text = (await read('calls://filters'))?.text ?? '';
+    const examples = [...text.matchAll(/: `([^`]+:\[[^`]+)`$/gm)].map((match) => match[1] ?? '');
+    expect(examples).toHaveLength(2);
+    for (const example of examples) expect(() => parse(example)).not.toThrow();
+  });
+
+  it('calls://assumptions names points that the list of assumptions has', async () => {
+    const known = readFileSync(new URL('../../../docs/assumptions.md', import.meta.url), 'utf8');
+    const ids = [...((await read('calls://assumptions'))?.text ?? '').matchAll(/^- (A\d\d) /gm)].map(
+      (match) => match[1],
+    );
+    expect(ids.length).toBeGreaterThan(5);
+    for (const id of ids) expect(known).toContain(`| ${id} |`);
+  });
+
+  it('calls://call/{sid} is the call as get_call shows it', async () => {
+    const sid = calls[1]?.sid ?? '';
+    const found = await read(`calls://call/${encodeURIComponent(sid)}`);
+    expect(JSON.parse(found?.text ?? '')).toMatchObject({ call: { sid } });
+    expect(found?.text).not.toContain(calls[1]?.ani);
+  });
+
+  it.each([
+    'calls://nothing',
+    'calls://call/',
+    'calls://call/%E0%A4%A',
+    'file:///etc/passwd',
+    'calls://call/no-such-call',
+  ])('%s is not found', async (uri) => {
+    await expect(read(uri)).rejects.toMatchObject({ code: -32002, data: { uri } });
+  });
+});
+
+describe('prompts', () => {
+  it('are three, and each can be got with its required arguments', async () => {
+    const { prompts } = (await ask('prompts/list')) as unknown as {
+      prompts: { name: string; arguments: { name: string; required: boolean }[] }[];
+    };
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'attribution_audit',
+      'conversion_eligibility',
+      'compare_periods',
+    ]);
+    for (const prompt of prompts) {
+      const given = Object.fromEntries(
+        prompt.arguments.filter(({ required }) => required).map(({ name }) => [name, '2026-11-01']),
+      );
+      const got = (await ask('prompts/get', { name: prompt.name, arguments: given })) as unknown as {
+        messages: { role: string; content: { text: string } }[];
+      };
+      expect(got.messages[0]?.content.text).not.toContain('undefined');
+      expect(got.messages[0]?.role).toBe('user');
+    }
+  });
+
+  it('say what is missing', async () => {
+    await expect(
+      ask('prompts/get', { name: 'attribution_audit', arguments: { from: '2026-11-01' } }),
+    ).rejects.toThrow('needs "to"');
+    await expect(ask('prompts/get', { name: 'audit' })).rejects.toThrow(RpcError);
+  });
+});
+
+describe('completion', () => {
+  const complete = async (name: string, value: string) =>
+    (await ask('completion/complete', {
+      ref: { type: 'ref/prompt', name: 'compare_periods' },
+      argument: { name, value },
+    })) as unknown as {
+      completion: { values: string[]; total: number };
+    };
+
+  it('offers fields and parts of the time, those that begin with the text first', async () => {
+    expect((await complete('group_by', 'da')).completion.values.slice(0, 2)).toEqual(['day', 'date_added']);
+    expect((await complete('group_by', 'campaign')).completion.values).toContain('ppc_campaign');
+    expect((await complete('from', '2026')).completion.values).toEqual([]);
+  });
+
+  it('refuses what it does not know', async () => {
+    await expect(
+      ask('completion/complete', {
+        ref: { type: 'ref/prompt', name: 'x' },
+        argument: { name: 'a', value: '' },
+      }),
+    ).rejects.toThrow('no prompt');
+    await expect(ask('completion/complete', {})).rejects.toThrow('Invalid params');
+  });
+});

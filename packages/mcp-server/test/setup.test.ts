@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
+import type { Environment } from '../src/setup/environment.ts';
+import { hosts, printConfig } from '../src/setup/print-config.ts';
+import { run } from '../src/setup/run.ts';
+import { version } from '../src/version.ts';
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+async function execute(argv: readonly string[], env: Environment = {}) {
+  let out = '';
+  const log: string[] = [];
+  const code = await run(argv, {
+    env,
+    write: (text) => {
+      out += text;
+    },
+    log: (line) => log.push(line),
+    stopped: Promise.resolve(),
+  });
+  return { code, out, log: log.join('\n') };
+}
+
+describe('the command line', () => {
+  it('has help and a version', async () => {
+    expect(version).toBe(manifest.version);
+    expect(await execute(['--version'])).toEqual({ code: 0, out: `${version}\n`, log: '' });
+    const help = await execute(['-h']);
+    expect(help.code).toBe(0);
+    for (const word of ['--http', '--check', '--reveal', 'CALLS_ACCESS_KEY', ...hosts])
+      expect(help.out).toContain(word);
+  });
+
+  it.each([
+    [['--chek'], 'Did you mean --check?'],
+    [['--reveal', 'callers'], 'Did you mean caller?'],
+    [['--port', '99999'], '--port must be a whole number'],
+    [['--budget', '10'], '--budget must be a whole number'],
+    [['--resource', 'https://x.example'], 'go together'],
+    [['--print-config', 'clade'], '--print-config knows claude'],
+    [['serve'], 'Unexpected argument'],
+  ])('refuses %j in one line', async (argv, text) => {
+    const { code, out, log } = await execute(argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(log).toContain(text);
+    expect(log).not.toContain('    at ');
+  });
+
+  it('reads lists of what to reveal', () => {
+    expect(readCommandLine(['--reveal', 'caller,ip', '--reveal', 'NAME']).reveal).toEqual([
+      'caller',
+      'ip',
+      'name',
+    ]);
+    expect(() => readCommandLine(['--reveal', 'x'])).toThrow(UsageError);
+  });
+});
+
+describe('--print-config', () => {
+  it.each(hosts)('%s shows a configuration without any key of this machine', async (host) => {
+    const { code, out } = await execute(['--print-config', host], {
+      CALLS_ACCESS_KEY: 'real-key',
+      CALLS_SECRET_KEY: 'real-secret',
+    });
+    expect(code).toBe(0);
+    expect(out).toContain('@call-attribution/mcp-server');
+    expect(out).not.toContain('real-');
+    if (host !== 'codex' && host !== 'claude-code') expect(() => JSON.parse(out)).not.toThrow();
+    expect(printConfig(host).where).toMatch(/\w/);
+  });
+});
+
+describe('--check', () => {
+  it('tries the credentials and says what works', async () => {
+    const server = await startHostileServer({ calls: makeCalls(12) });
+    const env = {
+      CALLS_BASE_URL: server.url,
+      CALLS_LEGACY_BASE_URL: server.legacyUrl,
+      CALLS_ACCESS_KEY: 'real-key',
+      CALLS_SECRET_KEY: 'real-secret',
+      CALLS_TIME_ZONE: 'America/Chicago',
+    };
+    const good = await execute(['--check'], env);
+    expect(good).toMatchObject({ code: 0, log: '' });
+    expect(good.out).toContain('ok     Listing calls works: the account has 12 calls');
+    expect(good.out).toContain('ok     SMS numbers works: 1 number');
+    server.next({ send: (_, response) => void response.writeHead(401).end() });
+    const bad = await execute(['--check'], env);
+    expect(bad.code).toBe(1);
+    expect(bad.out).toContain('FAILED Listing calls fails');
+    expect(bad.out).not.toContain('real-');
+    await server.close();
+  });
+
+  it('names every missing variable', async () => {
+    const { code, out } = await execute(['--check']);
+    expect(code).toBe(1);
+    for (const name of ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY'])
+      expect(out).toContain(`FAILED ${name} is missing`);
+  });
+});
