@@ -4,7 +4,10 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 // The program as it is published: one file, made by the same script that the build runs.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));

@@ -1,10 +1,13 @@
 import { apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/service';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../src/index.ts';
 import { estimateTokens } from '../src/results/tokens.ts';
+
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 // Questions people ask, the first call that answers each, and the answer computed from the records themselves.
 const calls = [...generate({ records: 2000 })];

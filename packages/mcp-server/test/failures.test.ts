@@ -1,9 +1,12 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
 import { clientFrom, readEnvironment } from '../src/setup/environment.ts';
 import { fakeClient } from './fake-client.ts';
+
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
 let hostile: Awaited<ReturnType<typeof startHostileServer>>;

@@ -2,13 +2,16 @@ import { type Call, fields } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';
 import { fieldGroups } from '../src/fields/select.ts';
 import { callTool, createServer, tools } from '../src/index.ts';
 import { timeParts } from '../src/results/groups.ts';
 import { estimateTokens } from '../src/results/tokens.ts';
 import { fakeClient } from './fake-client.ts';
+
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 120) };
 const ajv = new AjvJsonSchemaValidator();

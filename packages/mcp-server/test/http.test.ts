@@ -2,9 +2,12 @@ import { request as httpRequest } from 'node:http';
 import { makeCalls } from '@call-attribution/core/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createServer, type HttpEndpoint, type HttpOptions, serveHttp } from '../src/index.ts';
 import { type FakeOptions, fakeClient } from './fake-client.ts';
+
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 const revision = '2026-07-28';
 const meta = {

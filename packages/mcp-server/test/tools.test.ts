@@ -1,13 +1,16 @@
 import { type Call, fields } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { callTool, createServer } from '../src/index.ts';
 import { estimateTokens } from '../src/results/tokens.ts';
 import { fakeClient } from './fake-client.ts';
 
+// For machines that do much else at the same time.
+vi.setConfig({ testTimeout: 60_000 });
+
 const calls = makeCalls(137);
-const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 40) };
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 25) };
 
 interface Listed {
   readonly summary: string;

@@ -26,7 +26,8 @@ export const getCall = defineTool({
     const call = await client.getCall(sid, { signal: context.signal });
     const notes = fieldNotes(specs, context);
     const words = estimateTokens(JSON.stringify(notes)) + 150;
-    const table = makeTable(specs, (limit) => [context.view(call, specs, limit)], context.budget - words);
+    const source = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
+    const table = makeTable(specs, source, context.budget - words);
     if (table.leftOut.length > 0) {
       notes.push(`Fields left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
     }

@@ -1,4 +1,4 @@
-import type { CallPage } from '@call-attribution/core';
+import type { Call, CallPage } from '@call-attribution/core';
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { selectFields } from '../fields/select.ts';
@@ -61,11 +61,11 @@ export const listCalls = defineTool({
     const notes = [...chosen.notes, ...fieldNotes(specs, context), ...changed(place, page)];
     // The words around the table are paid from the same budget; the rest is left for longer numbers in them.
     const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 150;
-    const table = makeTable(
-      specs,
-      (limit) => records.map((record) => context.view(record, specs, limit)),
-      context.budget - words,
-    );
+    const source = {
+      count: records.length,
+      row: (index: number, textLimit: number) => context.view(records[index] as Call, specs, textLimit),
+    };
+    const table = makeTable(specs, source, context.budget - words);
     if (table.leftOut.length > 0) {
       notes.push(`Columns left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
     }
