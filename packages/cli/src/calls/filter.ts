@@ -1,6 +1,7 @@
 import { allOf, type Filter, type Problem, print, safeParse, toFilter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
+import { type Io, say } from '../io.ts';
 import { type Clock, readMoment, readSpan } from '../time/moment.ts';
 
 /** How a command line is read: the clock for relative dates, the version for the fields there are. */
@@ -37,6 +38,17 @@ export function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   const read = safeParse(text, { version });
   if (read.ok) return read.filter;
   throw filterProblem(read.problem, text);
+}
+
+/** The filter, with calls through call extensions taken in (v3 leaves them out unless they are asked for). */
+export function withExtensions(filter: string): string {
+  return filter.includes('inc_gce:1') ? filter : [filter, 'inc_gce:1'].filter(Boolean).join(',');
+}
+
+/** Says what v3 leaves out by itself, so that nobody takes the rest for all. */
+export function sayExtensions(filter: string, version: 'v2' | 'v3', io: Io): void {
+  if (version === 'v2' || filter.includes('inc_gce:1')) return;
+  say(io, 'calls through call extensions are left out; --include-extensions takes them in');
 }
 
 /** The ends of the range of time that was asked for, as the API writes times. */

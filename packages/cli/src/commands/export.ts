@@ -5,7 +5,7 @@ import { print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { readColumns } from '../calls/columns.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
-import { filterOf } from '../calls/filter.ts';
+import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
 import { judge, watch } from '../calls/reading.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
@@ -24,6 +24,7 @@ export const exportCalls: Handler = async (args, io) => {
   const shown = pathOf(args);
   const filter = print(filterOf(args, contextOf(settings, io), 'until'));
   const client = await openClient(settings, args, io);
+  if (!order?.format.needsExtensions) sayExtensions(filter, settings.apiVersion.value, io);
   const progress = watch(io, 'calls');
   const stream = streamOptions(args, progress.onProgress);
   try {
@@ -110,10 +111,6 @@ function streamOptions(
   const rows = args.integer('rows', { min: 1 });
   const prefetch = args.integer('prefetch', { min: 1, max: 64 });
   return { onProgress, ...(rows === null ? {} : { rows }), ...(prefetch === null ? {} : { prefetch }) };
-}
-
-function withExtensions(filter: string): string {
-  return filter.includes('inc_gce:1') ? filter : [filter, 'inc_gce:1'].filter(Boolean).join(',');
 }
 
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.

@@ -2,7 +2,7 @@ import { createCallStream, type Verdict } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
-import { filterOf, rangeOf } from '../calls/filter.ts';
+import { filterOf, rangeOf, sayExtensions } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { verdictText, watch } from '../calls/reading.ts';
 import { readSettings } from '../config/settings.ts';
@@ -36,6 +36,7 @@ export const report: Handler = async (args, io) => {
   const context = contextOf(settings, io);
   const filter = filterOf(args, context);
   const client = await openClient(settings, args, io);
+  sayExtensions(print(filter), settings.apiVersion.value, io);
   const { line, onProgress } = watch(io, 'calls');
   try {
     const tally = createTally(dimensions);

@@ -1,7 +1,7 @@
 import { createService, openStore, startSandbox } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
 import { stopped } from '../calls/until-stopped.ts';
-import { UsageError } from '../errors.ts';
+import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -32,7 +32,7 @@ async function serveSandbox(args: Args, io: Io, place: Place): Promise<number> {
     live: args.flag('live'),
     ...place,
   }).catch((error: unknown) => {
-    throw listenFault(error, place);
+    throw listenFault(error);
   });
   try {
     const { url, legacyUrl, accounts } = sandbox;
@@ -65,7 +65,7 @@ async function serveStore(url: string, args: Args, io: Io, place: Place): Promis
   try {
     const service = createService({ store });
     const listening = await service.listen(place).catch((error: unknown) => {
-      throw listenFault(error, place);
+      throw listenFault(error);
     });
     try {
       const accounts = await store.accounts();
@@ -90,18 +90,10 @@ async function serveStore(url: string, args: Args, io: Io, place: Place): Promis
   }
 }
 
-function listenFault(error: unknown, { host, port }: Place): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'EADDRINUSE') {
-    return new UsageError(`port ${port} on ${host} is taken`, {
-      hints: ['--port 0 takes a free one'],
-      cause: error,
-    });
-  }
-  if (code === 'EACCES')
-    return new UsageError(`port ${port} is not for everyone; take one above 1023`, { cause: error });
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new UsageError(`--host ${host} is no address of this machine`, { cause: error });
-  }
-  return error;
+// The service says in its message what is wrong with the address; choosing another is up to the person.
+function listenFault(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return error instanceof Error && systemCode(cause) !== null
+    ? new UsageError(error.message, { cause })
+    : error;
 }

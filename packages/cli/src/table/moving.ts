@@ -134,4 +134,33 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     load: async () => (await import('../commands/report.ts')).report,
   },
+  {
+    name: 'sync',
+    summary: 'keep a copy of the calls in a store of your own, up to date',
+    about:
+      'The store is made when it is not there. calls serve --store <url> then answers from it like the API itself,\nalso for calls through call extensions, which are always taken in.',
+    options: [
+      {
+        name: 'store',
+        value: 'URL',
+        text: 'sqlite:calls.db or postgres://user@host/name (password by PGPASSWORD)',
+      },
+      { name: 'account', value: 'ID', text: 'account id in the store; the acct_id of the calls unless set' },
+      { name: 'every', value: 'TIME', text: 'go on until stopped, so often: 90s, 10m, 1h' },
+      {
+        name: 'lookback',
+        value: 'TIME',
+        text: 'read again what is younger than this: 24h, 7d',
+      },
+      { name: 'json', text: 'the summary as JSON', group: 'Output' },
+      ...filterOptions,
+      toOption,
+      ...connectionOptions,
+    ],
+    examples: [
+      { line: 'calls sync --store sqlite:calls.db', text: 'once; says how many were new, changed, the same' },
+      { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
+    ],
+    load: async () => (await import('../commands/sync.ts')).sync,
+  },
 ];

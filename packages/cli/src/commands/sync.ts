@@ -1,0 +1,148 @@
+import type { Client } from '@call-attribution/core';
+import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
+import { print } from '@call-attribution/query-dsl';
+import { openStore, type Store } from '@call-attribution/service';
+import type { Args, Handler } from '../args/command.ts';
+import { contextOf, openClient } from '../calls/connect.ts';
+import { countingSink } from '../calls/counting-sink.ts';
+import { filterOf, withExtensions } from '../calls/filter.ts';
+import { watch } from '../calls/reading.ts';
+import { pause } from '../calls/until-stopped.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain } from '../failure.ts';
+import { type Io, say, write } from '../io.ts';
+import { count, duration } from '../term/numbers.ts';
+
+/** `calls sync`: brings a store up to date, once or again and again. */
+export const sync: Handler = async (args, io) => {
+  const url = args.text('store');
+  if (!url) {
+    throw new UsageError('calls sync needs a store: --store sqlite:calls.db', {
+      hints: ['or postgres://user@host/name, with the password in PGPASSWORD'],
+    });
+  }
+  if (/^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(url)) {
+    throw new UsageError('--store must not have a password in it: other users of the machine could read it', {
+      hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
+    });
+  }
+  const every = interval(args, 'every');
+  const lookback = interval(args, 'lookback');
+  const settings = await readSettings(args, io);
+  const filter = filterOf(args, contextOf(settings, io));
+  const client = await openClient(settings, args, io);
+  const store = await openStore(url).catch(async (error: unknown) => {
+    await client.close();
+    throw error;
+  });
+  try {
+    const account = await accountOf(args, client, io);
+    await openToSameKeys(store, account, settings);
+    // A mirror answers v2 and v3 alike, so it takes in what v3 leaves out unless it is asked for.
+    const whole = settings.apiVersion.value === 'v3' ? withExtensions(print(filter)) : print(filter);
+    const once = async (): Promise<void> => {
+      const from = performance.now();
+      const { line, onProgress } = watch(io, 'sync');
+      const { sink, written } = await countingSink(store, account, client.version);
+      const summary = await syncInto(client, sink, {
+        filter: whole,
+        ...(lookback === null ? {} : { lookback }),
+        onProgress,
+        signal: io.signal,
+      }).finally(() => line.end());
+      await tell(
+        { ...summary, ...written, same: summary.same + written.same },
+        account,
+        store,
+        performance.now() - from,
+        args,
+        io,
+      );
+    };
+    if (every === null) await once();
+    else await again(once, every, io);
+    return exitCodes.ok;
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+    throw new Interrupted(['what was read is in the store; the next calls sync goes on from there']);
+  } finally {
+    await store.close();
+    await client.close();
+  }
+};
+
+async function again(once: () => Promise<void>, every: number, io: Io): Promise<void> {
+  while (!io.signal.aborted) {
+    try {
+      await once();
+    } catch (error) {
+      if (io.signal.aborted) return;
+      const { message, exitCode } = await explain(error);
+      // A server that is away comes back; a wrong key does not mend itself.
+      if (exitCode !== exitCodes.unreachable && exitCode !== exitCodes.failed) throw error;
+      say(io, `calls: ${message}; trying again in ${duration(every)}`);
+    }
+    await pause(every, io.signal);
+  }
+}
+
+function interval(args: Args, name: string): number | null {
+  const text = args.text(name);
+  if (text === null) return null;
+  const match = /^(\d{1,6})(s|m|h|d)$/.exec(text);
+  const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ''];
+  const length = Number(match?.[1]) * (unit ?? 0);
+  if (!(length > 0))
+    throw new UsageError(`--${name} must look like 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`);
+  return length;
+}
+
+async function accountOf(args: Args, client: Client, io: Io): Promise<string> {
+  const given = args.text('account');
+  if (given !== null) {
+    if (!/^[\w.-]{1,64}$/.test(given))
+      throw new UsageError('--account must be letters, digits, dots and dashes, 64 at most');
+    return given;
+  }
+  const { records } = await client.listCalls({ rows: 1, signal: io.signal });
+  const id = records[0]?.acct_id;
+  if (typeof id === 'string' && id !== '') return id;
+  throw new CliError('the account has no call yet that would tell its id', {
+    hints: ['name it with --account'],
+  });
+}
+
+// The mirror answers to the keys of the account it copies, so that only the address changes for those who read it.
+async function openToSameKeys(store: Store, account: string, settings: Settings): Promise<void> {
+  if (!(await store.accounts()).some(({ id }) => id === account))
+    await store.putAccount({ id: account, name: account });
+  const access = settings.secret('accessKey');
+  const secret = settings.secret('secretKey');
+  const token = settings.secret('bearerToken');
+  if (access && secret) {
+    await store.putCredential(account, { kind: 'keys', accessKey: access.value, secretKey: secret.value });
+  }
+  if (token) await store.putCredential(account, { kind: 'bearer', token: token.value });
+}
+
+async function tell(
+  summary: SyncSummary,
+  account: string,
+  store: Store,
+  took: number,
+  args: Args,
+  io: Io,
+): Promise<void> {
+  if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ account, ...summary })}\n`);
+  const { new: fresh, changed, same, gone, pending } = summary;
+  const figures = [
+    `${count(fresh)} new`,
+    `${count(changed)} changed`,
+    `${count(same)} the same`,
+    ...(gone > 0 ? [`${count(gone)} gone from the server`] : []),
+    ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
+  ];
+  say(io, `${store.name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
+}

@@ -1,0 +1,256 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ records: 500 });
+});
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+  running.clear();
+});
+afterAll(() => stage.close());
+
+/** A command that runs until it is stopped. */
+interface Live {
+  readonly child: ChildProcess;
+  said(): { stdout: string; stderr: string };
+  /** Waits until one of the outputs has it. */
+  until(pattern: RegExp): Promise<RegExpMatchArray>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+function start(args: string[], env: Record<string, string> = {}, cwd = stage.program.folder()): Live {
+  const child = spawn(process.execPath, [stage.program.bin, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const seen = { stdout: '', stderr: '' };
+  const waits = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      seen[name] += text;
+      for (const look of waits) look();
+    });
+  }
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return {
+    child,
+    said: () => seen,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(seen.stdout) ?? pattern.exec(seen.stderr);
+          if (!match) return;
+          waits.delete(look);
+          resolve(match);
+        };
+        waits.add(look);
+        closed.then((code) => reject(new Error(`ended with ${code} before ${pattern}: ${seen.stderr}`)));
+        look();
+      }),
+    stop: (signal = 'SIGINT') => {
+      child.kill(signal);
+      return closed;
+    },
+  };
+}
+
+describe('serve', () => {
+  test('a sandbox says where it is and with which keys, and stops on Ctrl-C', async () => {
+    const served = start(['serve', '--port', '0', '--records', '40', '--ready-json']);
+    const [line = ''] = await served.until(/^\{.*\}\n/);
+    const ready = JSON.parse(line);
+    const [account] = ready.accounts;
+    const env = {
+      CALLS_BASE_URL: ready.url,
+      CALLS_ACCESS_KEY: account.accessKey,
+      CALLS_SECRET_KEY: account.secretKey,
+    };
+    expect((await stage.quick(['count', '--q', 'inc_gce:1'], { env })).stdout).toBe('40\n');
+    expect(served.said().stderr).toMatch(/export CALLS_ACCESS_KEY=/);
+    expect(await served.stop()).toBe(0);
+    expect((await stage.quick(['count'], { env })).code).toBe(5);
+  });
+
+  test('a taken port is named, with the way out', async () => {
+    const port = new URL(stage.sandbox.url).port;
+    const { code, stderr } = await stage.quick(['serve', '--port', port]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      new RegExp(`cannot listen on 127.0.0.1 port ${port}: another program listens there`),
+    );
+  });
+});
+
+describe('sync', () => {
+  test('fills a store once, finds the same again, and the store serves the very same calls with the same keys', async () => {
+    const cwd = stage.program.folder();
+    const first = await stage.calls(['sync', '--store', 'sqlite:calls.db', '--json'], { cwd });
+    expect(first.code).toBe(0);
+    expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 500, changed: 0, same: 0 });
+    expect(first.stderr).toMatch(/500 new, 0 changed, 0 the same/);
+    const second = await stage.calls(
+      ['sync', '--store', 'sqlite:calls.db', '--lookback', '9999d', '--json'],
+      { cwd },
+    );
+    expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 500 });
+
+    const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);
+    const { url } = JSON.parse((await mirror.until(/^\{.*\}\n/))[0]);
+    const list = ['list', '--all', '--ndjson', '--include-extensions'];
+    const mirrored = await stage.quick(list, { env: { CALLS_BASE_URL: url } });
+    expect(mirrored.stdout).toBe((await stage.quick(list)).stdout);
+    expect(await mirror.stop('SIGTERM')).toBe(0);
+  });
+
+  test('again and again until Ctrl-C, also when the server is away for a while', async () => {
+    const cwd = stage.program.folder();
+    const args = ['sync', '--store', 'sqlite:calls.db', '--every', '1s', '--lookback', '9999d'];
+    const live = start(args, { ...stage.env }, cwd);
+    await live.until(/500 new/);
+    stage.sandbox.faults.set('*', [{ status: 500 }]);
+    await live.until(/trying again in 1\.0 s/);
+    stage.sandbox.faults.clear();
+    await live.until(/0 new, 0 changed, 500 the same/);
+    expect(await live.stop()).toBe(0);
+  });
+
+  test.each([
+    [[], /needs a store/],
+    [['--store', 'postgres://me:hunter2@db/calls'], /must not have a password/],
+    [['--store', 'sqlite::memory:', '--every', 'often'], /--every must look like/],
+    [['--store', 'sqlite::memory:', '--account', 'a b'], /--account must be/],
+  ])('%j is refused', async (args, said) => {
+    const { code, stderr } = await stage.quick(['sync', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toContain('hunter2');
+  });
+});
+
+describe('mcp', () => {
+  async function connected(args: string[], env: Record<string, string>): Promise<Client> {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const command = { command: process.execPath, args: [stage.program.bin, 'mcp', ...args] };
+    await client.connect(
+      new StdioClientTransport({
+        ...command,
+        env: { PATH: process.env.PATH ?? '', ...env },
+        stderr: 'ignore',
+      }),
+    );
+    return client;
+  }
+  const textOf = (result: unknown): string => JSON.stringify(result);
+
+  test('over a sandbox of its own answers without any key', async () => {
+    const client = await connected(['--sandbox', '--records', '60'], {});
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('list_calls');
+    const counted = await client.callTool({
+      name: 'count_calls',
+      arguments: { include_call_extensions: true },
+    });
+    expect(counted.isError).toBeFalsy();
+    expect(textOf(counted)).toContain('60');
+    await client.close();
+  });
+
+  test('over an account reads with its keys; without them it lists its tools and says what is missing', async () => {
+    const client = await connected([], { ...stage.env });
+    expect(
+      textOf(await client.callTool({ name: 'count_calls', arguments: { include_call_extensions: true } })),
+    ).toContain('500');
+    await client.close();
+    const without = await connected([], { CALLS_BASE_URL: stage.sandbox.url });
+    expect((await without.listTools()).tools.length).toBeGreaterThan(3);
+    const failed = await without.callTool({ name: 'count_calls', arguments: {} });
+    expect(failed.isError).toBe(true);
+    await without.close();
+  });
+
+  test('an unknown kind of data to reveal is refused', async () => {
+    expect((await stage.quick(['mcp', '--reveal', 'everything'])).stderr).toMatch(/cannot be "everything"/);
+  });
+});
+
+describe('demo', () => {
+  test('does the whole job in an empty folder, with no configuration and nothing on the network', async () => {
+    const cwd = stage.program.folder();
+    const { code, stdout, stderr } = await stage.program.run(['demo', '--records', '2000'], { cwd });
+    expect(stderr).toMatch(/\(all of it in /);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/complete: 2,000 calls/);
+    expect(stdout).toMatch(/Week from +Calls/);
+    expect(stdout).toMatch(/Tracker +\d,\d{3} /);
+    expect(stdout).toMatch(/→ summarize_calls \{.*\}\n/);
+    expect(stdout).not.toMatch(/failed/);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .slice(-3)
+        .every((line) => line.startsWith('  calls ')),
+    ).toBe(true);
+    expect(readFileSync(join(cwd, 'calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(2000);
+  });
+
+  test('says the same for the same seed', async () => {
+    const args = ['demo', '--records', '50', '--seed', '7', '--to', 'seven.csv'];
+    const one = await stage.quick(args);
+    const two = await stage.quick(args);
+    expect(one).toMatchObject({ code: 0 });
+    expect(one.stdout).toBe(two.stdout);
+  });
+
+  test.skipIf(process.platform === 'win32')('a folder that cannot be written is named', async () => {
+    const { code, stderr } = await stage.quick(['demo', '--records', '5', '--to', '/nowhere/calls.csv']);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
+    expect(existsSync('/nowhere')).toBe(false);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('completion', () => {
+  test('bash offers commands, options and choices', async () => {
+    const { stdout: script, code } = await stage.calls(['completion', 'bash']);
+    expect(code).toBe(0);
+    const offered = (...words: string[]): Promise<string[]> =>
+      new Promise((resolve, reject) => {
+        const last = words.length - 1;
+        const quoted = words.map((word) => `'${word}'`).join(' ');
+        const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${last}; _calls calls "${words[last]}" "${words[last - 1]}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
+        const shell = spawn('bash', ['--norc', '-c', `${script}\n${ask}`]);
+        let out = '';
+        shell.stdout.on('data', (text) => {
+          out += String(text);
+        });
+        shell.on('error', reject);
+        shell.on('close', () => resolve(out.trim().split('\n')));
+      });
+    expect(await offered('calls', 'ex')).toEqual(['export']);
+    expect(await offered('calls', 'export', '--conv')).toEqual(['--conversion-name']);
+    expect(await offered('calls', 'export', '--for', 'goo')).toEqual([
+      'google-ads-calls',
+      'google-ads-clicks',
+    ]);
+    expect(await offered('calls', 'completion', 'f')).toEqual(['fish']);
+  });
+
+  test('zsh and fish scripts name every command and option', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const { stdout } = await stage.quick(['completion', shell]);
+      for (const word of ['export', 'report', 'conversion-name', 'time-zone', 'microsoft-bulk']) {
+        expect(stdout, shell).toContain(word);
+      }
+    }
+  });
+});
