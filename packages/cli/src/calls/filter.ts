@@ -45,9 +45,14 @@ export function withExtensions(filter: string): string {
   return filter.includes('inc_gce:1') ? filter : [filter, 'inc_gce:1'].filter(Boolean).join(',');
 }
 
+/** Whether this filter leaves out calls through call extensions. */
+export function leavesExtensions(filter: string, version: 'v2' | 'v3'): boolean {
+  return version === 'v3' && !filter.includes('inc_gce:1');
+}
+
 /** Says what v3 leaves out by itself, so that nobody takes the rest for all. */
 export function sayExtensions(filter: string, version: 'v2' | 'v3', io: Io): void {
-  if (version === 'v2' || filter.includes('inc_gce:1')) return;
+  if (!leavesExtensions(filter, version)) return;
   say(io, 'calls through call extensions are left out; --include-extensions takes them in');
 }
 

@@ -16,7 +16,6 @@ import { createTally, type Tally } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
-import { fit } from '../term/width.ts';
 
 /** `calls demo`: the whole job on made-up calls, with nothing but this machine. */
 export const demo: Handler = async (args, io) => {
@@ -102,9 +101,16 @@ async function toolCall(client: Client, width: number, style: Style): Promise<st
   const request = { group_by: ['ppc_campaign'], limit: 5, include_call_extensions: true };
   const { content } = await callTool(server, 'summarize_calls', request);
   const answer = content.map(({ text }) => text).join('\n');
-  const ask = `→ summarize_calls ${JSON.stringify(request)}`;
-  return [ask, ...answer.split('\n')].map((text, at) => {
-    const cut = fit(text, width - 3);
-    return `   ${at === 0 ? style.cyan(cut) : cut}`;
-  });
+  const ask = style.cyan(`→ summarize_calls ${JSON.stringify(request)}`);
+  return [
+    ask,
+    ...folded(answer, width - 5)
+      .slice(0, 12)
+      .map((line) => `← ${line}`),
+  ].map((line) => `   ${line}`);
+}
+
+// The answer is written for a program to read: it has no spaces to break at.
+function folded(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
 }

@@ -2,7 +2,7 @@ import { createCallStream, type Verdict } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
-import { filterOf, rangeOf, sayExtensions } from '../calls/filter.ts';
+import { filterOf, leavesExtensions, rangeOf, sayExtensions } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { verdictText, watch } from '../calls/reading.ts';
 import { readSettings } from '../config/settings.ts';
@@ -49,8 +49,11 @@ export const report: Handler = async (args, io) => {
     if (html !== null) {
       const facts = [
         rangeText(rangeOf(args, context)),
-        `Filter: ${print(filter) || 'none'}.`,
-        `${verdictText(proof)}.`,
+        ...(print(filter) === '' ? [] : [`Filter: ${print(filter)}`]),
+        ...(leavesExtensions(print(filter), settings.apiVersion.value)
+          ? ['Calls through call extensions are left out.']
+          : []),
+        `${sentence(verdictText(proof))}.`,
       ];
       const page = reportPage(result, { title: args.text('title') ?? 'Calls', facts });
       await saveText(html, [page], io);
@@ -72,6 +75,8 @@ export const report: Handler = async (args, io) => {
     await client.close();
   }
 };
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function rangeText({ from, until }: { from: string | null; until: string | null }): string {
   if (from === null && until === null) return 'All calls.';

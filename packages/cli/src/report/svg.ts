@@ -123,6 +123,6 @@ function cut(text: string, length: number): string {
 // The next round figure, so that the lines of the grid stand at numbers a person would choose.
 function nice(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(most));
-  const step = [1, 2, 4, 5, 8, 10].find((factor) => factor * unit >= most) ?? 10;
+  const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most) ?? 10;
   return Math.max(4, step * unit);
 }
