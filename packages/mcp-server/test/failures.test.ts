@@ -146,6 +146,7 @@ describe('a server without credentials', () => {
 
   it.each<[Record<string, string>, string]>([
     [{}, 'CALLS_BASE_URL is missing'],
+    [{ CALLS_BASE_URL: `\${user_config.base_url}` }, 'CALLS_BASE_URL is missing'],
     [{ CALLS_BASE_URL: 'ftp://x' }, 'CALLS_BASE_URL must be an http or https URL'],
     [{ CALLS_API_VERSION: 'v4' }, 'CALLS_API_VERSION must be v2 or v3'],
     [{ CALLS_API_VERSION: 'v2' }, 'CALLS_BEARER_TOKEN is missing'],

@@ -19,7 +19,11 @@ export interface ApiSettings {
 
 /** Reads the environment. Nothing is thrown: the server starts and lists its tools in any case. */
 export function readEnvironment(env: Environment): ApiSettings {
-  const get = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const get = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    // Some hosts hand over the placeholder of a setting that the user left empty.
+    return value === undefined || value === '' || /^\$\{.*\}$/.test(value) ? undefined : value;
+  };
   const problems: string[] = [];
   const asked = get('CALLS_API_VERSION') ?? 'v3';
   if (asked !== 'v2' && asked !== 'v3') problems.push('CALLS_API_VERSION must be v2 or v3.');

