@@ -1,0 +1,70 @@
+// Reads, memory, waiting and CSV against the named peers and against the limits we set ourselves. Writes results.md.
+// `node stream.bench.mjs [rounds]`; behind `pnpm bench node-stream`.
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { cpuRounds } from './cpu.mjs';
+import { csvRounds } from './csv.mjs';
+import { readers } from './readers.mjs';
+import { bytesPerRecord } from './records.mjs';
+import { latency, memory, slowConsumer } from './waiting.mjs';
+
+const rounds = Number(process.argv[2] ?? 5);
+const prefetch = 4;
+
+const csv = await csvRounds(rounds);
+const requests = await slowConsumer(prefetch);
+const ahead = await latency(Math.min(3, rounds));
+const [small, large] = await memory();
+const reads = await cpuRounds(Object.keys(readers), rounds);
+const ratioOf = (name, list = reads) => list.find((row) => row.name === name).ratio;
+
+const limits = [
+  [
+    'CPU per record, `createCallStream` with `for await`, to the raw loop',
+    ratioOf('ours: for await'),
+    '<=',
+    1.1,
+  ],
+  ['the same in a `pipeline`', ratioOf('ours: pipeline'), '<=', 1.1],
+  ['CPU per record, `createCallByteStream`, to the raw loop', ratioOf('ours: bytes'), '<=', 0.4],
+  ['wall time at 100 ms latency, raw loop to 8 pages ahead', ahead.raw, '>=', 3],
+  ['the same, one page ahead to 8 pages ahead', ahead.own, '>=', 3],
+  ['largest RSS, 1,000,000 records to 200,000', large / small, '<=', 1.2],
+  ['CPU per record, `toCsv` to csv-stringify, both as streams', ratioOf('toCsv', csv), '<=', 0.5],
+  [`requests of a consumer that takes 30 records slowly, prefetch ${prefetch}`, requests, '<=', prefetch + 1],
+];
+const held = limits.map(([, value, sign, limit]) => (sign === '<=' ? value <= limit : value >= limit));
+
+const figure = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
+const text = `# node-stream: last results
+
+${new Date().toISOString().slice(0, 10)}, Node ${process.version.slice(1)}, ${cpus().length} x ${cpus()[0].model.trim()}. Command: \`pnpm bench node-stream\`, ${rounds} interleaved rounds.
+Records of ${Math.round(bytesPerRecord)} bytes, two in five with text outside ASCII; pages of 1000; the server is a process of its own and is not counted.
+Each reader runs alone in a process, once to warm up and once to be measured. Ratios are taken within a round; the middle one is told.
+
+## Limits
+
+| what | measured | limit | held |
+|---|---|---|---|
+${limits.map(([name, value, sign, limit], i) => `| ${name} | ${figure(value)} | ${sign} ${limit} | ${held[i] ? 'yes' : 'NO'} |`).join('\n')}
+
+## Reading 100,000 records
+
+| reader | CPU us/record | records/s | RSS MB | CPU to raw |
+|---|---|---|---|---|
+${reads.map(({ name, cpu, perSecond, rss, ratio }) => `| ${name} | ${cpu.toFixed(2)} | ${Math.round(perSecond)} | ${Math.round(rss)} | ${ratio.toFixed(2)} |`).join('\n')}
+
+"ours" checks every record against the field table, proves each slice whole by totals and distinct sids, and can be resumed; no other reader here does any of it. Readers with several requests at once (ours, p-map, streaming-iterables, RxJS, Effect) use ${prefetch}.
+
+## CSV from parsed records
+
+| encoder | CPU us/record | to csv-stringify |
+|---|---|---|
+${csv.map(({ name, cpu, ratio }) => `| ${name} | ${cpu.toFixed(2)} | ${ratio.toFixed(2)} |`).join('\n')}
+
+RSS: ${Math.round(small)} MB at 200,000 records, ${Math.round(large)} MB at 1,000,000.
+`;
+writeFileSync(join(import.meta.dirname, 'results.md'), text);
+console.log(text);
+if (held.includes(false)) process.exitCode = 1;
