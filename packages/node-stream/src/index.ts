@@ -17,7 +17,7 @@ export { aggregate } from './operators/aggregate.ts';
 export { type BatchOptions, batch } from './operators/batch.ts';
 export type { OperatorClock } from './operators/clock.ts';
 export { type DedupeOptions, dedupe } from './operators/dedupe.ts';
-export { filterCalls } from './operators/filter-calls.ts';
+export { type FilterOptions, filterCalls } from './operators/filter-calls.ts';
 export type { Grouping, GroupRow } from './operators/groups.ts';
 export { type JoinOptions, type JoinTable, join } from './operators/join.ts';
 export type { Kernel, KernelFactory, Outlet } from './operators/kernel.ts';

@@ -81,6 +81,10 @@ describe('a reader killed at any moment and started again', { timeout: 60_000 },
     expect([...new Set(sids)].sort()).toEqual(expected().sort());
   });
 
+  test.each(['file', 'bytes'])('has each record once in a file that is resumed (%s)', async (mode) => {
+    expect(await drill(mode)).toEqual(expected());
+  });
+
   test('has each record once in a sink that commits records and place together', async () => {
     expect(await drill('transaction')).toEqual(expected());
   });

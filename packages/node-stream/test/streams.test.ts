@@ -49,6 +49,31 @@ describe('one source', () => {
     expect(pages).toEqual(expected);
   });
 
+  test('has marks between its bytes when asked for, each with the place behind its slice', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallByteStream(server, { ...options, marks: true });
+    const before: string[] = [];
+    for await (const item of stream) {
+      if (!isMark(item)) {
+        before.push(
+          ...sidsOf(
+            String(item)
+              .trimEnd()
+              .split('\n')
+              .map((line) => JSON.parse(line)),
+          ),
+        );
+        continue;
+      }
+      expect(stream.checkpoint()).toEqual(item.checkpoint);
+      const { checkpoint } = item;
+      const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
+      expect([...before, ...sidsOf(rest)]).toEqual(expected);
+    }
+    expect(before).toEqual(expected);
+    expect(await stream.verdict).toMatchObject({ delivered: 500, complete: true });
+  });
+
   test('cannot be read in two ways at once', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     stream.read();

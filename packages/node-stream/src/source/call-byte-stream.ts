@@ -5,7 +5,13 @@ import { SessionStream } from './session-stream.ts';
 import type { Batch } from './walk.ts';
 
 /** Options of `createCallByteStream`: nothing is parsed, so no record can be dead. */
-export type CallByteStreamOptions = Omit<StreamOptions, 'onError'>;
+export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
+  /**
+   * Send a `Mark` behind the bytes of each slice, so that a file sink can be resumed. The stream is then one of objects:
+   * buffers and marks. Default false.
+   */
+  marks?: boolean;
+}
 
 /**
  * Every record of a query, once, as lines of JSON in the words of the server, cut out of its pages without parsing.
@@ -14,19 +20,22 @@ export type CallByteStreamOptions = Omit<StreamOptions, 'onError'>;
 export class CallByteStream extends SessionStream {
   #lines: Buffer | null = null;
   #batch: Batch | null = null;
+  readonly #hasMarks: boolean;
 
   constructor(client: PageClient, options: CallByteStreamOptions = {}) {
-    super(client, options, {});
+    super(client, options, options.marks ? { objectMode: true, highWaterMark: 2 } : {});
+    this.#hasMarks = options.marks === true;
   }
 
   protected override get heldBack(): number {
-    return this.#lines?.length ?? 0;
+    if (this.#lines === null || this.#batch === null) return 0;
+    return this.#sizeOf(this.#lines, this.#batch);
   }
 
   protected override begin(batch: Batch): void {
     this.#batch = batch;
     this.#lines = ndjsonOf(batch, true);
-    this.session.ledger.enter(batch, this.#lines.length, 'byte');
+    this.session.ledger.enter(batch, this.#sizeOf(this.#lines, batch), 'byte');
   }
 
   protected override feed(): boolean {
@@ -34,10 +43,17 @@ export class CallByteStream extends SessionStream {
     if (lines === null || batch === null) return true;
     this.#lines = null;
     this.#batch = null;
-    const wantsMore = lines.length === 0 || this.push(lines);
+    let wantsMore = lines.length === 0 || this.push(lines);
+    if (this.#hasMarks && batch.isLast) wantsMore = this.push(this.markBehind(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
+  }
+
+  /** What a batch adds to the length of the buffer: bytes, or buffers and marks. */
+  #sizeOf(lines: Buffer, { isLast }: Batch): number {
+    if (!this.#hasMarks) return lines.length;
+    return (lines.length > 0 ? 1 : 0) + (isLast ? 1 : 0);
   }
 }
 

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
 import { sizeOf } from '../checkpoint/ledger.ts';
-import { Mark } from '../operators/mark.ts';
 import { sliceOf } from '../windows/span.ts';
 import { bury } from './dead-record.ts';
 import { StreamError } from './errors.ts';
@@ -81,7 +80,7 @@ export class CallStream extends SessionStream {
     if (this.#at < size) return false;
     this.#batch = null;
     batch.page.release?.();
-    if (this.#hasMark(batch)) wantsMore = this.push(this.#mark(batch));
+    if (this.#hasMark(batch)) wantsMore = this.push(this.markBehind(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
@@ -122,11 +121,6 @@ export class CallStream extends SessionStream {
 
   #hasMark(batch: Batch): boolean {
     return this.#options.marks === true && batch.isLast;
-  }
-
-  #mark({ slice }: Batch): Mark {
-    const { from, to } = sliceOf(slice.span);
-    return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
   }
 
   #claim(as: 'records' | 'pages'): void {

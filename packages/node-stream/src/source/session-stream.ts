@@ -1,5 +1,6 @@
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { Mark } from '../operators/mark.ts';
 import type { Verdict } from '../progress/progress.ts';
 import { sliceOf } from '../windows/span.ts';
 import type { StreamOptions } from './options.ts';
@@ -96,6 +97,12 @@ export abstract class SessionStream extends Readable {
     this.#hasConcluded = true;
     this.#outcome.resolve(verdict);
     this.emit('verdict', verdict);
+  }
+
+  /** What says in the stream itself that the slice of a last batch has passed. */
+  protected markBehind({ slice }: Batch): Mark {
+    const { from, to } = sliceOf(slice.span);
+    return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
   }
 
   /** Tells that a slice is done. */

@@ -10,7 +10,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { apiKeys, createClient } from '@call-attribution/core';
+import { pipeline } from 'node:stream/promises';
+import { apiKeys, type Call, createClient } from '@call-attribution/core';
+import { toNdjson } from '../../src/encoders/ndjson.ts';
+import { fileSink } from '../../src/sinks/file-sink.ts';
+import { createCallByteStream } from '../../src/source/call-byte-stream.ts';
 import { createCallStream } from '../../src/source/call-stream.ts';
 import { syncInto } from '../../src/sync/sync-into.ts';
 import type { SyncState } from '../../src/sync/sync-state.ts';
@@ -45,6 +49,20 @@ const modes: Record<string, () => Promise<void>> = {
     save(stream.checkpoint());
     if (!(await stream.verdict).complete) process.exitCode = 1;
     closeSync(file);
+  },
+  // The file sink keeps the place by itself; the file has its name only when it is whole.
+  async file() {
+    const sink = fileSink<Call>(log, { encode: toNdjson(), resume: true });
+    process.stdout.write('ready\n');
+    const { checkpoint } = sink;
+    await pipeline(createCallStream(client, { ...options, checkpoint, marks: true }), sink);
+  },
+  // The same with bytes that nobody parses.
+  async bytes() {
+    const sink = fileSink(log, { resume: true });
+    process.stdout.write('ready\n');
+    const { checkpoint } = sink;
+    await pipeline(createCallByteStream(client, { ...options, checkpoint, marks: true }), sink);
   },
   // One file of place and length is the transaction: what lies behind its length was never committed.
   async transaction() {

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { makeCalls } from '@call-attribution/core/testing';
+import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
+import { describe, expect, it } from 'vitest';
+import { aggregate, count, filterCalls, toCsv, toNdjson } from '../src/index.ts';
+import { all, callOf, textOf } from './calls-of.ts';
+
+const calls = makeCalls(200, 3);
+
+describe('filterCalls', () => {
+  it.each([
+    ['text', 'talk_minutes:[10 TO *]'],
+    ['a builder', where('talk_minutes').atLeast(10)],
+    ['a function', ({ talk_minutes }: { talk_minutes: string }) => Number(talk_minutes) >= 10],
+  ])('lets through what matches %s', async (_, filter) => {
+    const expected = calls.filter(({ talk_minutes }) => Number(talk_minutes) >= 10);
+    expect(await all(filterCalls(filter).over(calls))).toEqual(expected);
+  });
+
+  it('leaves the channel alone, or does as v3 does when asked to', async () => {
+    const pair = [callOf({ sid: 'web' }), callOf({ sid: 'ad', channel: 'Call Extension' })];
+    const left = async (filter: string, asV3: boolean) =>
+      (await all(filterCalls(filter, { asV3 }).over(pair))).map(({ sid }) => sid);
+    expect(await left('talk_minutes:[0 TO *]', false)).toEqual(['web', 'ad']);
+    expect(await left('talk_minutes:[0 TO *]', true)).toEqual(['web']);
+    expect(await left('inc_gce:1', true)).toEqual(['web', 'ad']);
+  });
+
+  it('refuses a filter that is none before anything runs', () => {
+    expect(() => filterCalls('talk_minutes:5')).toThrow(FilterSyntaxError);
+  });
+});
+
+describe('operators behind each other', () => {
+  it('give the same in a pipeline and as iterables', async () => {
+    const grouping = { by: ['channel'], measures: { calls: count() } } as const;
+    const chunks: Uint8Array[] = [];
+    await pipeline(
+      Readable.from(calls),
+      filterCalls(({ rank }) => rank === '1'),
+      aggregate(grouping),
+      toNdjson(),
+      async (bytes: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of bytes) chunks.push(chunk);
+      },
+    );
+    const iterated = toNdjson<unknown>().over(
+      aggregate(grouping).over(filterCalls(({ rank }) => rank === '1').over(calls)),
+    );
+    expect(Buffer.concat(chunks).toString()).toBe(await textOf(iterated));
+    expect(chunks.length).toBe(1);
+  });
+
+  it('can be piped by hand', async () => {
+    const csv = Readable.from(calls)
+      .pipe(filterCalls(({ rank }) => rank === '1'))
+      .pipe(toCsv({ columns: ['sid'] }));
+    expect((await textOf(csv)).split('\r\n').length).toBe(
+      calls.filter(({ rank }) => rank === '1').length + 2,
+    );
+  });
+});
