@@ -2,7 +2,7 @@ import type { Filter, Version } from './filter.ts';
 import type { InZone } from './zone.ts';
 
 /** A filter under construction. `V` are the versions it may be sent to. */
-export interface FilterBuilder<V extends Version = Version> {
+export interface FilterBuilder<V extends Version = Version> extends Filter {
   toFilter(): Filter;
   /** The canonical text, as `print` writes it. */
   toString(): string;

@@ -1,12 +1,9 @@
-import { boundFlaw } from './bound.ts';
 import type { BoundArguments, FilterBuilder, RangeBuilder } from './builder-types.ts';
-import { decimalText, shortest } from './decimal.ts';
+import { decimalText } from './decimal.ts';
 import { type ExtraFields, knownFields } from './dialects.ts';
-import { FilterSyntaxError } from './error.ts';
-import { type Bound, type Clause, type FilterLike, filterOf, type Version } from './filter.ts';
+import { type Bound, type Clause, type Filter, type FilterLike, filterOf, type Version } from './filter.ts';
 import { parse } from './parse.ts';
 import { print } from './print.ts';
-import { toProblem } from './problem.ts';
 import { dateText, type InZone } from './zone.ts';
 
 interface DocumentedRanges {
@@ -14,14 +11,16 @@ interface DocumentedRanges {
   talk_minutes: 'decimal';
 }
 
+/** Starts a range on one of the fields of `F`. */
+export type Where<F> = <N extends keyof F & string>(
+  field: N,
+) => RangeBuilder<BoundArguments[F[N] & keyof BoundArguments]>;
+
 /** The builder functions of one version, with the caller's own fields. */
 export interface Build<V extends Version, F extends ExtraFields> {
-  /** Starts a range on a field. */
-  where<N extends keyof (DocumentedRanges & F) & string>(
-    field: N,
-  ): RangeBuilder<BoundArguments[(DocumentedRanges & F)[N]]>;
+  readonly where: Where<DocumentedRanges & F>;
   /** All parts apply, in this order. */
-  allOf(...parts: readonly (FilterBuilder<V> | { readonly clauses: readonly Clause[] })[]): FilterBuilder<V>;
+  allOf(...parts: readonly (FilterBuilder<V> | PlainFilter)[]): FilterBuilder<V>;
 }
 
 /** What v3 has beside: the switch for calls made through call extensions. */
@@ -29,35 +28,39 @@ export interface BuildV3<F extends ExtraFields> extends Build<'v3', F> {
   includeCallExtensions(): FilterBuilder<'v3'>;
 }
 
-// biome-ignore lint/complexity/noBannedTypes: no further fields.
-type NoFields = {};
+/** A tree that was parsed or written by hand. Its version is not known to the types. */
+export interface PlainFilter extends Filter {
+  readonly fits?: never;
+}
+
+/** Options of `builderFor`. */
+export interface BuildOptions<F extends ExtraFields> {
+  /** Fields to know beside the documented ones, by name. */
+  readonly fields?: F;
+}
 
 /** Builder functions for one version. v2 has no `includeCallExtensions`, and takes no filter that has it. */
-export function builderFor<F extends ExtraFields = NoFields>(
+export function builderFor<F extends ExtraFields = Record<never, never>>(
   version: 'v2',
-  options?: { readonly fields?: F },
+  options?: BuildOptions<F>,
 ): Build<'v2', F>;
-export function builderFor<F extends ExtraFields = NoFields>(
+export function builderFor<F extends ExtraFields = Record<never, never>>(
   version: 'v3',
-  options?: { readonly fields?: F },
+  options?: BuildOptions<F>,
 ): BuildV3<F>;
-export function builderFor(version: Version, options: { readonly fields?: ExtraFields } = {}): object {
+export function builderFor(version: Version, options: BuildOptions<ExtraFields> = {}): object {
   const start = (field: string): object => startRange(field, version, options.fields);
   return version === 'v2' ? { where: start, allOf } : { where: start, allOf, includeCallExtensions };
 }
 
 /** Starts a range on a documented field: `where('talk_minutes').atLeast(2)`. */
-export function where<N extends keyof DocumentedRanges>(
-  field: N,
-): RangeBuilder<BoundArguments[DocumentedRanges[N]]> {
-  return startRange(field) as RangeBuilder<BoundArguments[DocumentedRanges[N]]>;
-}
+export const where = startRange as Where<DocumentedRanges>;
 
 /** A filter of which all parts apply, in this order. */
 export function allOf<V extends Version>(
-  ...parts: readonly (FilterBuilder<V> | { readonly clauses: readonly Clause[] })[]
+  ...parts: readonly (FilterBuilder<V> | PlainFilter)[]
 ): FilterBuilder<V> {
-  return build((parts as readonly FilterLike[]).flatMap((part) => filterOf(part).clauses));
+  return build(parts.flatMap((part: FilterLike) => filterOf(part).clauses));
 }
 
 /** `inc_gce:1` (v3): calls made through call extensions are included. */
@@ -66,55 +69,48 @@ export function includeCallExtensions(): FilterBuilder<'v3'> {
 }
 
 function build(clauses: readonly Clause[]) {
-  const filter = { clauses };
-  return { toFilter: () => filter, toString: () => print(filter) };
+  return { clauses, toFilter: () => ({ clauses }), toString: () => print({ clauses }) };
 }
 
 function startRange(field: string, version?: Version, extra?: ExtraFields): object {
-  const known = knownFields(version, extra).find(({ name }) => name === field);
-  // A name with a colon and nothing behind is never a filter: reading it says what is wrong with the name.
-  if (known === undefined || known.type === 'flag') throw parse(`${field}:`, { version, fields: extra });
-  return range(field, known.type, null, null);
+  const known = knownFields(version, extra);
+  const type = Object.hasOwn(known, field) ? known[field] : undefined;
+  // A name with nothing behind the colon is never a filter: reading it says what is wrong with the name.
+  if (type === undefined || type === 'flag') return parse(`${field}:`, { version, fields: extra });
+  return range(field, type, null, null);
 }
 
+type Ends = 'lower' | 'upper';
+type Arguments = [value: string | number | Date, zone?: InZone];
+
 function range(field: string, type: 'date' | 'decimal', lower: Bound | null, upper: Bound | null): object {
-  const clause = { kind: 'range', field, lower, upper } as const;
-  const built = build([clause]);
-  // Reading it back finds a lower bound above the upper one, and says so with a fix.
-  if (lower !== null && upper !== null) parse(built.toString(), { fields: { [field]: type } });
-  const atLower =
-    (inclusive: boolean) =>
+  const set =
+    (end: Ends, inclusive: boolean) =>
     (...value: Arguments): object => {
-      if (lower !== null) throw new TypeError(`The lower bound of ${field} is already set.`);
-      return range(field, type, toBound(type, inclusive, ...value), upper);
-    };
-  const atUpper =
-    (inclusive: boolean) =>
-    (...value: Arguments): object => {
-      if (upper !== null) throw new TypeError(`The upper bound of ${field} is already set.`);
-      return range(field, type, lower, toBound(type, inclusive, ...value));
+      const ends = { lower, upper };
+      if (ends[end] !== null) throw new TypeError(`The ${end} bound of ${field} is already set.`);
+      ends[end] = { text: boundText(type, ...value), inclusive };
+      const text = print({ clauses: [{ kind: 'range', field, ...ends }] });
+      // Reading it back finds what is wrong with the bound, or with both together, and says so with a caret.
+      const [clause] = parse(text, { fields: { [field]: type } }).clauses;
+      const read = clause?.kind === 'range' ? clause : ends;
+      return range(field, type, plain(read.lower), plain(read.upper));
     };
   return {
-    ...built,
-    from: atLower(true),
-    atLeast: atLower(true),
-    above: atLower(false),
-    before: atUpper(false),
-    below: atUpper(false),
-    atMost: atUpper(true),
+    ...build([{ kind: 'range', field, lower, upper }]),
+    from: set('lower', true),
+    atLeast: set('lower', true),
+    above: set('lower', false),
+    before: set('upper', false),
+    below: set('upper', false),
+    atMost: set('upper', true),
   };
 }
 
-type Arguments = [value: string | number | Date, zone?: InZone];
+const plain = (bound: Bound | null): Bound | null =>
+  bound && { text: bound.text, inclusive: bound.inclusive };
 
-function toBound(type: string, inclusive: boolean, ...[value, zone]: Arguments): Bound {
-  let text = String(value);
-  if (value instanceof Date && type === 'date') text = dateText(value, zone);
-  if (typeof value === 'number' && type === 'decimal') text = decimalText(value);
-  const flaw = boundFlaw(text, type);
-  if (flaw !== undefined) {
-    const { code, from, to, message, expected } = flaw;
-    throw new FilterSyntaxError(toProblem(text, code, from, to, message, expected));
-  }
-  return { text: type === 'date' ? text : shortest(text), inclusive };
+function boundText(type: string, ...[value, zone]: Arguments): string {
+  if (value instanceof Date && type === 'date') return dateText(value, zone);
+  return typeof value === 'number' && type === 'decimal' ? decimalText(value) : String(value);
 }

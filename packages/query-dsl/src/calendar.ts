@@ -1,33 +1,23 @@
-/** Days of a month (1 to 12) in the Gregorian calendar. */
-export function daysInMonth(year: number, month: number): number {
-  if (month !== 2) return 30 + ((month + (month >> 3)) & 1);
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-}
+// Index is the place of the unit divided by three: month, day, hour, minute and second stand at 5, 8, 11, 14 and 17.
+const most = [0, 12, 31, 23, 59, 59];
 
-const two = (text: string, at: number): number => {
-  const tens = text.charCodeAt(at) - 48;
-  const ones = text.charCodeAt(at + 1) - 48;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
-};
-
-/** Where the `YYYY-MM-DD HH:MM:SS` that starts at `at` ends, or -1 when there is no such date. */
-export function dateEnd(text: string, at: number): number {
-  const year = two(text, at) * 100 + two(text, at + 2);
-  const month = two(text, at + 5);
-  const day = two(text, at + 8);
-  return year >= 0 &&
-    text.charCodeAt(at + 4) === 45 &&
-    month >= 1 &&
-    month <= 12 &&
-    text.charCodeAt(at + 7) === 45 &&
-    day >= 1 &&
-    day <= daysInMonth(year, month) &&
-    text.charCodeAt(at + 10) === 32 &&
-    two(text, at + 11) < 24 &&
-    text.charCodeAt(at + 13) === 58 &&
-    two(text, at + 14) < 60 &&
-    text.charCodeAt(at + 16) === 58 &&
-    two(text, at + 17) < 60
-    ? at + 19
-    : -1;
+/** What is wrong with a date `YYYY-MM-DD HH:MM:SS`: where, what is expected there, and why. Undefined when it exists. */
+export function wrongUnit(
+  date: string,
+): readonly [start: number, expected: string, message?: string | undefined] | undefined {
+  for (let at = 5; at < 18; at += 3) {
+    const value = date.charCodeAt(at) * 10 + date.charCodeAt(at + 1) - 528;
+    let top = most[(at - 2) / 3] as number;
+    // The calendar repeats after 400 years, and Date takes years below 100 for 19xx.
+    if (at === 8 && value > 28)
+      top = new Date(Date.UTC(+date.slice(0, 4) + 400, +date.slice(5, 7), 0)).getUTCDate();
+    if (value > top || (at < 9 && value < 1)) {
+      const month = new Date(`${date.slice(0, 7)}-15`).toLocaleString('en', {
+        month: 'long',
+        year: 'numeric',
+      });
+      return [at, `0${+(at < 9)} to ${top}`, at === 8 ? `${month} has ${top} days.` : undefined];
+    }
+  }
+  return undefined;
 }

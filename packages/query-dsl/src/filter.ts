@@ -37,7 +37,7 @@ export interface Filter {
   readonly clauses: readonly Clause[];
 }
 
-/** A filter, or something that makes one, such as what `where` returns. */
+/** A filter, or something that makes one. What `where` and `allOf` give is both. */
 export type FilterLike = Filter | { toFilter(): Filter };
 
 /** The tree behind a filter or a builder. */

@@ -2,28 +2,12 @@ import { drawFrame } from './frame.ts';
 
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
 export type ProblemCode =
-  | 'not_text'
-  | 'too_long'
-  | 'too_many_parts'
-  | 'query_prefix'
+  | 'limit'
   | 'encoded'
-  | 'missing_part'
+  | 'syntax'
   | 'unknown_field'
-  | 'wrong_version'
-  | 'missing_colon'
-  | 'blank'
-  | 'flag_value'
-  | 'missing_range'
-  | 'missing_bound'
-  | 'keyword_case'
-  | 'missing_to'
-  | 'quoted'
-  | 'bad_number'
-  | 'bad_date'
-  | 'no_such_date'
-  | 'time_zone'
-  | 'missing_bracket'
-  | 'missing_comma'
+  | 'version'
+  | 'bound'
   | 'inverted'
   | 'any_value'
   | 'empty_range'
@@ -43,7 +27,7 @@ export interface Problem {
   readonly message: string;
   readonly start: number;
   readonly end: number;
-  /** What stands there: the text itself, `U+00A0` for what cannot be seen, or `end of text`. */
+  /** What stands there, cut when it is long. What is not plain ASCII is named as `U+00A0`. */
   readonly found: string;
   readonly expected: readonly string[];
   readonly suggestions: readonly string[];
@@ -53,42 +37,41 @@ export interface Problem {
   readonly frame: string;
 }
 
-/** Visible text stays as it is; a control or look-alike character becomes `U+00A0`. */
-export function name(text: string): string {
-  return text.replace(/[^ -~]/gu, (char) => {
-    return `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`;
-  });
-}
-
-/** Text for a message: in quotes, cut when it is long. */
-export function quote(text: string): string {
-  if (text === '') return 'the end of the text';
-  const shown = name(text.length > 40 ? `${text.slice(0, 40)}...` : text);
-  return shown.startsWith('U+') ? shown : `"${shown}"`;
-}
-
-/** Makes a problem of the part of `text` from `start` to `end`. */
-export function toProblem(
-  text: string,
+/** Adds a problem of the `length` characters at `start` to `problems`, when there is such a list. */
+export function report(
+  { text, problems }: { readonly text: string; readonly problems: Problem[] | undefined },
   code: ProblemCode,
   start: number,
-  end: number,
-  message: string,
-  expected: readonly string[] = [],
-  suggestions: readonly string[] = [],
-  fix?: Fix,
-): Problem {
-  return {
-    code,
-    message,
+  length: number,
+  expected: readonly string[],
+  mended?: string,
+  message?: string,
+): undefined {
+  const end = start + length;
+  const raw = text.slice(start, start + (length || 1));
+  // What is not plain ASCII is named, because it looks like a blank or like another letter.
+  const found =
+    raw
+      .slice(0, 40)
+      .replace(
+        /[^ -~]/gu,
+        (char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`,
+      ) || 'nothing';
+  const fix = mended === undefined ? mended : { start, end, text: mended };
+  const encoded = !fix && /[%+]/.test(raw);
+  problems?.push({
+    code: encoded ? 'encoded' : code,
+    message:
+      message ??
+      `Expected "${expected.join('" or "')}", found "${found}".${encoded ? ' Use fromQueryParam.' : ''}`,
     start,
     end,
-    found: name(text.slice(start, Math.min(end, start + 40))) || 'end of text',
+    found,
     expected,
-    suggestions,
+    suggestions: expected.filter((name) => name[0] === text[start]?.toLowerCase()),
     fix,
     get frame() {
-      return drawFrame(text, start, end);
+      return drawFrame(text, start, length);
     },
-  };
+  });
 }

@@ -1,4 +1,3 @@
-import { dateEnd } from './calendar.ts';
 import { type Bound, type FilterLike, filterOf } from './filter.ts';
 
 /** The one range that all ranges on a field leave. */
@@ -9,7 +8,7 @@ export interface Range {
 }
 
 /** Whether a bound is a date and not a number. */
-export const isDate = (bound: Bound): boolean => dateEnd(bound.text, 0) === bound.text.length;
+export const isDate = (bound: Bound): boolean => bound.text[4] === '-';
 
 /** Below 0, 0 or above 0 as the values of two bounds of one field compare. */
 export function compare(left: Bound, right: Bound): number {

@@ -1,48 +1,52 @@
-import { type Fix, type Problem, type ProblemCode, quote, toProblem } from './problem.ts';
+import type { FieldType } from './dialects.ts';
+import { type Problem, report } from './problem.ts';
 
-/** What a report may add to its code, place and message. A fix that is text replaces the place itself. */
-export interface Remark {
-  readonly expected?: readonly string[];
-  readonly suggestions?: readonly string[];
-  readonly fix?: string | Fix | undefined;
-}
-
-/** Reads one part of a faulty text piece by piece and collects what is wrong with it. */
+/** A text and how far it has been read. */
 export interface Reader {
   readonly text: string;
-  /** Where the next piece starts. */
+  readonly fields: Readonly<Record<string, FieldType>>;
+  /** Names are looked for in this list and never in the object, which has more names than it was given. */
+  readonly names: readonly string[];
+  /** Collects what is wrong. Without it, reading stops at the first problem and no time is spent on words. */
+  readonly problems: Problem[] | undefined;
   pos: number;
-  /** Takes what the pattern matches at `pos`, in any case, and moves behind it; '' when it does not match. */
-  take(pattern: string): string;
-  report(code: ProblemCode, from: number, to: number, message: string, remark?: Remark): void;
-  /** Reports that the character at `pos` is not what was expected there. */
-  miss(code: ProblemCode, expected: readonly string[], hint?: string): void;
 }
 
-/** A reader of the part of `text` from `pos` to `end` that adds what it reports to `problems`. */
-export function createReader(text: string, pos: number, end: number, problems: Problem[]): Reader {
-  const part = text.slice(0, end);
-  return {
-    text,
-    pos,
-    take(pattern) {
-      const sticky = new RegExp(pattern, 'iy');
-      sticky.lastIndex = this.pos;
-      const taken = sticky.exec(part)?.[0] ?? '';
-      this.pos += taken.length;
-      return taken;
-    },
-    report(code, from, to, message, { expected, suggestions, fix } = {}) {
-      const mend = typeof fix === 'string' ? { start: from, end: to, text: fix } : fix;
-      problems.push(toProblem(text, code, from, to, message, expected, suggestions, mend));
-    },
-    miss(code, expected, hint = '') {
-      const found = String.fromCodePoint(text.codePointAt(this.pos) ?? 32);
-      const to = Math.min(this.pos + found.length, text.length);
-      const shown = quote(text.slice(this.pos, to));
-      this.report(code, this.pos, to, `Expected ${expected.join(' or ')}, found ${shown}.${hint}`, {
-        expected,
-      });
-    },
-  };
+/** What a pattern (a sticky one) matches at the reader's place. */
+export function peek({ text, pos }: Reader, pattern: RegExp): string {
+  pattern.lastIndex = pos;
+  return pattern.exec(text)?.[0] ?? '';
 }
+
+/**
+ * Goes over `wanted`. When something like it stands there, reports the difference with a fix and goes over that; when
+ * nothing like it does, reports that it is missing and gives false.
+ */
+export function eat(reader: Reader, wanted: string, sloppy: RegExp): boolean {
+  if (wanted && reader.text.startsWith(wanted, reader.pos)) {
+    reader.pos += wanted.length;
+    return true;
+  }
+  if (!reader.problems) return false;
+  const found = peek(reader, sloppy);
+  if (found !== wanted) {
+    let same = 0;
+    while (found[same] === wanted[same]) same++;
+    const fix = wanted.slice(same);
+    report(
+      reader,
+      'syntax',
+      reader.pos + same,
+      found.length - same,
+      [fix || 'nothing'],
+      found ? fix : undefined,
+    );
+  }
+  reader.pos += found.length;
+  return found !== '';
+}
+
+const odd = /[\s"']+/y;
+
+/** Goes over blanks and quotes, which are reported: nothing may stand there. */
+export const tidy = (reader: Reader): boolean => eat(reader, '', odd);

@@ -1,32 +1,27 @@
-import type { Clause, Version } from './filter.ts';
-import { type Problem, toProblem } from './problem.ts';
+import type { Filter, Version } from './filter.ts';
+import { type Problem, report } from './problem.ts';
 
-/** The warnings about a part that is right but may not be what was meant. */
-export function warnAbout(text: string, clause: Clause, version: Version | undefined): Problem[] {
-  if (clause.kind === 'flag') return [];
-  const { field, lower, upper, start = 0, end = 0 } = clause;
-  const warnings: Problem[] = [];
-  const warn = (
-    code: 'any_value' | 'empty_range' | 'undocumented',
-    from: number,
-    to: number,
-    message: string,
-  ) => {
-    warnings.push(toProblem(text, code, from, to, message));
-  };
-  const open = start + field.length + 1;
-  if (lower === null && upper === null) {
-    warn('any_value', open, end, `This range takes every record that has a value in ${field}.`);
-  }
-  if (lower !== null && lower.text === upper?.text && !(lower.inclusive && upper.inclusive)) {
-    warn('empty_range', open, end, `Nothing matches: the only value, ${lower.text}, is excluded.`);
-  }
-  if (version === 'v3') {
-    for (const at of [open, end - 1]) {
-      if (/[{}]/.test(text.charAt(at))) {
-        warn('undocumented', at, at + 1, 'Exclusive bounds are documented for v2 only.');
-      }
+/** Adds warnings about what is right but may not be what was meant. `filter` is what was read from `text`. */
+export function warnAbout(
+  text: string,
+  filter: Filter,
+  version: Version | undefined,
+  problems: Problem[],
+): void {
+  for (const clause of filter.clauses) {
+    if (clause.kind === 'flag') continue;
+    const { field, lower, upper, start = 0, end = 0 } = clause;
+    const open = start + field.length + 1;
+    const warn = (code: 'any_value' | 'empty_range' | 'undocumented', message: string): void => {
+      report({ text, problems }, code, open, end - open, [], undefined, message);
+    };
+    if (lower === null && upper === null)
+      warn('any_value', `Matches every record that has a value in ${field}.`);
+    if (lower !== null && lower.text === upper?.text && !(lower.inclusive && upper.inclusive)) {
+      warn('empty_range', `Matches nothing: ${lower.text} itself is excluded.`);
+    }
+    if (version === 'v3' && (text[open] === '{' || text[end - 1] === '}')) {
+      warn('undocumented', '"{" and "}" are documented for v2, not for v3.');
     }
   }
-  return warnings;
 }
