@@ -7,14 +7,14 @@ const date = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?![^ \]}])/y;
 const decimal = /-?\d+(?:\.\d+)?(?![^ \]}])/y;
 // As people write it: up to a blank, a comma, a bracket, a quote or the keyword. A date may have a blank in it.
 export const sloppyBound = /\*?(?:(?!to)[^\s,\]}"'])*(?:\s+\d+:[^\s,\]}"']*)?/iy;
-const sloppyDate = /^(\d{4}-\d\d-\d\d)(?:\D+(\d\d:\d\d:\d\d)(?:\.0*)?)?$/;
+const sloppyDate = /^(\d{4}-\d\d-\d\d)(?:\D+(\d\d:\d\d:\d\d)\.?0*)?$/;
 
 // The bound at `pos`, or '' when there is none.
 function boundAt(text: string, pos: number, isDate: boolean): string {
   const pattern = isDate ? date : decimal;
   pattern.lastIndex = pos;
   const bound = pattern.test(text) ? text.slice(pos, pattern.lastIndex) : '';
-  return (isDate ? bound && wrongUnit(bound) : bound.length > 300 && +bound - +bound !== 0) ? '' : bound;
+  return (isDate ? wrongUnit(bound) : bound.length > 300 && +bound - +bound !== 0) ? '' : bound;
 }
 
 /** Whether the whole text is a bound. */
@@ -47,7 +47,7 @@ function explain(reader: Reader, isDate: boolean): null | undefined {
   tidy(reader);
   const { pos } = reader;
   const text = peek(reader, sloppyBound);
-  const expected = [isDate ? 'YYYY-MM-DD HH:MM:SS' : 'number', '*'];
+  const expected = [isDate ? 'YYYY-MM-DD HH:MM:SS' : 'decimal', '*'];
   reader.pos += text.length;
   if (!text) return report(reader, 'syntax', pos, 0, expected);
   const fix = isDate ? text.replace(sloppyDate, (_, day, time = '00:00:00') => `${day} ${time}`) : `${+text}`;

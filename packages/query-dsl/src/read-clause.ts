@@ -2,11 +2,11 @@ import type { Clause } from './filter.ts';
 import { print } from './print.ts';
 import { report } from './problem.ts';
 import { isBound, readBound, sloppyBound } from './read-bound.ts';
-import { eat, peek, type Reader, tidy } from './reader.ts';
+import { eat, odd, peek, type Reader, tidy } from './reader.ts';
 
 const sloppyName = /[^\s:=,[\]{}"']*/y;
 const sloppyColon = /\s*[:=]\s*/y;
-const sloppyTo = /\W*to\s*/iy;
+const sloppyTo = /\W*to/iy;
 
 /** Reads one part. Undefined when it cannot be read to its end. */
 export function readClause(reader: Reader): Clause | undefined {
@@ -41,7 +41,7 @@ export function readClause(reader: Reader): Clause | undefined {
   }
   reader.pos++;
   const lower = readBound(reader, isDate, open === '[');
-  if (lower === undefined || !eat(reader, ' TO ', sloppyTo)) return undefined;
+  if (lower === undefined || !eat(reader, ' TO', sloppyTo) || !eat(reader, ' ', odd)) return undefined;
   const upper = readBound(reader, isDate, true);
   if (upper === undefined) return undefined;
   tidy(reader);

@@ -19,8 +19,8 @@ export function peek({ text, pos }: Reader, pattern: RegExp): string {
 }
 
 /**
- * Goes over `wanted`. When something like it stands there, reports the difference with a fix and goes over that; when
- * nothing like it does, reports that it is missing and gives false.
+ * Goes over `wanted`. When something else stands there, that is reported with `wanted` as the fix. What is like it, as
+ * the sloppy pattern says, is gone over too; when there is nothing like it, false says so.
  */
 export function eat(reader: Reader, wanted: string, sloppy: RegExp): boolean {
   if (wanted && reader.text.startsWith(wanted, reader.pos)) {
@@ -33,20 +33,14 @@ export function eat(reader: Reader, wanted: string, sloppy: RegExp): boolean {
     let same = 0;
     while (found[same] === wanted[same]) same++;
     const fix = wanted.slice(same);
-    report(
-      reader,
-      'syntax',
-      reader.pos + same,
-      found.length - same,
-      [fix || 'nothing'],
-      found ? fix : undefined,
-    );
+    report(reader, 'syntax', reader.pos + same, found.length - same, [fix || 'nothing'], fix);
   }
   reader.pos += found.length;
   return found !== '';
 }
 
-const odd = /[\s"']+/y;
+/** Blanks and quotes, which stand where nothing should, or in the place of one blank. */
+export const odd = /[\s"']+/y;
 
 /** Goes over blanks and quotes, which are reported: nothing may stand there. */
 export const tidy = (reader: Reader): boolean => eat(reader, '', odd);

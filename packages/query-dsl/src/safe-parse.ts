@@ -50,15 +50,15 @@ export function safeParse(text: string, options: SafeParseOptions = {}): ParseRe
   return { ok: true, filter, warnings };
 }
 
-// A fix may uncover the next problem, so this goes a few rounds. Problems of later rounds point into the mended text.
+// A fix may uncover the next problem, so this goes a few rounds. Problems of later rounds point into the mended text;
+// when the text cannot be mended, the answer is about the text as it was.
 function mend(text: string, options: ParseOptions): ParseResult {
   const mended: Problem[] = [];
   let rest = text;
   for (let round = 0; ; round++) {
     const { filter, problems, warnings } = diagnose(rest, options);
     if (problems.length === 0) return { ok: true, filter, warnings: [...mended, ...warnings] };
-    const stuck = round > 8 ? problems[0] : problems.find(({ fix }) => fix === undefined);
-    if (stuck !== undefined) return { ok: false, problem: stuck };
+    if (round > 8 || problems.some(({ fix }) => fix === undefined)) return new Failure(text, options);
     mended.push(...problems);
     rest = applyFixes(rest, problems);
   }

@@ -65,22 +65,22 @@ describe('what the grammar leaves open: refused', () => {
     ['talk_minutes:[2 TO 5 ]', 'syntax', 20, 21, 'talk_minutes:[2 TO 5]', 'nothing'],
     ['talk_minutes: [2 TO 5]', 'syntax', 13, 14, 'talk_minutes:[2 TO 5]', 'nothing'],
     ['talk_minutes :[2 TO 5]', 'syntax', 12, 14, 'talk_minutes:[2 TO 5]', ':'],
-    ['talk_minutes:[2  TO 5]', 'syntax', 16, 20, 'talk_minutes:[2 TO 5]', 'TO'],
+    ['talk_minutes:[2  TO 5]', 'syntax', 16, 19, 'talk_minutes:[2 TO 5]', 'TO'],
     ['talk_minutes:[2 TO  5]', 'syntax', 19, 20, 'talk_minutes:[2 TO 5]', 'nothing'],
-    ['talk_minutes:[2TO 5]', 'syntax', 15, 18, 'talk_minutes:[2 TO 5]', 'TO'],
+    ['talk_minutes:[2TO 5]', 'syntax', 15, 17, 'talk_minutes:[2 TO 5]', 'TO'],
     ['talk_minutes:[2 TO5]', 'syntax', 18, 18, 'talk_minutes:[2 TO 5]', '"5"'],
-    ['talk_minutes:[2\tTO 5]', 'syntax', 15, 19, 'talk_minutes:[2 TO 5]', 'U+0009'],
-    ['talk_minutes:[2\u00a0TO 5]', 'syntax', 15, 19, 'talk_minutes:[2 TO 5]', 'U+00A0'],
+    ['talk_minutes:[2\tTO 5]', 'syntax', 15, 18, 'talk_minutes:[2 TO 5]', 'U+0009'],
+    ['talk_minutes:[2\u00a0TO 5]', 'syntax', 15, 18, 'talk_minutes:[2 TO 5]', 'U+00A0'],
     ['talk_minutes:[2 TO\u00a05]', 'syntax', 18, 19, 'talk_minutes:[2 TO 5]', 'U+00A0'],
     ['\ttalk_minutes:[2 TO 5]', 'syntax', 0, 1, 'talk_minutes:[2 TO 5]', 'U+0009'],
     ['talk_minutes:[2 TO 5]\n', 'syntax', 21, 22, 'talk_minutes:[2 TO 5]', 'U+000A'],
     ['talk_minutes:[2 TO 5]\u00a0,inc_gce:1', 'syntax', 21, 22, 'talk_minutes:[2 TO 5],inc_gce:1', 'U+00A0'],
     ['t\u0430lk_minutes:[2 TO 5]', 'unknown_field', 0, 12, null, 'tU+0430lk_minutes'],
     ['talk_minutes:\uff3b2 TO 5]', 'syntax', 13, 15, null, 'U+FF3B'],
-    ['talk_minutes:[2 to 5]', 'syntax', 16, 19, 'talk_minutes:[2 TO 5]', '"to "'],
-    ['talk_minutes:[2 To 5]', 'syntax', 17, 19, 'talk_minutes:[2 TO 5]', '"o "'],
-    ['talk_minutes:[2 5]', 'syntax', 15, 15, null, ' TO '],
-    ['talk_minutes:[2]', 'syntax', 15, 15, null, ' TO '],
+    ['talk_minutes:[2 to 5]', 'syntax', 16, 18, 'talk_minutes:[2 TO 5]', '"to"'],
+    ['talk_minutes:[2 To 5]', 'syntax', 17, 18, 'talk_minutes:[2 TO 5]', '"o"'],
+    ['talk_minutes:[2 5]', 'syntax', 15, 15, 'talk_minutes:[2 TO 5]', ' TO'],
+    ['talk_minutes:[2]', 'syntax', 15, 15, null, ' TO'],
     ['talk_minutes:[1,5 TO 2]', 'syntax', 15, 15, null, '","'],
     ['talk_minutes:[9 TO 2]', 'inverted', 0, 21, 'talk_minutes:[2 TO 9]', '[2 TO 9]'],
     ['talk_minutes:[9 TO 2}', 'inverted', 0, 21, 'talk_minutes:{2 TO 9]', '{2 TO 9]'],
@@ -112,17 +112,17 @@ describe('what the grammar leaves open: refused', () => {
     ['talk_minutes:["2" TO 5]', 'syntax', 14, 15, 'talk_minutes:[2 TO 5]', 'nothing'],
     ["talk_minutes:[2 TO '5']", 'syntax', 19, 20, 'talk_minutes:[2 TO 5]', 'nothing'],
     [date('"2024-01-01 00:00:00"'), 'syntax', 12, 13, date('2024-01-01 00:00:00'), 'nothing'],
-    ['talk_minutes:[+5 TO *]', 'bound', 14, 16, 'talk_minutes:[5 TO *]', 'number'],
-    ['talk_minutes:[1e3 TO *]', 'bound', 14, 17, 'talk_minutes:[1000 TO *]', 'number'],
-    ['talk_minutes:[0x10 TO *]', 'bound', 14, 18, 'talk_minutes:[16 TO *]', 'number'],
-    ['talk_minutes:[.5 TO *]', 'bound', 14, 16, 'talk_minutes:[0.5 TO *]', 'number'],
-    ['talk_minutes:[5. TO *]', 'bound', 14, 16, 'talk_minutes:[5 TO *]', 'number'],
-    ['talk_minutes:[. TO *]', 'bound', 14, 15, null, 'number'],
-    ['talk_minutes:[NaN TO *]', 'bound', 14, 17, null, 'number'],
-    ['talk_minutes:[Infinity TO *]', 'bound', 14, 22, null, 'number'],
-    ['talk_minutes:[1.2.3 TO *]', 'bound', 14, 19, null, 'number'],
-    [`talk_minutes:[1${'0'.repeat(400)} TO *]`, 'bound', 14, 415, null, 'number'],
-    ['talk_minutes:[2024-01-01 00:00:00 TO *]', 'bound', 14, 33, null, 'number'],
+    ['talk_minutes:[+5 TO *]', 'bound', 14, 16, 'talk_minutes:[5 TO *]', 'decimal'],
+    ['talk_minutes:[1e3 TO *]', 'bound', 14, 17, 'talk_minutes:[1000 TO *]', 'decimal'],
+    ['talk_minutes:[0x10 TO *]', 'bound', 14, 18, 'talk_minutes:[16 TO *]', 'decimal'],
+    ['talk_minutes:[.5 TO *]', 'bound', 14, 16, 'talk_minutes:[0.5 TO *]', 'decimal'],
+    ['talk_minutes:[5. TO *]', 'bound', 14, 16, 'talk_minutes:[5 TO *]', 'decimal'],
+    ['talk_minutes:[. TO *]', 'bound', 14, 15, null, 'decimal'],
+    ['talk_minutes:[NaN TO *]', 'bound', 14, 17, null, 'decimal'],
+    ['talk_minutes:[Infinity TO *]', 'bound', 14, 22, null, 'decimal'],
+    ['talk_minutes:[1.2.3 TO *]', 'bound', 14, 19, null, 'decimal'],
+    [`talk_minutes:[1${'0'.repeat(400)} TO *]`, 'bound', 14, 415, null, 'decimal'],
+    ['talk_minutes:[2024-01-01 00:00:00 TO *]', 'bound', 14, 33, null, 'decimal'],
     [date('5'), 'bound', 12, 13, null, 'YYYY-MM-DD HH:MM:SS'],
     [date('2023-02-30 00:00:00'), 'bound', 20, 22, null, 'February 2023 has 28 days.'],
     [date('1900-02-29 00:00:00'), 'bound', 20, 22, null, 'February 1900 has 28 days.'],
@@ -164,12 +164,12 @@ describe('what the grammar leaves open: refused', () => {
     ['talk_minutes:[2 TO 5] , ', 'syntax', 24, 24, null, 'nothing'],
     ['talk_minutes:[2 TO 5],,inc_gce:1', 'syntax', 22, 22, null, '","'],
     [',', 'syntax', 0, 0, null, '","'],
-    ['talk_minutes:[2 TO 5] inc_gce:1', 'syntax', 22, 22, null, '"i"'],
-    ['talk_minutes:[2 TO 5] AND inc_gce:1', 'syntax', 22, 26, 'talk_minutes:[2 TO 5] ,inc_gce:1', '","'],
+    ['talk_minutes:[2 TO 5] inc_gce:1', 'syntax', 22, 22, 'talk_minutes:[2 TO 5],inc_gce:1', '"i"'],
+    ['talk_minutes:[2 TO 5] AND inc_gce:1', 'syntax', 22, 26, 'talk_minutes:[2 TO 5],inc_gce:1', '","'],
     ['talk_minutes:[2 TO 5]]', 'syntax', 21, 21, null, '"]"'],
     ['talk_minutes:[2 TO 5', 'syntax', 20, 20, null, 'nothing'],
     ['talk_minutes:[2 TO ', 'syntax', 19, 19, null, 'nothing'],
-    ['talk_minutes:[2 TO', 'syntax', 18, 18, 'talk_minutes:[2 TO ', 'nothing'],
+    ['talk_minutes:[2 TO', 'syntax', 18, 18, null, 'nothing'],
     ['talk_minutes:[', 'syntax', 14, 14, null, 'nothing'],
     ['talk_minutes', 'syntax', 12, 12, null, 'nothing'],
     ['talk_minutes=[2 TO 5]', 'syntax', 12, 13, 'talk_minutes:[2 TO 5]', '":"'],
@@ -185,16 +185,11 @@ describe('what the grammar leaves open: refused', () => {
     expect({ code: problem.code, start: problem.start, end: problem.end }).toEqual({ code, start, end });
     expect(problem.message).toContain(words);
     expect(problem.message).not.toContain('\n');
-    const { fix } = problem;
-    expect(fix ? text.slice(0, fix.start) + fix.text + text.slice(fix.end) : null).toSatisfy(
-      (first: string | null) => first === mended || lenient(text) === mended,
-    );
+    const mend = safeParse(text, { lenient: true });
+    expect(mend.ok ? print(mend.filter) : null).toBe(mended);
+    if (mend.ok) expect(mend.warnings[0]).toMatchObject({ code, start, end, fix: expect.anything() });
+    else expect(mend.problem).toMatchObject({ code, start, end });
   });
-
-  const lenient = (text: string): string | null => {
-    const result = safeParse(text, { lenient: true });
-    return result.ok ? print(result.filter) : null;
-  };
 
   it.each([
     ['talk_minutes:[2 TO 5],inc_gce:1', 'v2', { code: 'version', start: 22, end: 29 }],

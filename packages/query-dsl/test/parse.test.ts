@@ -58,7 +58,7 @@ describe('a filter', () => {
 
   it('that is wrong says where', () => {
     const result = safeParse('talk_minutes:[2 to 5]');
-    expect(result).toMatchObject({ ok: false, problem: { code: 'syntax', start: 16, end: 19 } });
-    expect(() => parse('talk_minutes:[2 to 5]')).toThrow('Expected "TO ", found "to "');
+    expect(result).toMatchObject({ ok: false, problem: { code: 'syntax', start: 16, end: 18 } });
+    expect(() => parse('talk_minutes:[2 to 5]')).toThrow('Expected "TO", found "to"');
   });
 });
