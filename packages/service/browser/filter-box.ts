@@ -1,6 +1,5 @@
-import { diagnose, type Problem } from '@call-attribution/query-dsl';
+import { complete, diagnose, type Problem } from '@call-attribution/query-dsl';
 import type { Version } from './api.ts';
-import { complete } from './completions.ts';
 import { byId, el } from './dom.ts';
 
 /** The input for the filter, which says what is wrong while it is written. */
@@ -16,7 +15,7 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
   const input = byId<HTMLInputElement>('q');
   const list = byId('completions');
   const place = byId('problem');
-  let offered: { text: string; start: number; end: number }[] = [];
+  let offered: { text: string; kind: string; start: number; end: number }[] = [];
   let chosen = -1;
 
   function check(): boolean {
@@ -65,10 +64,10 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
 
   function open(): void {
     const caret = input.selectionStart ?? input.value.length;
-    const { items, start, end } = complete(input.value, caret, version());
+    const { items, start, end } = complete(input.value, caret, { version: version() });
     close();
     if (items.length === 0) return;
-    offered = items.map((item) => ({ text: item.text, start, end }));
+    offered = items.map(({ text, kind }) => ({ text, kind, start, end }));
     list.replaceChildren(
       ...items.map((item, i) => {
         const option = el(
@@ -101,8 +100,10 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
     if (!item) return;
     set(input.value.slice(0, item.start) + item.text + input.value.slice(item.end));
     const caret = item.start + item.text.length;
-    input.setSelectionRange(caret, caret);
-    open();
+    // The letters of a date's shape are left selected, to be written over.
+    const letters = item.kind === 'date' ? item.text.search(/[A-Z]/) : -1;
+    input.setSelectionRange(letters < 0 ? caret : item.start + letters, caret);
+    if (letters < 0) open();
   }
 
   input.addEventListener('input', () => {

@@ -101,6 +101,21 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await until(page, `1 to 25 of ${grouped(long)}`);
   });
 
+  test('completes field, bracket and date, and leaves the shape of the date to be written over', async () => {
+    const page = await loaded(await open());
+    await filter(page).focus();
+    await page.keyboard.type('da');
+    for (const shown of ['date_added:', 'date_added:[', 'date_added:[YYYY-MM-DD HH:MM:SS']) {
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      expect(await filter(page).inputValue()).toBe(shown);
+    }
+    await page.keyboard.type('2026-10-20 00:00:00');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    expect(await filter(page).inputValue()).toBe('date_added:[2026-10-20 00:00:00 TO ');
+  });
+
   test('is used by keyboard alone: skip link, completion, answer, record and back', async () => {
     const page = await loaded(await open());
     await page.keyboard.press('Tab');
