@@ -12,7 +12,7 @@ export type { RateLimit } from './http/rate-limit.ts';
 export type { Limits } from './http/server.ts';
 export type { LiveOptions } from './live/live-clock.ts';
 export { type GenerateOptions, generate } from './made-up/generate.ts';
-export { type MirrorSink, mirrorSink } from './mirror/mirror-sink.ts';
+export { mirrorSink } from './mirror/mirror-sink.ts';
 export { exportCalls, importCalls, type RecordForm } from './mirror/transfer.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 export type { PageAccount, PageOptions } from './page/page-routes.ts';

@@ -103,13 +103,14 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
 
   test('commits calls and the state of a sync together or not at all', async () => {
     const store = await filled(newUrl);
-    const sink = mirrorSink<{ at: number }>(store, '101');
+    const sink = mirrorSink(store, '101');
     expect(await sink.load()).toBeNull();
-    await sink.commit({ calls: [smallCall('new', '2024-01-01 00:00:00', '1.0')], state: { at: 1 } });
-    const bad = { calls: [smallCall('late', 'never', '1.0')], state: { at: 2 } };
+    const state = { version: 1, query: 'all', watermark: null, seen: [], pending: [], run: null } as const;
+    await sink.commit({ calls: [smallCall('new', '2024-01-01 00:00:00', '1.0')], state });
+    const bad = { calls: [smallCall('late', 'never', '1.0')], state: { ...state, query: 'other' } };
     await expect(sink.commit(bad)).rejects.toMatchObject({ code: 'unfit_record' });
-    expect(await sink.load()).toEqual({ at: 1 });
-    await expect(mirrorSink(store, '999').commit({ calls: [], state: 0 })).rejects.toMatchObject({
+    expect(await sink.load()).toEqual(state);
+    await expect(mirrorSink(store, '999').commit({ calls: [], state })).rejects.toMatchObject({
       code: 'unknown_account',
     });
     await store.close();
