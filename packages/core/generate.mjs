@@ -103,8 +103,6 @@ export function keepsTable${version.toUpperCase()}(r: Row): boolean {
     ${body}
   );
 }
-
-export const fieldCount${version.toUpperCase()} = ${mine.length};
 `;
   });
   const row = fields.flatMap((spec) => [...new Set([spec.name, spec.v2, spec.v3].filter(Boolean))]);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ResponseError } from '../errors/calls-error.ts';
 import type { Answer } from '../http/transport.ts';
-import type { PageRange } from '../page/content-range.ts';
+import { toldCount } from '../page/content-range.ts';
 import { brokenUtf8, decodeText, notWhatWasAsked, startsWith } from '../page/read-json.ts';
 import { type Slice, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -18,14 +18,11 @@ const splitReader: PageReader<Split> = {
   read(answer, range) {
     refuseObject(answer);
     if (!isUtf8(answer.body)) throw brokenUtf8();
-    const slices = splitRecords(answer.body, told(range));
+    const slices = splitRecords(answer.body, toldCount(range));
     return { content: { bytes: answer.body, slices }, count: slices.length };
   },
   empty: { bytes: Buffer.from('[]'), slices: [] },
 };
-
-const told = (range: PageRange | null): number | null =>
-  range === null ? null : range.first === 0 ? 0 : range.last - range.first + 1;
 
 /** An object where an array belongs is an error in disguise; only then the body is parsed, to say which. */
 function refuseObject(answer: Answer): void {

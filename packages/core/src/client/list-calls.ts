@@ -3,8 +3,9 @@ import { headerText, plainHeaders, requestIdOf } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { Answer } from '../http/transport.ts';
 import { channels, type PageEvent } from '../observe/channels.ts';
-import { type PageRange, parseContentRange } from '../page/content-range.ts';
+import { type PageRange, parseContentRange, toldCount } from '../page/content-range.ts';
 import { judgePage, type PageVerdict } from '../page/judge-page.ts';
+import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { Asked } from './ask.ts';
@@ -117,8 +118,8 @@ export function metaOf(
 /** Reads a page into checked calls. */
 export function recordReader(context: Context): PageReader<Call[]> {
   return {
-    read(answer) {
-      const records = expectArray(parseJson(answer), answer);
+    read(answer, range) {
+      const records = parseInPieces(answer.body, toldCount(range)) ?? expectArray(parseJson(answer), answer);
       return { content: records.map(context.adapt), count: records.length };
     },
     empty: [],

@@ -22,3 +22,9 @@ export function parseContentRange(header: string | undefined): PageRange | null 
   if (range.last === 0 || range.first > range.last) return { first: 0, last: 0, total };
   return range;
 }
+
+/** How many records a range tells of; null without a range. */
+export function toldCount(range: PageRange | null): number | null {
+  if (range === null) return null;
+  return range.first === 0 ? 0 : range.last - range.first + 1;
+}

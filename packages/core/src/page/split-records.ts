@@ -90,6 +90,16 @@ function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
   return false;
 }
 
+/** The borders of the records where the quick way can prove them; undefined where it cannot. Never throws. */
+export function quickBorders(bytes: Buffer, expected: number): Slice[] | undefined {
+  try {
+    const inner = innerRange(bytes);
+    return inner && quickSplit(bytes, inner, expected);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Walks through every byte: texts are skipped, braces counted. */
 function exactSplit(buffer: Buffer, { start, end }: Slice): Slice[] {
   const slices: Slice[] = [];

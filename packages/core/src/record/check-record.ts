@@ -1,6 +1,7 @@
 import type { Version } from '../version.ts';
 import { type FieldSpec, fields } from './fields.ts';
-import { fieldCountV2, fieldCountV3, keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
+import { keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
+import { shapeOf } from './record-shape.ts';
 import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from './wire-forms.ts';
 
 /** One way in which a record departs from the table of fields. Says types and names, never values. */
@@ -19,36 +20,27 @@ const forms: Partial<Record<FieldSpec['type'], (value: unknown) => boolean>> = {
   'datetime-tenths': isDateTimeTenths,
 };
 
-const known = {
-  v2: new Set(fields.flatMap((spec) => spec.v2 ?? [])),
-  // The three deprecated fields are not in the v3 list, but a v3 server that still sends them does no wrong.
-  v3: new Set(fields.flatMap((spec) => spec.v3 ?? spec.name)),
-};
-
-/** The quick answer for a record that keeps the table in every point; the slow way names what is wrong. */
-export function isCleanRecord(record: Row, version: Version): boolean {
-  return version === 'v3'
-    ? keepsTableV3(record) && Object.keys(record).length === fieldCountV3
-    : keepsTableV2(record) && Object.keys(record).length === fieldCountV2;
+/** Does every documented field hold what the table says? The quick answer; the slow way names what is wrong. */
+export function keepsTable(record: Row, version: Version): boolean {
+  return version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
 }
 
 /** All the ways in which a record departs from the table of its version. */
 export function findProblems(record: Row, version: Version): RecordProblem[] {
   const row = record as Record<string, unknown>;
-  const keeps = version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
-  const problems: RecordProblem[] = keeps
+  const broken = keepsTable(record, version)
     ? []
     : fields.flatMap((spec) => problemOf(row, spec, version) ?? []);
-  for (const name of Object.keys(row)) {
-    if (known[version].has(name)) continue;
-    problems.push({
-      kind: 'unknown_field',
-      field: name,
-      expected: 'a field of the table',
-      found: typeName(row[name]),
-    });
-  }
-  return problems;
+  return [...broken, ...unknownFields(row, shapeOf(row, version).unknown)];
+}
+
+/** The problems of fields that are not in the table. */
+export function unknownFields(row: object, names: readonly string[]): RecordProblem[] {
+  const expected = 'a field of the table';
+  return names.map((field) => {
+    const found = typeName((row as Record<string, unknown>)[field]);
+    return { kind: 'unknown_field', field, expected, found };
+  });
 }
 
 function problemOf(

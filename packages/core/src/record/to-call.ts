@@ -1,9 +1,10 @@
 import { ResponseError } from '../errors/calls-error.ts';
 import type { Version } from '../version.ts';
-import { findProblems, isCleanRecord, type RecordProblem } from './check-record.ts';
+import { findProblems, keepsTable, type RecordProblem, unknownFields } from './check-record.ts';
 import { aliases, neutralFromV2, renamedV2 } from './generated/adapters.ts';
 import type { Call } from './generated/calls.ts';
 import type { Row } from './generated/checks.ts';
+import { hasOnlyDocumented, shapeOf } from './record-shape.ts';
 
 /** What happens with a record that departs from the table: `strict` throws, `report` tells and keeps it, `off` keeps it. */
 export type RecordMode = 'strict' | 'report' | 'off';
@@ -22,12 +23,26 @@ export interface ToCallOptions {
  */
 export function toCall(record: unknown, version: Version, options: ToCallOptions = {}): Call {
   const row = asRow(record);
-  // Neutral and v3 names are the same, so a clean v3 record is a Call already.
-  if (isCleanRecord(row, version)) return (version === 'v3' ? row : neutralFromV2(row)) as Call;
   const mode = options.records ?? 'report';
-  const documented = withoutAliases(row, version);
+  const keeps = keepsTable(row, version);
+  // All documented fields are there and there are no more: nothing is left to look at.
+  if (keeps && hasOnlyDocumented(row, version)) return (version === 'v3' ? row : neutralFromV2(row)) as Call;
+  const { unknown, aliased } = shapeOf(row, version);
+  if (keeps && !aliased) {
+    if (unknown.length > 0 && mode !== 'off' && options.onProblem)
+      for (const problem of unknownFields(row, unknown)) options.onProblem(problem);
+    // Neutral and v3 names are the same, so a v3 record that keeps the table is a Call already.
+    return (version === 'v3' ? row : withExtras(neutralFromV2(row), row, unknown)) as Call;
+  }
+  const documented = aliased ? withoutAliases(row, version) : row;
   if (mode !== 'off') judge(documented, version, mode, options.onProblem);
   return (version === 'v3' ? documented : renamed(documented)) as unknown as Call;
+}
+
+function withExtras(target: object, source: object, names: readonly string[]): object {
+  for (const name of names)
+    put(target as Record<string, unknown>, name, (source as Record<string, unknown>)[name]);
+  return target;
 }
 
 function asRow(record: unknown): Row {

@@ -35,18 +35,29 @@ export function isDateTimeTenths(value: unknown): boolean {
   return value.charCodeAt(19) === 46 && digits(value, 20, 21) && hasDateTimeShape(value);
 }
 
-function hasDateTimeShape(text: string): boolean {
+function hasDateTimeShape(t: string): boolean {
   return (
-    text.charCodeAt(4) === 45 &&
-    text.charCodeAt(7) === 45 &&
-    text.charCodeAt(10) === 32 &&
-    text.charCodeAt(13) === 58 &&
-    text.charCodeAt(16) === 58 &&
-    digits(text, 0, 4) &&
-    digits(text, 5, 7) &&
-    digits(text, 8, 10) &&
-    digits(text, 11, 13) &&
-    digits(text, 14, 16) &&
-    digits(text, 17, 19)
+    t.charCodeAt(4) === 45 &&
+    t.charCodeAt(7) === 45 &&
+    t.charCodeAt(10) === 32 &&
+    t.charCodeAt(13) === 58 &&
+    t.charCodeAt(16) === 58 &&
+    isDigit(t, 0) &&
+    isDigit(t, 1) &&
+    isDigit(t, 2) &&
+    isDigit(t, 3) &&
+    isDigit(t, 5) &&
+    isDigit(t, 6) &&
+    isDigit(t, 8) &&
+    isDigit(t, 9) &&
+    isDigit(t, 11) &&
+    isDigit(t, 12) &&
+    isDigit(t, 14) &&
+    isDigit(t, 15) &&
+    isDigit(t, 17) &&
+    isDigit(t, 18)
   );
 }
+
+/** Below the digits the difference turns into a very large number. */
+const isDigit = (text: string, at: number): boolean => (text.charCodeAt(at) - 48) >>> 0 < 10;

@@ -146,8 +146,6 @@ export function keepsTableV2(r: Row): boolean {
   );
 }
 
-export const fieldCountV2 = 54;
-
 /** Does every field v3 documents hold what the table says? Static property reads: the hot path. */
 export function keepsTableV3(r: Row): boolean {
   return (
@@ -226,5 +224,3 @@ export function keepsTableV3(r: Row): boolean {
     (r.custom_value === null || typeof r.custom_value === 'string')
   );
 }
-
-export const fieldCountV3 = 73;

@@ -1,0 +1,34 @@
+import { decodeText } from './read-json.ts';
+import { quickBorders } from './split-records.ts';
+
+/** Smaller bodies are parsed in one go. */
+const smallBody = 131_072;
+
+/** A piece of about this size stays in the cache of the processor from decoding to parsing. */
+const pieceSize = 49_152;
+
+/**
+ * The records of a large page, decoded and parsed some dozens at a time. That is faster than all at once: large texts
+ * are slow to allocate, and one letter beyond ASCII makes the whole text of its piece slow to decode, but only that.
+ * Undefined where the borders are not sure or something does not fit; the whole body decides then.
+ */
+export function parseInPieces(body: Buffer, told: number | null): unknown[] | undefined {
+  if (told === null || body.length < smallBody) return undefined;
+  const slices = quickBorders(body, told);
+  if (slices === undefined) return undefined;
+  const records: unknown[] = [];
+  try {
+    for (let first = 0; first < slices.length; ) {
+      const start = slices[first]?.start ?? 0;
+      let next = first + 1;
+      while (next < slices.length && (slices[next]?.end ?? 0) - start <= pieceSize) next += 1;
+      const piece = JSON.parse(`[${decodeText(body.subarray(start, slices[next - 1]?.end))}]`) as unknown[];
+      if (piece.length !== next - first) return undefined;
+      for (const record of piece) records.push(record);
+      first = next;
+    }
+  } catch {
+    return undefined;
+  }
+  return records;
+}
