@@ -25,7 +25,7 @@ export interface JoinOptions<T, R, O> {
  * Adds to each item what a table knows about it: campaign costs, branch names, CRM rows. Rows are read into memory once,
  * before the first item passes; a function is asked for each item instead.
  */
-export function join<R, O = unknown, T = Call>(
+export function join<R, T = Call, O = T & Partial<R>>(
   table: JoinTable<R>,
   options: JoinOptions<T, R, O>,
 ): Operator<T, O> {

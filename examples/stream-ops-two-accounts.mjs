@@ -1,0 +1,61 @@
+// Story: the calls of two accounts as one stream in order of time, with what each campaign cost, as a table by day.
+import assert from 'node:assert/strict';
+import { apiKeys, createClient } from '@call-attribution/core';
+import {
+  count,
+  createCallStream,
+  distinct,
+  filterCalls,
+  isMark,
+  join,
+  mergeOrdered,
+  percentile,
+  sum,
+  tumbling,
+} from '@call-attribution/node-stream';
+import { startSandbox } from '@call-attribution/service';
+
+const sandbox = await startSandbox({ records: 1500, accounts: 2 });
+const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>
+  createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) }),
+);
+
+try {
+  const filter = 'date_added:[2026-10-01 00:00:00 TO 2026-10-15 00:00:00},inc_gce:1';
+  const costs = new Map([['7001', { costPerCall: 12.5 }]]);
+  const streams = clients.map((client) => createCallStream(client, { filter, marks: true }));
+
+  const merged = mergeOrdered(streams, { lateness: 'marks' });
+  const talked = filterCalls('talk_minutes:[0.1 TO *]').over(merged);
+  const priced = join(costs, { on: 'ppc_campaign_id' }).over(talked);
+  const days = tumbling({
+    size: '1d',
+    measures: {
+      calls: count(),
+      accounts: distinct('acct_id'),
+      minutes: sum('talk_minutes'),
+      median: percentile('talk_minutes', 50),
+    },
+  });
+
+  const rows = [];
+  for await (const row of days.over(priced)) if (!isMark(row)) rows.push(row);
+
+  const totals = await Promise.all(
+    clients.map((client) => client.countCalls({ filter: `${filter},talk_minutes:[0.1 TO *]` })),
+  );
+  const expected = totals.reduce((all, { total }) => all + total, 0);
+  assert.ok(expected > 0);
+  assert.equal(
+    rows.reduce((all, { calls }) => all + calls, 0),
+    expected,
+  );
+  const froms = rows.map(({ from }) => from);
+  assert.deepEqual(froms, [...froms].sort());
+  assert.ok(rows.some(({ accounts }) => accounts === 2));
+  for (const stream of streams) assert.equal((await stream.verdict).complete, true);
+  console.log(`${expected} calls of ${clients.length} accounts on ${rows.length} days, in order`);
+} finally {
+  for (const client of clients) await client.close();
+  await sandbox.close();
+}
