@@ -112,5 +112,8 @@ const plain = (bound: Bound | null): Bound | null =>
 
 function boundText(type: string, ...[value, zone]: Arguments): string {
   if (value instanceof Date && type === 'date') return dateText(value, zone);
-  return typeof value === 'number' && type === 'decimal' ? decimalText(value) : String(value);
+  const text = typeof value === 'number' && type === 'decimal' ? decimalText(value) : String(value);
+  if (/^[-\d.: ]+$/.test(text)) return text;
+  const shape = type === 'date' ? 'a date as YYYY-MM-DD HH:MM:SS' : 'a number such as 2.5';
+  throw new TypeError(`Expected ${shape}, found ${JSON.stringify(text.slice(0, 40))}.`);
 }

@@ -68,10 +68,12 @@ function next(range: string, type: FieldType, v3: boolean): [items: Completion[]
       '',
     ];
   }
-  const [, lower = '', keyword, upper = '', close] =
+  const match =
     /^[[{](\*|[-\d.:]*(?: \d[\d:]*)?)(?:( T?O? ?)(?:(?<= TO )(\*|[-\d.:]*(?: [\d:]*)?)([\]}] *)?)?)?$/.exec(
       range,
-    ) ?? ['?'];
+    );
+  if (match === null) return [[], ''];
+  const [, lower = '', keyword, upper = '', close] = match;
   if (close !== undefined) return [comma, ''];
   const isWhole = (bound: string): boolean => bound === '*' || Boolean(isBound(bound, type === 'date'));
   if (keyword === ' TO ') {

@@ -27,7 +27,7 @@ export { type Diagnosis, diagnose } from './diagnose.ts';
 export { type Dialect, dialects, type ExtraFields, type FieldType } from './dialects.ts';
 export { FilterSyntaxError } from './error.ts';
 export type { Bound, Clause, Filter, FilterLike, FlagClause, RangeClause, Version } from './filter.ts';
-export { type CallExtensions, type MatcherOptions, matcher, type WireRecord } from './matcher.ts';
+export { type CallExtensions, type MatcherOptions, matcher } from './matcher.ts';
 export { parse, toFilter } from './parse.ts';
 export { print } from './print.ts';
 export type { Fix, Problem, ProblemCode } from './problem.ts';

@@ -17,16 +17,17 @@ export interface MatcherOptions {
   readonly callExtensions?: CallExtensions | undefined;
 }
 
-/** A record as the API sends it. */
-export type WireRecord = Readonly<Record<string, unknown>>;
-
-type Test = (record: WireRecord) => boolean;
+type Test = (record: Readonly<Record<string, unknown>>) => boolean;
 
 /**
  * Compiles a filter to a predicate over records in wire form: decimal strings compare as numbers, dates as text, and
  * null is never in a range. Ranges on one field are merged first, so fifty parts cost no more than three.
  */
-export function matcher(filter: FilterLike, options: MatcherOptions = {}): Test {
+export function matcher(filter: FilterLike, options: MatcherOptions = {}): (record: object) => boolean {
+  return compile(filter, options) as (record: object) => boolean;
+}
+
+function compile(filter: FilterLike, options: MatcherOptions): Test {
   const { ranges, flagged } = intersect(filter);
   const tests = ranges.map(toTest);
   const extensions = options.callExtensions;

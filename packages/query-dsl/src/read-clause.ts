@@ -4,7 +4,7 @@ import { report } from './problem.ts';
 import { isBound, readBound, sloppyBound } from './read-bound.ts';
 import { eat, odd, peek, type Reader, tidy } from './reader.ts';
 
-const sloppyName = /[^\s:=,[\]{}"']*/y;
+const sloppyName = /[^\s,\]}"':=[{]*/y;
 const sloppyColon = /\s*[:=]\s*/y;
 const sloppyTo = /\W*to/iy;
 

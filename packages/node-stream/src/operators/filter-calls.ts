@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { type FilterLike, matcher, toFilter, type WireRecord } from '@call-attribution/query-dsl';
+import { type FilterLike, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
 type Predicate = (call: Call) => boolean;
@@ -29,6 +29,5 @@ export function filterCalls(
 }
 
 function compiled(filter: string | FilterLike, { asV3 }: FilterOptions): Predicate {
-  const matches = matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
-  return (call) => matches(call as unknown as WireRecord);
+  return matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
 }

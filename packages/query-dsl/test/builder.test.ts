@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  allOf,
+  builderFor,
+  dialects,
+  FilterSyntaxError,
+  includeCallExtensions,
+  parse,
+  print,
+  toFilter,
+  where,
+} from '../src/index.ts';
+
+describe('where', () => {
+  it.each([
+    [
+      where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00'),
+      'date_added:[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}',
+    ],
+    [where('talk_minutes').atLeast(2), 'talk_minutes:[2 TO *]'],
+    [where('talk_minutes').above(2).atMost(5), 'talk_minutes:{2 TO 5]'],
+    [where('talk_minutes').below(5).above(2), 'talk_minutes:{2 TO 5}'],
+    [where('talk_minutes').from('02.50'), 'talk_minutes:[2.5 TO *]'],
+    [where('talk_minutes').atLeast(1e21), 'talk_minutes:[1000000000000000000000 TO *]'],
+    [where('talk_minutes').atLeast(-1.5e-7), 'talk_minutes:[-0.00000015 TO *]'],
+    [where('talk_minutes').atLeast(-0), 'talk_minutes:[0 TO *]'],
+    [where('talk_minutes'), 'talk_minutes:[* TO *]'],
+    [allOf(), ''],
+    [allOf(where('talk_minutes').atLeast(2), parse('inc_gce:1')), 'talk_minutes:[2 TO *],inc_gce:1'],
+    [
+      allOf(includeCallExtensions(), allOf(where('talk_minutes').atLeast(2))),
+      'inc_gce:1,talk_minutes:[2 TO *]',
+    ],
+  ])('%# builds %2$s', (builder, text) => {
+    expect(String(builder)).toBe(text);
+    expect(print(builder)).toBe(text);
+    expect(print(builder.toFilter())).toBe(text);
+    expect(print(toFilter(builder))).toBe(text);
+  });
+
+  it('leaves what it started from as it was', () => {
+    const some = where('talk_minutes').atLeast(2);
+    some.below(5);
+    expect(String(some)).toBe('talk_minutes:[2 TO *]');
+  });
+
+  it('reads a Date in the time zone it is given', () => {
+    const instant = new Date('2024-03-10T07:30:00.900Z');
+    const text = (timeZone: string) => String(where('date_added').from(instant, { timeZone }));
+    expect(text('UTC')).toBe('date_added:[2024-03-10 07:30:00 TO *]');
+    expect(text('America/New_York')).toBe('date_added:[2024-03-10 03:30:00 TO *]');
+    expect(text('Asia/Kolkata')).toBe('date_added:[2024-03-10 13:00:00 TO *]');
+    expect(String(where('date_added').from(new Date('2024-01-01T00:00:00Z'), { timeZone: 'UTC' }))).toContain(
+      '2024-01-01 00:00:00',
+    );
+  });
+
+  it('refuses a Date without a time zone, or one that is no time', () => {
+    const from = where('date_added').from as (...values: unknown[]) => unknown;
+    expect(() => from(new Date(0))).toThrow('A Date needs a time zone');
+    expect(() => from(new Date(Number.NaN), { timeZone: 'UTC' })).toThrow('not a valid time');
+  });
+
+  it.each([
+    ['2023-02-30 00:00:00', 'February 2023 has 28 days.'],
+    ['2024-01-01', 'YYYY-MM-DD HH:MM:SS'],
+    ['5', 'YYYY-MM-DD HH:MM:SS'],
+    ['*', 'YYYY-MM-DD HH:MM:SS'],
+    ['', 'YYYY-MM-DD HH:MM:SS'],
+    ['2024-01-01 00:00:00 TO *],inc_gce:1,date_added:[2024-01-01 00:00:00', 'Expected a date'],
+  ])('refuses the date %j', (text, words) => {
+    expect(() => where('date_added').from(text)).toThrow(words);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, '1e3', '', '2 TO 5', '*'])(
+    'refuses the number %j',
+    (value) => {
+      expect(() => where('talk_minutes').atLeast(value as number)).toThrow();
+    },
+  );
+
+  it('refuses a lower bound above the upper one, and a bound set twice', () => {
+    expect(() => where('talk_minutes').atLeast(9).below(2)).toThrow(FilterSyntaxError);
+    const twice = where('talk_minutes').atLeast(2) as unknown as { above(value: number): unknown };
+    expect(() => twice.above(1)).toThrow('The lower bound of talk_minutes is already set.');
+  });
+
+  it.each([
+    'tlk_minutes',
+    'inc_gce',
+    'constructor',
+    '',
+    'inc_gce:1,talk_minutes',
+    'talk_minutes:[1 TO 2],date_added',
+  ])('refuses the field %j', (field) => {
+    expect(() => where(field as 'talk_minutes')).toThrow(FilterSyntaxError);
+  });
+});
+
+describe('builders of a version', () => {
+  it('know the fields of the caller', () => {
+    const v3 = builderFor('v3', { fields: { smart_minutes: 'decimal', last_touch_timestamp: 'date' } });
+    const filter = v3.allOf(
+      v3.where('smart_minutes').below(1),
+      v3.where('last_touch_timestamp').from('2024-01-01 00:00:00'),
+      v3.includeCallExtensions(),
+    );
+    expect(String(filter)).toBe(
+      'smart_minutes:[* TO 1},last_touch_timestamp:[2024-01-01 00:00:00 TO *],inc_gce:1',
+    );
+  });
+
+  it('have the switch for call extensions in v3 only', () => {
+    expect(Object.keys(builderFor('v2'))).toEqual(['where', 'allOf']);
+    expect(Object.keys(builderFor('v3'))).toEqual(['where', 'allOf', 'includeCallExtensions']);
+  });
+});
+
+describe('print', () => {
+  it.each(['5],inc_gce:1,x:[1', '1,2', '2024-01-01T00:00:00', '\n'])(
+    'never writes more than a bound: %j',
+    (text) => {
+      const lower = { text, inclusive: true };
+      expect(() =>
+        print({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] }),
+      ).toThrow(TypeError);
+    },
+  );
+});
+
+describe('dialects', () => {
+  it('are data', () => {
+    expect(dialects).toEqual({
+      v2: { version: 'v2', fields: { date_added: 'date', talk_minutes: 'decimal' }, exclusiveBounds: true },
+      v3: {
+        version: 'v3',
+        fields: { date_added: 'date', talk_minutes: 'decimal', inc_gce: 'flag' },
+        exclusiveBounds: false,
+      },
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import {
+  complete,
+  diagnose,
+  FilterSyntaxError,
+  fromQueryParam,
+  parse,
+  print,
+  safeParse,
+} from '../src/index.ts';
+
+describe('diagnose', () => {
+  it('gives all problems and the parts that are right', () => {
+    const text = 'tlk_minutes:[2 TO 5],talk_minutes:[2 to 5,date_added:[2023-02-30 00:00:00 TO *],inc_gce:1,';
+    const { filter, problems, warnings } = diagnose(text);
+    expect(print(filter)).toBe('inc_gce:1');
+    expect(problems.map(({ code, start }) => [code, start])).toEqual([
+      ['unknown_field', 0],
+      ['syntax', 37],
+      ['syntax', 41],
+      ['bound', 62],
+      ['syntax', text.length],
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('finds several problems in one part', () => {
+    const { problems } = diagnose('Talk_Minutes:[ +2 to "5" ]');
+    expect(problems.map(({ found }) => found)).toEqual(['Talk_Minutes', ' ', '+2', 'to', '"', '" ']);
+    expect(problems.every(({ fix }) => fix !== undefined)).toBe(true);
+    const mended = safeParse('Talk_Minutes:[ +2 to "5" ]', { lenient: true });
+    expect(mended.ok && print(mended.filter)).toBe('talk_minutes:[2 TO 5]');
+  });
+
+  it('warns about the parts that are right', () => {
+    expect(diagnose('talk_minutes:[* TO *],inc_gce:2').warnings).toMatchObject([{ code: 'any_value' }]);
+  });
+});
+
+describe('a failed safeParse', () => {
+  it('becomes JSON with its problem, and gives the same problem each time', () => {
+    const result = safeParse('inc_gce:2');
+    if (result.ok) throw new Error('this is no filter');
+    expect(result.problem).toBe(result.problem);
+    expect(JSON.parse(JSON.stringify(result))).toMatchObject({
+      ok: false,
+      problem: {
+        code: 'syntax',
+        message: 'Expected "1", found "2".',
+        start: 8,
+        frame: 'inc_gce:2\n        ^',
+      },
+    });
+  });
+});
+
+describe('a FilterSyntaxError', () => {
+  it('carries the problem and its fields', () => {
+    try {
+      parse('talk_minutes:[2 to 5]');
+      throw new Error('this is no filter');
+    } catch (error) {
+      if (!(error instanceof FilterSyntaxError)) throw error;
+      const { problem } = error;
+      expect(error.name).toBe('FilterSyntaxError');
+      expect(String(error)).toBe('FilterSyntaxError: Expected "TO", found "to".');
+      expect(error).toMatchObject({
+        code: 'syntax',
+        start: 16,
+        end: 18,
+        found: 'to',
+        expected: ['TO'],
+        suggestions: [],
+        fix: { start: 16, end: 18, text: 'TO' },
+        frame: problem.frame,
+      });
+    }
+  });
+});
+
+describe('complete', () => {
+  const texts = (text: string, options = {}) =>
+    complete(text, text.length, options).items.map((item) => item.text);
+
+  it.each([
+    ['', ['date_added:', 'talk_minutes:', 'inc_gce:1']],
+    ['ta', ['talk_minutes:']],
+    ['Ta', ['talk_minutes:']],
+    ['talk_minutes:[2 TO 5], in', ['inc_gce:1']],
+    ['x', []],
+    ['inc_gce:', ['1']],
+    ['inc_gce:1', [',']],
+    ['inc_gce:2', []],
+    ['talk_minutes:', ['[', '{']],
+    ['talk_minutes:[', ['0', '*']],
+    ['talk_minutes:[2', [' TO ']],
+    ['talk_minutes:[2.', []],
+    ['talk_minutes:[*', [' TO ']],
+    ['talk_minutes:[2 ', [' TO ']],
+    ['talk_minutes:[2 T', [' TO ']],
+    ['talk_minutes:[2 TO ', ['0', '*']],
+    ['talk_minutes:[2 TO *', [']', '}']],
+    ['talk_minutes:[2 TO 5', [']', '}']],
+    ['talk_minutes:[2 TO 5]', [',']],
+    ['talk_minutes:[2 TO 5]x', []],
+    ['talk_minutes:2', []],
+    ['date_added:[', ['YYYY-MM-DD HH:MM:SS', '*']],
+    ['date_added:[2024-0', ['2024-0M-DD HH:MM:SS']],
+    ['date_added:[2024-01-01', ['2024-01-01 HH:MM:SS']],
+    ['date_added:[2024-01-01 ', ['2024-01-01 HH:MM:SS']],
+    ['date_added:[2024-01-01 00:0', ['2024-01-01 00:0M:SS']],
+    ['date_added:[2024-01-01 00:00:00', [' TO ']],
+    ['date_added:[2024-01-01 00:00:00 TO 2024-01-', ['2024-01-DD HH:MM:SS']],
+    ['date_added:[2024-01-01 00:00:00 TO 2024-01-01 00', ['2024-01-01 00:MM:SS']],
+    ['date_added:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00', [']', '}']],
+    ['date_added:[x', []],
+  ])('after %j come %j', (text, expected) => {
+    expect(texts(text)).toEqual(expected);
+  });
+
+  it('knows the version and the fields of the caller', () => {
+    expect(texts('', { version: 'v2' })).toEqual(['date_added:', 'talk_minutes:']);
+    expect(texts('s', { fields: { smart_minutes: 'decimal' } })).toEqual(['smart_minutes:']);
+    expect(complete('talk_minutes:', 13, { version: 'v3' }).items[1]?.detail).toContain('documented for v2');
+  });
+
+  it('replaces the name under the cursor', () => {
+    const text = 'inc_gce:1,talk_m:[2 TO 5]';
+    expect(complete(text, 13)).toMatchObject({ items: [{ text: 'talk_minutes:' }], start: 10, end: 17 });
+    expect(complete('talk_minutes:[2 T', 17)).toMatchObject({ start: 15, end: 17 });
+  });
+});
+
+describe('fromQueryParam', () => {
+  it('decodes once', () => {
+    expect(fromQueryParam('talk_minutes%3A%5B2%20TO%205%5D')).toBe('talk_minutes:[2 TO 5]');
+    expect(fromQueryParam('talk_minutes:[2+TO+5]')).toBe('talk_minutes:[2 TO 5]');
+    expect(fromQueryParam('talk_minutes:[2%2520TO%25205]')).toBe('talk_minutes:[2%20TO%205]');
+    expect(fromQueryParam('a%2Bb')).toBe('a+b');
+  });
+
+  it.each(['%', '%2', 'a%zz', '%ff', '%C3%28'])('refuses %j', (text) => {
+    expect(() => fromQueryParam(text)).toThrow(FilterSyntaxError);
+  });
+});

@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  allOf,
+  complete,
+  diagnose,
+  type Filter,
+  FilterSyntaxError,
+  fromQueryParam,
+  parse,
+  print,
+  safeParse,
+  simplify,
+  toQueryParam,
+} from '../src/index.ts';
+import { bare, filters, runs } from './arbitrary.ts';
+
+const assertLaw = <T extends [unknown, ...unknown[]]>(property: fc.IPropertyWithHooks<T>): void =>
+  fc.assert(property, { numRuns: runs });
+
+// Everything a text may end in: a value with its tree, or one of our own errors.
+function check(text: string, options = {}): void {
+  const result = safeParse(text, options);
+  const { filter, problems } = diagnose(text, options);
+  expect(result.ok).toBe(problems.length === 0);
+  if (result.ok) {
+    expect(parse(text, options)).toEqual(result.filter);
+    expect(filter).toEqual(result.filter);
+    expect(bare(parse(print(result.filter), options))).toEqual(bare(result.filter));
+    return;
+  }
+  const thrown = catchError(() => parse(text, options));
+  expect(thrown).toBeInstanceOf(FilterSyntaxError);
+  for (const problem of problems) {
+    expect(problem.start).toBeGreaterThanOrEqual(0);
+    expect(problem.end).toBeGreaterThanOrEqual(problem.start);
+    expect(problem.end).toBeLessThanOrEqual(text.length);
+    expect(problem.message).not.toMatch(/\n|undefined/);
+    expect(problem.frame.split('\n')).toHaveLength(2);
+  }
+  const { code, start, end, found, message, fix } = result.problem;
+  expect(thrown).toMatchObject({ code, start, end, found, message });
+  expect((thrown as FilterSyntaxError).fix).toEqual(fix);
+}
+
+function catchError(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('laws', () => {
+  it('what is printed reads back as the same tree', () => {
+    assertLaw(
+      fc.property(filters, (filter) => {
+        expect(bare(parse(print(filter)))).toEqual(filter);
+      }),
+    );
+  });
+
+  it('printing is idempotent, also for numbers with needless zeros', () => {
+    const number = fc.stringMatching(/^-?[0-9]{1,12}(\.[0-9]{1,12})?$/);
+    assertLaw(
+      fc.property(number, (text) => {
+        const lower = { text, inclusive: true };
+        const once = print({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] });
+        expect(print(parse(once))).toBe(once);
+        expect(once).not.toMatch(/\[-?0\d|\.\d*0 |-0 /);
+        const [clause] = parse(once).clauses;
+        expect(clause?.kind === 'range' && Number(clause.lower?.text)).toBe(Number(text) + 0);
+      }),
+    );
+  });
+
+  it('edited trees print and read back', () => {
+    assertLaw(
+      fc.property(filters, filters, (one, other) => {
+        const edited: Filter = { clauses: [...parse(print(one)).clauses].reverse().concat(other.clauses) };
+        expect(bare(parse(print(edited)))).toEqual(bare(edited));
+        expect(print(allOf(one, other))).toBe([print(one), print(other)].filter(Boolean).join(','));
+      }),
+    );
+  });
+
+  it('a query parameter decodes to the text it was made of, and has no plus and no blank', () => {
+    assertLaw(
+      fc.property(filters, (filter) => {
+        const encoded = toQueryParam(filter);
+        expect(encoded).not.toMatch(/[+ ,:{}[\]]/);
+        expect(fromQueryParam(encoded)).toBe(print(filter));
+      }),
+    );
+  });
+
+  it('every prefix of a filter ends in a value or in our own error', () => {
+    fc.assert(
+      fc.property(filters, (filter) => {
+        const text = print(filter);
+        for (let end = 0; end < text.length; end++) check(text.slice(0, end));
+      }),
+      { numRuns: Math.ceil(runs / 8) },
+    );
+  });
+
+  it('every single-character edit ends in a value or in our own error', () => {
+    const character = fc.oneof(
+      fc.constantFrom(...'[]{},:* TOto0129-.+%"\'q=\t\u00a0あ😀\n\\'),
+      fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
+    );
+    assertLaw(
+      fc.property(filters, fc.nat(), character, (filter, place, char) => {
+        const text = print(filter);
+        const at = place % (text.length + 1);
+        check(text.slice(0, at) + text.slice(at + 1));
+        check(text.slice(0, at) + char + text.slice(at));
+        check(text.slice(0, at) + char + text.slice(at + 1), { version: 'v2' });
+      }),
+    );
+  });
+
+  it('any text made of the tokens of the grammar ends in a value or in our own error', () => {
+    const token = fc.constantFrom(
+      'talk_minutes',
+      'date_added',
+      'inc_gce',
+      'Date_Added',
+      ':',
+      '=',
+      '[',
+      '{',
+      ']',
+      '}',
+      ' TO ',
+      ' to ',
+      'TO',
+      '*',
+      ',',
+      ' ',
+      '1',
+      '-2.50',
+      '2024-02-30 00:00:00',
+      '2024-02-01',
+      '2024-02-01T00:00:00Z',
+      '"',
+      "'",
+      '\u00a0',
+      ' AND ',
+      '%20',
+      '+',
+      'q=',
+      'x',
+    );
+    assertLaw(
+      fc.property(fc.array(token, { maxLength: 14 }), (tokens) => {
+        check(tokens.join(''));
+        check(tokens.join(''), { version: 'v3', fields: { x: 'date' } });
+      }),
+    );
+  });
+
+  it('any text at all ends in a value or in our own error', () => {
+    assertLaw(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        check(text);
+      }),
+    );
+  });
+
+  it('what lenient reading accepts is a filter, and says what was mended', () => {
+    assertLaw(
+      fc.property(
+        filters,
+        fc.nat(),
+        fc.constantFrom(' ', '\t', '"', 'T', '\u00a0', ',', '+'),
+        (filter, place, char) => {
+          const text = print(filter);
+          const at = place % (text.length + 1);
+          const broken = text.slice(0, at) + char + text.slice(at);
+          const result = safeParse(broken, { lenient: true });
+          if (!result.ok) expect(result.problem.message).toBe(diagnose(broken).problems[0]?.message);
+          else {
+            expect(parse(print(result.filter))).toBeDefined();
+            expect(safeParse(broken).ok || result.warnings.length > 0).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  it('simplify keeps one part for each field and changes nothing when done twice', () => {
+    assertLaw(
+      fc.property(filters, (filter) => {
+        const simple = simplify(filter);
+        const fields = simple.clauses.map(({ field }) => field);
+        expect(new Set(fields).size).toBe(fields.length);
+        expect(simplify(simple)).toEqual(simple);
+        expect(bare(parse(print(simple)))).toEqual(simple);
+      }),
+    );
+  });
+
+  it('whatever completions are taken, a filter comes out', () => {
+    assertLaw(
+      fc.property(fc.array(fc.nat(), { minLength: 12, maxLength: 40 }), (choices) => {
+        let text = '';
+        for (const choice of choices) {
+          const { items, start, end } = complete(text);
+          expect(items.length).toBeGreaterThan(0);
+          const item = items[choice % items.length];
+          if (item === undefined) break;
+          const chosen = item.kind === 'date' ? '2024-02-01 00:00:00' : item.text;
+          text = text.slice(0, start) + chosen + text.slice(end);
+          if (item.kind === 'bracket' && /[\]}]$/.test(text)) expect(safeParse(text).ok).toBe(true);
+        }
+      }),
+    );
+  });
+});
