@@ -10,8 +10,8 @@ import { packages, root } from './workspace.mjs';
 /** Largest packed size of each package, in bytes. Raise one only with a word in the changeset. */
 const budgets = /** @type {Record<string, number>} */ ({
   'query-dsl': 60_000,
-  core: 160_000,
-  'node-stream': 140_000,
+  core: 190_000,
+  'node-stream': 175_000,
   service: 260_000,
   'mcp-server': 480_000,
   cli: 240_000,
