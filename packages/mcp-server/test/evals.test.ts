@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/service';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
@@ -203,5 +204,25 @@ describe('the first call answers the question', () => {
     expect(counted.structuredContent).toMatchObject({ source: 'count' });
     const listed = await callTool(server, 'list_calls', { rows: 3 });
     expect(listed.isError).toBeUndefined();
+  });
+});
+
+describe('the transcript in the README', () => {
+  it('is what the server answers', async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const transcript = /```text\n([\s\S]+?)```/.exec(readme)?.[1] ?? '';
+    const exchanges = transcript.split(/^> /m).slice(1);
+    expect(exchanges).toHaveLength(3);
+    const secretKey = sandbox.accounts[0]?.secretKey;
+    const server = createServer(v3, {
+      timeZone: 'America/New_York',
+      pseudonymKey: `call-attribution pseudonyms\n${secretKey}`,
+    });
+    const plain = (text: string) => text.replace(/\s/g, '');
+    for (const exchange of exchanges) {
+      const [, name = '', args = ''] = /^(\w+) (.+)$/m.exec(exchange) ?? [];
+      const result = await callTool(server, name, JSON.parse(args));
+      expect(plain(exchange)).toBe(plain(`${name} ${args} ${result.content[0]?.text}`));
+    }
   });
 });

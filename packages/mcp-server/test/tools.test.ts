@@ -88,7 +88,7 @@ describe('list_calls', () => {
     const page = await list(createServer(fakeClient([huge]), { budget: 1000 }), { fields: 'all' });
     expect(page.rows).toHaveLength(1);
     expect(JSON.stringify(page.rows)).toContain('…(+');
-    expect(page.notes.join()).toContain('left out for size');
+    expect(page.notes.join()).toContain('Left out for size');
     expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1000);
   });
 
@@ -180,7 +180,7 @@ describe('get_call', () => {
     expect(structuredContent).toEqual({
       summary: 'One call, 2 of 3 fields have a value.',
       call: { sid: calls[0]?.sid, state: 'IL' },
-      notes: ['Null: city.'],
+      notes: ['Null everywhere: city.'],
     });
   });
 });

@@ -87,7 +87,7 @@ export function selectField(all: readonly FieldSpec[], version: Version, name: s
 }
 
 /** The field of this name, under its own, its v2 or an alias name. */
-export function findField(specs: readonly FieldSpec[], name: string): FieldSpec | undefined {
+function findField(specs: readonly FieldSpec[], name: string): FieldSpec | undefined {
   return (
     specs.find((spec) => spec.name === name) ??
     specs.find((spec) => spec.v2 === name || spec.v3 === name || spec.aliases?.includes(name))

@@ -40,7 +40,7 @@ export function foreignSource(
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares two secrets in a time that tells nothing about either. */
-export function sameSecret(a: string, b: string): boolean {
+function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 

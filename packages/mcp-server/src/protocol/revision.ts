@@ -1,7 +1,7 @@
 import { isObject } from './messages.ts';
 
 /** The revision without sessions: each request carries its version and the client's capabilities. */
-export const statelessRevision = '2026-07-28';
+const statelessRevision = '2026-07-28';
 
 /** Versions answered without an `initialize` handshake. */
 export const statelessRevisions: readonly string[] = [statelessRevision];

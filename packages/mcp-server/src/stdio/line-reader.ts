@@ -1,5 +1,5 @@
 /** Longest line taken from a client; a longer one is dropped and reported. */
-export const maxLineBytes = 4 * 1024 * 1024;
+const maxLineBytes = 4 * 1024 * 1024;
 
 /** Cuts a byte stream into lines. Bytes are joined before decoding, so a character split over chunks survives. */
 export interface LineReader {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { counted } from '../results/words.ts';
+import { counted, zoneNote } from '../results/words.ts';
 import { defineTool, readsService } from './tool.ts';
 
 const sources: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export const countCalls = defineTool({
       total,
       source,
       filter: text,
-      notes,
+      notes: text.includes('date_added') ? [...notes, zoneNote(context.timeZone)] : notes,
     };
   },
 });

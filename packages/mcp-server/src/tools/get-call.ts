@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { selectFields } from '../fields/select.ts';
-import { fieldNotes } from '../results/notes.ts';
+import { fieldNotes, tableNotes } from '../results/notes.ts';
 import { makeTable } from '../results/table.ts';
 import { estimateTokens } from '../results/tokens.ts';
 import { defineTool, readsService } from './tool.ts';
@@ -24,20 +24,15 @@ export const getCall = defineTool({
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
     const client = await context.client();
     const call = await client.getCall(sid, { signal: context.signal });
-    const notes = fieldNotes(specs, context);
-    const words = estimateTokens(JSON.stringify(notes)) + 150;
+    const words = estimateTokens(JSON.stringify(fieldNotes(specs, context))) + 150;
     const source = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
     const table = makeTable(specs, source, context.budget - words);
-    if (table.leftOut.length > 0) {
-      notes.push(`Fields left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
-    }
-    if (table.emptyColumns.length > 0) notes.push(`Null: ${table.emptyColumns.join(', ')}.`);
     const row = table.rows[0] ?? [];
     const shown = Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null]));
     return {
       summary: `One call, ${table.columns.length} of ${specs.length} fields have a value.`,
       call: shown,
-      notes,
+      notes: tableNotes(table, specs, context),
     };
   },
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { selectFields } from '../fields/select.ts';
 import { type CursorScope, type Place, readCursor, writeCursor } from '../results/cursor.ts';
-import { fieldNotes } from '../results/notes.ts';
+import { fieldNotes, tableNotes } from '../results/notes.ts';
 import { makeTable } from '../results/table.ts';
 import { estimateTokens } from '../results/tokens.ts';
 import { count, counted } from '../results/words.ts';
@@ -58,18 +58,14 @@ export const listCalls = defineTool({
       ...(chosen.filter ? { filter: chosen.filter } : {}),
     });
     const records = page.records.slice(place.skip);
-    const notes = [...chosen.notes, ...fieldNotes(specs, context), ...changed(place, page)];
+    const said = [...chosen.notes, ...changed(place, page)];
     // The words around the table are paid from the same budget; the rest is left for longer numbers in them.
-    const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 150;
+    const words = estimateTokens(JSON.stringify([chosen.text, said, fieldNotes(specs, context)])) + 150;
     const source = {
       count: records.length,
       row: (index: number, textLimit: number) => context.view(records[index] as Call, specs, textLimit),
     };
     const table = makeTable(specs, source, context.budget - words);
-    if (table.leftOut.length > 0) {
-      notes.push(`Columns left out for size: ${table.leftOut.join(', ')}. Ask for them by fields.`);
-    }
-    if (table.emptyColumns.length > 0) notes.push(`Null in every row: ${table.emptyColumns.join(', ')}.`);
     const first = (page.range?.first ?? place.start * place.rows + 1) + place.skip;
     const shown = table.rows.length;
     const next = nextPlace(place, page, shown);
@@ -84,7 +80,7 @@ export const listCalls = defineTool({
       last: shown === 0 ? 0 : first + shown - 1,
       ...(total === undefined ? {} : { total }),
       ...(cursor === undefined ? {} : { next_cursor: cursor }),
-      notes,
+      notes: [...said, ...tableNotes(table, specs, context)],
     };
   },
 });

@@ -13,6 +13,9 @@ import { defineTool, readsService, type ToolContext } from './tool.ts';
 
 const textLimit = 80;
 
+/** Fields that show in every summary, if only in its bounds and measures. */
+const measuredFields = ['date_added', 'talk_minutes'];
+
 /** Groups calls and measures the groups. */
 export const summarizeCalls = defineTool({
   name: 'summarize_calls',
@@ -49,7 +52,8 @@ export const summarizeCalls = defineTool({
       grouping.add(keys.of(call), call.talk_minutes),
     );
     const columns = [...keys.names, 'calls', 'share_percent', 'talk_minutes', 'mean_talk_minutes'];
-    const notes = [...chosen.notes, ...fieldNotes(keys.specs, context), ...read.notes];
+    const units = keys.specs.concat(context.fields.filter((spec) => measuredFields.includes(spec.name)));
+    const notes = [...chosen.notes, ...fieldNotes(units, context), ...read.notes];
     const ranked = grouping.ranked();
     const rows = ranked.slice(0, args.limit ?? 20).map((group) => measured(group, grouping));
     const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 200;
