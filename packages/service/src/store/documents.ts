@@ -56,9 +56,9 @@ export function toStored(call: Call): StoredCall {
     at,
     talk,
     extension: typeof channel === 'string' && extensionChannel.test(channel) ? 1 : 0,
-    common: `{${join(record, shared)},${strangers(record)}`,
-    v2: `${join(record, onlyV2)}}`,
-    v3: `${join(record, onlyV3)}}`,
+    common: `{${print(record, shared)},${strangers(record)}`,
+    v2: `${print(record, onlyV2)}}`,
+    v3: `${print(record, onlyV3)}}`,
   };
 }
 
@@ -66,10 +66,18 @@ function unfit(sid: string, field: string, expected: string): StoreError {
   return new StoreError('unfit_record', `Call ${sid} cannot be stored: its ${field} is not ${expected}.`);
 }
 
-function join(record: Readonly<Record<string, unknown>>, parts: readonly Part[]): string {
+// Signs that JSON writes with a backslash; most values have none and are only put between quotes.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function print(record: Readonly<Record<string, unknown>>, parts: readonly Part[]): string {
   let text = '';
-  for (const { name, key } of parts)
-    text += `${text === '' ? '' : ','}${key}${JSON.stringify(record[name] ?? null)}`;
+  for (const { name, key } of parts) {
+    const value = record[name] ?? null;
+    const plain = typeof value === 'string' && !escaped.test(value);
+    text += text === '' ? key : `,${key}`;
+    text += plain ? `"${value}"` : JSON.stringify(value);
+  }
   return text;
 }
 

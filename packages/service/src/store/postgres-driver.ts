@@ -47,11 +47,25 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
   // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
   pool.on('error', () => undefined);
 
-  const transaction = async <T>(begin: string, body: (session: Session) => Promise<T>): Promise<T> => {
+  const snapshot = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
+    const client = await connected(() => pool.connect());
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      return await body(sessionOf(client));
+    } finally {
+      // Nothing was written, so nobody has to wait for the end.
+      client.query('COMMIT').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+    }
+  };
+
+  const transaction = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
     const client = await connected(() => pool.connect());
     let broken = false;
     try {
-      await client.query(begin);
+      await client.query('BEGIN');
       const result = await body(sessionOf(client));
       await client.query('COMMIT');
       return result;
@@ -68,11 +82,11 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
   return {
     dialect,
     ...sessionOf({ query: ((...args: [string, Value[]]) => connected(() => pool.query(...args))) as never }),
-    read: (body) => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', body),
+    read: snapshot,
     async write(body) {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await transaction('BEGIN', body);
+          return await transaction(body);
         } catch (error) {
           if (attempt >= attempts || !runAgain.has(String((error as { code?: unknown }).code))) throw error;
           await new Promise((done) => setTimeout(done, 10 * 2 ** attempt));

@@ -1,5 +1,6 @@
 import type { Session, Value } from './driver.ts';
 import type { Selection } from './selection.ts';
+import { anyTalk, mostTenths } from './wire-values.ts';
 
 /** Widths of the time buckets as powers of two in seconds: 388 days, 24.3 days, 36.4 hours. */
 export const levels = [25, 21, 17] as const;
@@ -41,13 +42,17 @@ export function differences(added: Iterable<Place>, removed: Iterable<Place>): C
     string,
     { level: number; bucket: number; extension: number; talk: number; n: number }
   >();
+  const add = (level: number, bucket: number, extension: number, talk: number, sign: 1 | -1) => {
+    const key = `${level},${bucket},${extension},${talk}`;
+    const cell = cells.get(key);
+    if (cell === undefined) cells.set(key, { level, bucket, extension, talk, n: sign });
+    else cell.n += sign;
+  };
   const count = ({ at, talk, extension }: Place, sign: 1 | -1) => {
     for (const level of levels) {
       const bucket = Math.floor(at / width(level));
-      const key = `${level},${bucket},${extension},${talk}`;
-      const cell = cells.get(key);
-      if (cell === undefined) cells.set(key, { level, bucket, extension, talk, n: sign });
-      else cell.n += sign;
+      add(level, bucket, extension, talk, sign);
+      add(level, bucket, extension, anyTalk, sign);
     }
   };
   for (const place of added) count(place, 1);
@@ -83,6 +88,29 @@ export function besidesTime(selection: Selection, put: (value: Value) => string)
   return `${selection.extensions ? '' : ' AND extension = 0'}${talk}`;
 }
 
+/** Up to here, "this talk value or more" is counted as all calls less the shorter ones: fewer cells to add up. */
+const mostComplement = 100;
+
+/** Does the selection keep most calls, so that few are passed over between two that match? */
+function isWide({ talk }: Selection): boolean {
+  return talk === null || (talk.to >= mostTenths && talk.from <= mostComplement);
+}
+
+/** What to add up of the cells of a bucket, and which of them. */
+function cellsOf(
+  { talk, extensions }: Selection,
+  put: (value: Value) => string,
+): { sum: string; only: string } {
+  const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
+  if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
+  if (talk.to < mostTenths || talk.from > mostComplement) {
+    return { sum: 'sum(n)', only: `${flag} AND talk >= ${put(talk.from)} AND talk <= ${put(talk.to)}` };
+  }
+  // Shorter ones, calls without a talk time, and the cell of all together stand side by side in the key.
+  const only = `${flag} AND talk < ${put(talk.from)}`;
+  return { sum: `sum(CASE WHEN talk = ${anyTalk} THEN n ELSE -n END)`, only };
+}
+
 /** Counts each run in one statement and lists the buckets that hold something, in time order. */
 async function counted(
   session: Session,
@@ -93,16 +121,15 @@ async function counted(
   if (runs.length === 0) return [];
   const { values, put } = parameters();
   const owner = put(account);
-  const rest = besidesTime(selection, put);
-  const parts = runs.map(({ level, from, to }, run) =>
-    level === edge
-      ? `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM calls
-           WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${rest}`
-      : `SELECT ${run} AS run, bucket, sum(n) AS n FROM tally
-           WHERE account = ${owner} AND level = ${level}
-             AND bucket >= ${put(from / width(level))} AND bucket < ${put(to / width(level))}${rest}
-           GROUP BY bucket`,
-  );
+  const parts = runs.map(({ level, from, to }, run) => {
+    if (level === edge) {
+      return `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM calls
+        WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${besidesTime(selection, put)}`;
+    }
+    const { sum, only } = cellsOf(selection, put);
+    return `SELECT ${run} AS run, bucket, ${sum} AS n FROM tally
+      WHERE account = ${owner} AND level = ${level} AND ${bucketsOf(level, from, to)} AND ${only} GROUP BY bucket`;
+  });
   const rows = await session.all(parts.join(' UNION ALL '), values);
   const found = rows.map((row): Counted & { run: number } => {
     const run = Number(row.run);
@@ -115,6 +142,13 @@ async function counted(
   return found.sort((a, b) => a.run - b.run || a.from - b.from);
 }
 
+/** Few buckets are named one by one: the key is then read at exactly the cells that count. */
+function bucketsOf(level: number, from: number, to: number): string {
+  const [first, last] = [from / width(level), to / width(level) - 1];
+  if (last - first >= 32) return `bucket >= ${first} AND bucket <= ${last}`;
+  return `bucket IN (${Array.from({ length: last - first + 1 }, (_, i) => first + i).join(', ')})`;
+}
+
 /** How many calls a selection holds; costs the same for a day and for ten years. */
 export async function countCalls(session: Session, account: string, selection: Selection): Promise<number> {
   const runs = await counted(session, account, selection, cut(selection.from, selection.to));
@@ -123,7 +157,7 @@ export async function countCalls(session: Session, account: string, selection: S
 
 /**
  * The total, and where the call of a rank stands: so many calls (`skip`) after the start of a short stretch of time. A
- * bucket of fewer than `walkBelow` calls is not split further.
+ * bucket is not split further when fewer than `walkBelow` calls have to be passed over in it.
  */
 export async function findRank(
   session: Session,
@@ -146,7 +180,8 @@ export async function findRank(
     }
     if (holder === undefined) return { total, from: selection.to, skip: 0 };
     const finer = levels[levels.indexOf(holder.level as (typeof levels)[number]) + 1];
-    if (holder.level === edge || finer === undefined || holder.n < walkBelow) {
+    const near = holder.n < walkBelow || (skip < walkBelow && isWide(selection));
+    if (holder.level === edge || finer === undefined || near) {
       return { total, from: Math.max(holder.from, selection.from), skip };
     }
     runs = await counted(session, account, selection, [{ level: finer, from: holder.from, to: holder.to }]);

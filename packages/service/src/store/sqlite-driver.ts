@@ -92,6 +92,7 @@ function tune(connection: Database.Database, options: SqliteOptions): void {
     connection.prepare('PRAGMA journal_mode = WAL').all();
     connection.exec(`PRAGMA synchronous = ${options.synchronous === 'full' ? 'FULL' : 'NORMAL'}`);
     connection.exec('PRAGMA journal_size_limit = 67108864');
+    connection.exec('PRAGMA cache_size = -65536');
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     connection.exec('PRAGMA busy_timeout = 20');
   } catch (cause) {

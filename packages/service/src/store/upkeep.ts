@@ -1,6 +1,6 @@
 import type { Driver, Session } from './driver.ts';
 import { levels } from './pyramid.ts';
-import { textOfSeconds } from './wire-values.ts';
+import { anyTalk, textOfSeconds } from './wire-values.ts';
 import { deleteCalls, holdAccount } from './write.ts';
 
 /** What {@link checkTally} found: an empty list is a store whose counts are exact. */
@@ -12,9 +12,13 @@ export interface TallyFault {
   readonly calls: number;
 }
 
-const cells = (level: number, owner: string): string =>
-  `SELECT account, ${level} AS level, at >> ${level} AS bucket, extension, talk, count(*) AS n
-     FROM calls ${owner} GROUP BY account, at >> ${level}, extension, talk`;
+/** What the tally of a level should be: a cell for each talk value, and one for all of them together. */
+const cells = (level: number, owner: string): string => {
+  const count = (talk: string, groups: string) =>
+    `SELECT account, ${level} AS level, at >> ${level} AS bucket, extension, ${talk} AS talk, count(*) AS n
+       FROM calls ${owner} GROUP BY account, at >> ${level}, extension${groups}`;
+  return `${count('talk', ', talk')} UNION ALL ${count(String(anyTalk), '')}`;
+};
 
 /** Compares every cell of the tally with the calls. */
 export async function checkTally(driver: Driver): Promise<TallyFault[]> {
@@ -111,7 +115,9 @@ export async function measureStore(driver: Driver): Promise<{ bytes: number; acc
 async function measureAccount(session: Session, account: string): Promise<AccountSize> {
   const one = async (sql: string) => (await session.all(sql, [account]))[0];
   const coarsest = levels[0];
-  const count = await one(`SELECT sum(n) AS n FROM tally WHERE account = $1 AND level = ${coarsest}`);
+  const count = await one(
+    `SELECT sum(n) AS n FROM tally WHERE account = $1 AND level = ${coarsest} AND talk = ${anyTalk}`,
+  );
   const ages = await one(
     `SELECT (SELECT at FROM calls WHERE account = $1 ORDER BY at LIMIT 1) AS oldest,
             (SELECT at FROM calls WHERE account = $1 ORDER BY at DESC LIMIT 1) AS newest`,

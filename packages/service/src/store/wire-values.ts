@@ -4,6 +4,9 @@ const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
 /** Talk value of a call that never had one: outside every bounded range, inside no range at all. */
 export const noTalk = -1;
 
+/** Where the tally counts the calls of all talk values together. */
+export const anyTalk = -2;
+
 /**
  * Place of a wire time on one line of seconds, for ordering and ranges only: the API names no time zone, so the text is
  * read as it stands. Null when the text is not `YYYY-MM-DD HH:MM:SS` or not a day of the calendar.
