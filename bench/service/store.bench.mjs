@@ -40,10 +40,15 @@ async function measure(name, url, direct, figure) {
   const store = await openStore(url);
   await store.putAccount({ id: account, name: 'bench' });
   const filled = await timed(() => store.load(account, generate({ records, days: 730 }), { batch: 2_000 }));
-  console.log(`\n${name}: ${records} calls in ${(filled.wall / 1000).toFixed(0)} s (${((records / filled.cpu) * 1000).toFixed(0)} per second of CPU here)`);
+  console.log(
+    `\n${name}: ${records} calls in ${(filled.wall / 1000).toFixed(0)} s (${((records / filled.cpu) * 1000).toFixed(0)} per second of CPU here)`,
+  );
   await direct(name === 'SQLite' ? 'ANALYZE' : 'VACUUM ANALYZE');
 
-  const ours = (page) => timed(async () => bodyOf(await store.page(account, { selection, version: 'v3', offset: page * rows, rows })));
+  const ours = (page) =>
+    timed(async () =>
+      bodyOf(await store.page(account, { selection, version: 'v3', offset: page * rows, rows })),
+    );
   const naive = (page, query) =>
     timed(async () => {
       await direct(naiveCount);
@@ -77,20 +82,46 @@ async function measure(name, url, direct, figure) {
   await store.close();
 
   const at = (what, page) => median(results[what][page]);
-  console.log(`${figure === 'cpu' ? 'CPU' : 'clock'} ms for 100 records and the exact total   page ${pages[0]}   page ${pages[1]}`);
-  for (const what of Object.keys(results)) console.log(`  ${what.padEnd(12)} ${pages.map((page) => at(what, page).toFixed(2).padStart(12)).join('')}`);
+  console.log(
+    `${figure === 'cpu' ? 'CPU' : 'clock'} ms for 100 records and the exact total   page ${pages[0]}   page ${pages[1]}`,
+  );
+  for (const what of Object.keys(results))
+    console.log(
+      `  ${what.padEnd(12)} ${pages.map((page) => at(what, page).toFixed(2).padStart(12)).join('')}`,
+    );
   const least = name === 'SQLite' ? 100 : 50;
-  limit(`${name}: page ${pages[1]} against page 0`, at('pyramid', pages[1]) / at('pyramid', pages[0]), { most: 1.5 });
+  limit(`${name}: page ${pages[1]} against page 0`, at('pyramid', pages[1]) / at('pyramid', pages[0]), {
+    most: 1.5,
+  });
   for (const page of pages) {
-    limit(`${name}: page ${page}, faster than OFFSET + count(*) with a plain index`, at('plain', page) / at('pyramid', page), { least });
-    limit(`${name}: page ${page}, faster than OFFSET + count(*) with a covering index`, at('covering', page) / at('pyramid', page), { least: 15 });
+    limit(
+      `${name}: page ${page}, faster than OFFSET + count(*) with a plain index`,
+      at('plain', page) / at('pyramid', page),
+      { least },
+    );
+    limit(
+      `${name}: page ${page}, faster than OFFSET + count(*) with a covering index`,
+      at('covering', page) / at('pyramid', page),
+      { least: 15 },
+    );
   }
 }
 
 async function postgresCluster() {
-  const outfile = new URL(`../../packages/service/node_modules/.bench-cluster-${process.pid}.mjs`, import.meta.url).pathname;
+  const outfile = new URL(
+    `../../packages/service/node_modules/.bench-cluster-${process.pid}.mjs`,
+    import.meta.url,
+  ).pathname;
   const entry = new URL('../../packages/service/test/postgres-cluster.ts', import.meta.url).pathname;
-  await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', external: ['pg'], logLevel: 'silent' });
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['pg'],
+    logLevel: 'silent',
+  });
   try {
     return await (await import(outfile)).startPostgres();
   } finally {
@@ -102,11 +133,16 @@ try {
   const Database = require('libsql');
   const file = join(folder, 'bench.db');
   let connection;
-  await measure('SQLite', `sqlite:${file}`, async (sql) => {
-    connection ??= new Database(file);
-    const statement = connection.prepare(sql);
-    return statement.reader ? statement.all([]) : statement.run([]);
-  }, 'cpu');
+  await measure(
+    'SQLite',
+    `sqlite:${file}`,
+    async (sql) => {
+      connection ??= new Database(file);
+      const statement = connection.prepare(sql);
+      return statement.reader ? statement.all([]) : statement.run([]);
+    },
+    'cpu',
+  );
   connection?.close();
 
   const postgres = await postgresCluster();
