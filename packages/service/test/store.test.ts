@@ -2,15 +2,7 @@ import { type Call, fromCall } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
-import {
-  everything,
-  exportCalls,
-  importCalls,
-  mirrorSink,
-  openStore,
-  type Store,
-  StoreError,
-} from '../src/index.ts';
+import { everything, exportCalls, importCalls, openStore, type Store, StoreError } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 import { testStores } from './stores.ts';
 
@@ -103,16 +95,14 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
 
   test('commits calls and the state of a sync together or not at all', async () => {
     const store = await filled(newUrl);
-    const sink = mirrorSink(store, '101');
-    expect(await sink.load()).toBeNull();
-    const state = { version: 1, query: 'all', watermark: null, seen: [], pending: [], run: null } as const;
-    await sink.commit({ calls: [smallCall('new', '2024-01-01 00:00:00', '1.0')], state });
-    const bad = { calls: [smallCall('late', 'never', '1.0')], state: { ...state, query: 'other' } };
-    await expect(sink.commit(bad)).rejects.toMatchObject({ code: 'unfit_record' });
-    expect(await sink.load()).toEqual(state);
-    await expect(mirrorSink(store, '999').commit({ calls: [], state })).rejects.toMatchObject({
-      code: 'unknown_account',
-    });
+    expect(await store.syncState('101')).toBeNull();
+    const fresh = smallCall('new', '2024-01-01 00:00:00', '1.0');
+    await store.commitSync('101', { calls: [fresh], state: { at: 1 } });
+    const bad = { calls: [smallCall('late', 'never', '1.0')], state: { at: 2 } };
+    await expect(store.commitSync('101', bad)).rejects.toMatchObject({ code: 'unfit_record' });
+    expect(await store.syncState('101')).toEqual({ at: 1 });
+    const nobody = store.commitSync('999', { calls: [], state: 0 });
+    await expect(nobody).rejects.toMatchObject({ code: 'unknown_account' });
     await store.close();
   });
 

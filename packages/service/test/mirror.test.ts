@@ -1,0 +1,48 @@
+import { apiKeys, createClient } from '@call-attribution/core';
+import { syncInto } from '@call-attribution/node-stream';
+import { afterAll, expect, test } from 'vitest';
+import { createService, mirrorSink, openStore, startSandbox, testKeys } from '../src/index.ts';
+import { testStores } from './stores.ts';
+
+const stores = await testStores();
+const { accessKey, secretKey } = testKeys('101');
+const headers = { access_key: accessKey, secret_key: secretKey };
+
+/** All calls as a stranger reads them, page by page. */
+async function everyCall(url: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (let start = 0; ; start += 1) {
+    const answer = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=100&start=${start}`, {
+      headers,
+    });
+    const page = (await answer.json()) as unknown[];
+    if (page.length === 0) return found;
+    found.push(...page);
+  }
+}
+
+test.each(stores)(
+  'a mirror in a $kind store answers as the service it was synced from',
+  async ({ newUrl }) => {
+    const sandbox = await startSandbox({ records: 300, days: 3, live: { callsPerMinute: 0.2 } });
+    const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });
+    const store = await openStore(await newUrl());
+    const service = createService({ store, accounts: [{ id: '101', name: 'Mirror', ...testKeys('101') }] });
+    const { url } = await service.listen();
+    afterAll(async () => {
+      await Promise.all([client.close(), service.close()]);
+      await Promise.all([store.close(), sandbox.close()]);
+    });
+    const sync = () =>
+      syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1', lookback: '4d' });
+
+    expect((await sync()).new).toBe(300);
+    expect(await everyCall(url)).toEqual(await everyCall(sandbox.url));
+    const { arrived } = await sandbox.advance(6 * 3600);
+    const second = await sync();
+    expect(second.new).toBe(arrived);
+    expect(second.changed).toBeGreaterThan(0);
+    expect(await everyCall(url)).toEqual(await everyCall(sandbox.url));
+    expect(await store.check()).toEqual([]);
+  },
+);
