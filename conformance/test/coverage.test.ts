@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { rules } from '../rules.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = [
   'conformance/test',
   'packages/core/test',
@@ -20,7 +21,10 @@ function citations(): Map<string, string[]> {
       const text = readFileSync(join(root, folder, name), 'utf8');
       for (const [, ids] of text.matchAll(/['"`]((?:\[R\d+\]\s*)+)/g)) {
         for (const [, id] of (ids as string).matchAll(/\[(R\d+)\]/g)) {
-          found.set(id as string, [...(found.get(id as string) ?? []), `${folder}/${name}`]);
+          found.set(id as string, [
+            ...(found.get(id as string) ?? []),
+            `${folder}/${name.replaceAll('\\', '/')}`,
+          ]);
         }
       }
     }

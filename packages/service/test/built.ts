@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 
-const room = new URL('..', import.meta.url).pathname;
+const room = fileURLToPath(new URL('..', import.meta.url));
 
 /** Bundles a source file of this package so that plain node can run it; gone when the test file is done. */
 export async function builtFile(source: string): Promise<string> {

@@ -33,8 +33,7 @@ test.each(stores)(
       await Promise.all([client.close(), service.close()]);
       await Promise.all([store.close(), sandbox.close()]);
     });
-    const sync = () =>
-      syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1', lookback: '4d' });
+    const sync = () => syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1', lookback: '4d' });
 
     expect((await sync()).new).toBe(300);
     expect(await everyCall(url)).toEqual(await everyCall(sandbox.url));

@@ -12,7 +12,7 @@ export interface TestPostgres {
 
 /**
  * The server named by CALLS_TEST_POSTGRES_URL, else a throw-away cluster made from an installed PostgreSQL. Null, with
- * one line that says so, when there is neither; in CI that is an error.
+ * one line that says so, when there is neither; in CI on Linux that is an error.
  */
 export async function startPostgres(): Promise<TestPostgres | null> {
   const given = process.env.CALLS_TEST_POSTGRES_URL;
@@ -20,7 +20,8 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   const bin = findPrograms();
   if (bin === null) {
     const line = 'PostgreSQL tests left out: none is installed and CALLS_TEST_POSTGRES_URL is not set.';
-    if (process.env.CI) throw new Error(line);
+    // Where CI runs on Linux a PostgreSQL is at hand; elsewhere its absence is no fault of the code.
+    if (process.env.CI && process.platform === 'linux') throw new Error(line);
     process.stderr.write(`${line}\n`);
     return null;
   }

@@ -1,6 +1,7 @@
 import { type Call, fromCall } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
 import Database from 'libsql';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { everything, exportCalls, importCalls, openStore, type Store, StoreError } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
@@ -226,6 +227,27 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await opened[0]?.accounts()).toHaveLength(4);
     await Promise.all(opened.map((store) => store.close()));
   });
+});
+
+test('a PostgreSQL store goes on after its connections were ended', async () => {
+  for (const { newUrl } of stores.filter(({ kind }) => kind === 'postgres')) {
+    const url = await newUrl();
+    const store = await filled(async () => url);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await client.end();
+    const answer = () => store.count('101', everything);
+    // At worst the one request that meets the ended connection is told to come back.
+    const first = await answer().catch((error: unknown) => error);
+    if (typeof first !== 'number')
+      expect(first).toMatchObject({ code: 'store_unavailable', isRetryable: true });
+    expect(await answer()).toBe(30);
+    await store.close();
+  }
+  expect(stores.length).toBeGreaterThan(0);
 });
 
 test('a store that a later release wrote is refused', async () => {

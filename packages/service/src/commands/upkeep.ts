@@ -10,7 +10,7 @@ import { needed } from './accounts.ts';
 import type { CommandIo } from './io.ts';
 
 /** Flags of the upkeep commands. */
-export interface UpkeepFlags {
+interface UpkeepFlags {
   readonly id: string | undefined;
   readonly before: string | undefined;
   readonly form: string | undefined;

@@ -73,7 +73,7 @@ export const settings = {
 } as const satisfies Record<string, Setting>;
 
 /** The name of a setting, as in its flag and in the configuration file. */
-export type SettingName = keyof typeof settings;
+type SettingName = keyof typeof settings;
 
 /** What was set; a name that is absent was not. */
 export type Settings = { readonly [N in SettingName]?: ValueOf<(typeof settings)[N]['kind']> };

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 type Version = 'v2' | 'v3';
 
 /** `Content-Range` of a page: calls are counted from 1, and `*` stands where there is none. */
-export function contentRange(offset: number, count: number, total: number): string {
+function contentRange(offset: number, count: number, total: number): string {
   return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
 }
 

@@ -6,7 +6,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
 /** A key that was let in, and the headers that tell how much it may still ask. */
-export interface Admission {
+interface Admission {
   readonly account: string;
   readonly headers: Readonly<Record<string, string>>;
 }

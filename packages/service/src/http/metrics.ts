@@ -1,7 +1,7 @@
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** One request that was answered, as far as metrics and logs tell about it. */
-export interface Observation {
+interface Observation {
   /** Path pattern, never the path that was sent. */
   readonly route: string;
   readonly method: string;

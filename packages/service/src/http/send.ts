@@ -19,9 +19,9 @@ type Encoding = keyof typeof whole;
 export async function send(response: ServerResponse, exchange: Exchange, answer: Answer): Promise<void> {
   const { status, headers } = answer;
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+  if (compressible(headers)) headers.vary = 'Accept-Encoding';
   const encoding = encodingFor(exchange, headers, body);
   if (encoding !== null) headers['content-encoding'] = encoding;
-  if (compressible(headers)) headers.vary = 'Accept-Encoding';
 
   if (body === null || Buffer.isBuffer(body)) {
     const bytes =
@@ -58,7 +58,7 @@ function encodingFor(
 }
 
 /** The best encoding a client takes: br before gzip where it likes both the same, null for none. */
-export function acceptedEncoding(header: string | string[] | undefined): Encoding | null {
+function acceptedEncoding(header: string | string[] | undefined): Encoding | null {
   let best: { name: Encoding; weight: number } | null = null;
   for (const part of String(header ?? '').split(',')) {
     const [name = '', ...rest] = part.trim().toLowerCase().split(';');

@@ -27,7 +27,7 @@ const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
 ];
 
 /** The version that this code writes and reads. */
-export const schemaVersion = steps.length;
+const schemaVersion = steps.length;
 
 /** Another process may create the same table at the same moment; its winner's work is then simply found. */
 const sameMoment = new Set(['23505', '42P07', '40001', '40P01', 'SQLITE_BUSY']);

@@ -81,7 +81,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
 
   return {
     dialect,
-    ...sessionOf({ query: ((...args: [string, Value[]]) => connected(() => pool.query(...args))) as never }),
+    ...sessionOf(pool),
     read: snapshot,
     async write(body) {
       for (let attempt = 1; ; attempt += 1) {
@@ -114,8 +114,9 @@ async function connected<T>(job: () => Promise<T>): Promise<T> {
   }
 }
 
-function sessionOf(client: Pick<pg.PoolClient, 'query'>): Session {
-  const query = async (sql: string, values: readonly Value[] = []) => client.query(sql, values as Value[]);
+function sessionOf(client: Pick<pg.Pool | pg.PoolClient, 'query'>): Session {
+  const query = (sql: string, values: readonly Value[] = []) =>
+    connected(() => client.query(sql, values as Value[]));
   return {
     all: async (sql, values) => (await query(sql, values)).rows,
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
