@@ -43,7 +43,7 @@ export type Node = PageNode | RestNode | RegionNode;
 
 /**
  * How many pages may be held at once. It begins low and doubles each time the consumer had to wait, so that a consumer
- * slower than the network is never read far ahead for; it shrinks when pages lie ready.
+ * slower than the network is never read far ahead for; it shrinks when all that was asked for lies ready.
  */
 export class Lookahead {
   #depth: number;
@@ -56,9 +56,11 @@ export class Lookahead {
     this.#depth = Math.min(2, limits.pages);
   }
 
-  /** Tells how the consumer found the next page. */
-  met(isReady: boolean): void {
-    this.#depth = isReady ? Math.max(1, this.#depth - 1) : Math.min(this.#limits.pages, this.#depth * 2);
+  /** Tells how the consumer, when it asked for more, found the first page and those behind it. */
+  met(held: readonly Node[]): void {
+    const pages = held.filter((node) => node.kind === 'page');
+    if (pages[0]?.outcome === null) this.#depth = Math.min(this.#limits.pages, this.#depth * 2);
+    else if (pages.every(({ outcome }) => outcome !== null)) this.#depth = Math.max(1, this.#depth - 1);
   }
 
   /** Tells the size of a page. */

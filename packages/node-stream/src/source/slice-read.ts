@@ -18,6 +18,8 @@ export interface SliceRead {
   readonly sealed: boolean;
   /** Where the slice was cut from, and what was expected of it. */
   readonly cutFrom: { region: Region; expected: number; width: number } | null;
+  /** Whether the region knows what this slice held. */
+  isLearnt: boolean;
   /** What went out in passes that failed, with the checksum of its bytes. Slices of one page need none. */
   readonly sent: Map<string, number>;
   /** Passes over the slice, the running one included. */

@@ -1,33 +1,29 @@
 import { type ListQuery, type RawPage, ResponseError } from '@call-attribution/core';
-import { naiveMillis } from '../operators/naive-time.ts';
-import { type Ask, chooseStyle, earliest, findLower, isRefusal } from '../windows/probes.ts';
-import { type CutLimits, learn } from '../windows/region.ts';
-import { regionsOf, sampleOf } from '../windows/sample.ts';
-import { finest, type Span, sliceOf } from '../windows/span.ts';
-import type { BoundStyle, WindowQuery } from '../windows/window-query.ts';
-import { Capacity } from './capacity.ts';
+import { type Ask, isRefusal } from '../windows/probes.ts';
+import { learn, type Region } from '../windows/region.ts';
+import { type Span, sliceOf } from '../windows/span.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { Lookahead, type LookaheadLimits, type Outcome, type PageNode } from './lookahead.ts';
 import type { PageClient } from './page-client.ts';
-import { dateOf, sidsOf } from './record-scan.ts';
+import { sidsOf } from './record-scan.ts';
 import { newPass, type SliceRead, sift, type Trouble } from './slice-read.ts';
+import { isInside, Slicer, type SlicerSettings } from './slicer.ts';
 import { WorkList } from './work-list.ts';
 
+// Codes of the client's errors for pages that are not what their place in the whole says.
+const misplaced: ReadonlySet<string> = new Set([
+  'wrong_page',
+  'range_mismatch',
+  'list_short',
+  'page_clamped',
+]);
+
 /** Everything a walk is told. */
-export interface WalkSettings {
+export interface WalkSettings extends SlicerSettings {
   readonly client: PageClient;
-  readonly query: WindowQuery;
-  readonly rows: number;
   readonly lookahead: LookaheadLimits;
-  /** Pages a slice may have; 0 when the query is not cut at all. */
-  readonly slicePages: number;
   /** Passes over one slice before it is given up. */
   readonly tries: number;
-  /** How upper ends are written; null to find out. */
-  readonly style: BoundStyle | null;
-  /** Naive times: records before the first are at rest, none is expected behind the second. */
-  readonly sealedBefore: number;
-  readonly horizon: number;
   /** What is to be read, in order, and how far an earlier run came in the first of it. */
   readonly todo: readonly Span[];
   readonly resume: SliceRead['resume'];
@@ -52,32 +48,22 @@ export interface Batch {
   readonly isLast: boolean;
 }
 
-const misplaced: ReadonlySet<string> = new Set([
-  'wrong_page',
-  'range_mismatch',
-  'list_short',
-  'page_clamped',
-]);
-const year = 366 * 864e5;
-
 /** Walks over all records of a query, slice by slice, a bounded number of pages ahead of its consumer. */
 export class Walk {
   readonly #settings: WalkSettings;
   readonly #abort = new AbortController();
   readonly #lookahead: Lookahead;
-  readonly #capacity: Capacity;
   readonly #list: WorkList;
-  #style: BoundStyle | null;
+  readonly #slicer: Slicer;
   #hasDelivered = false;
 
   constructor(settings: WalkSettings) {
     this.#settings = settings;
-    this.#style = settings.style;
     this.#lookahead = new Lookahead(settings.lookahead);
-    this.#capacity = new Capacity(settings.rows, Math.max(1, settings.slicePages));
+    this.#slicer = new Slicer(settings, (filter) => this.#ask(filter));
     this.#list = new WorkList({
       lookahead: this.#lookahead,
-      limits: () => this.#limits(),
+      limits: () => this.#slicer.limits,
       fetch: (slice, index, probe) => this.#fetch(slice, index, probe),
       slice: ({ region, sent }, { span, expected, width }) =>
         this.#slice(span, { region, expected, width }, sent.size === 0 ? new Map() : sent),
@@ -95,9 +81,10 @@ export class Walk {
       this.#list.fill();
       const head = this.#list.head;
       if (head?.kind !== 'page') continue;
-      if (this.#hasDelivered) this.#lookahead.met(head.outcome !== null);
+      if (this.#hasDelivered) this.#list.meet();
       const outcome = await head.result;
       this.#abort.signal.throwIfAborted();
+      if (this.#list.head !== head) continue;
       try {
         const batch = await this.#take(head, outcome);
         if (batch === null) continue;
@@ -118,38 +105,55 @@ export class Walk {
     this.#list.clear();
   }
 
-  #take(head: PageNode, { page, error }: Outcome): Promise<Batch | null> | Batch | null {
+  /** Cuts a slice that holds too much as soon as this is known, so that nobody waits for it at the head of the line. */
+  #arrived(node: PageNode, page: RawPage): void {
+    const { slice, index, probe } = node;
+    const total = page.range?.total ?? null;
+    if (index > 0 || total === null || this.#abort.signal.aborted) return;
+    if (!probe) this.#slicer.saw(page, total);
+    if (slice.cutFrom === null && slice.passes === 1) this.#settings.onTotal(total);
+    if (slice.cutFrom !== null && !slice.isLearnt) learn(slice.cutFrom.region, { ...slice.cutFrom, total });
+    slice.isLearnt = true;
+    const next = isInside(slice.span, page) ? this.#slicer.judge(slice, page, probe) : 'read';
+    if (next === 'refetch') this.#list.replace(node, this.#fetch(slice, 0, false));
+    if (next === 'split' && this.#slicer.isReady(slice)) this.#divide(node, this.#slicer.split(slice, page));
+    this.#list.fill();
+  }
+
+  #divide(node: PageNode, regions: readonly Region[]): void {
+    const { sent } = node.slice;
+    this.#list.replace(node, ...regions.map((region) => ({ kind: 'region' as const, region, sent })));
+  }
+
+  async #take(head: PageNode, { page, error }: Outcome): Promise<Batch | null> {
     if (page === undefined) return this.#failed(head, error);
     const { slice, index, probe } = head;
-    this.#checkDates(slice, page);
-    if (index > 0) return this.#sift(head, page);
-    const total = page.range?.total ?? null;
-    const isWhole = page.count === total;
-    if (slice.cutFrom === null && slice.passes === 1 && total !== null) this.#settings.onTotal(total);
-    if (probe && !isWhole && (total === null || total <= this.#capacity.records)) return this.#refetch(slice);
-    if (!isWhole && total !== null && page.count > 0) {
-      if (!probe) this.#capacity.overflowed(page.count);
-      const isTooMuch = probe || total > this.#capacity.records || slice.passes > 2;
-      if (isTooMuch && this.#canSplit(slice.span)) return this.#split(slice, page, total);
+    if (!isInside(slice.span, page)) throw StreamError.rangeIgnored(sliceOf(slice.span));
+    if (index === 0) {
+      const next = this.#slicer.judge(slice, page, probe);
+      if (next === 'refetch') return this.#refetch(head);
+      if (next === 'split') {
+        this.#divide(head, await this.#slicer.splitAfterAsking(slice, page));
+        return null;
+      }
+      const isClamped = page.count > 0 && page.count < (page.range?.total ?? 0);
+      slice.pass.rows = isClamped ? page.count : this.#settings.rows;
     }
-    const isClamped = total !== null && page.count > 0 && page.count < total;
-    slice.pass.rows = isClamped ? page.count : this.#settings.rows;
     return this.#sift(head, page);
   }
 
-  #sift({ slice, index }: PageNode, page: RawPage): Batch | null {
+  #sift(head: PageNode, page: RawPage): Batch | null {
+    const { slice, index } = head;
     const { pass } = slice;
     const { count: offset, mark } = pass;
     const sids = sidsOf(page);
     const sifted = sift(slice, page, index, sids);
     if (sifted.trouble !== undefined) return this.#again(slice, sifted.trouble);
     const isLast = pass.total === null ? page.count < pass.rows : pass.count >= pass.total;
-    this.#list.replaceHead();
+    this.#list.replace(head);
     const next = this.#list.head;
     if (isLast) {
       this.#list.drop(slice);
-      this.#learn(slice, pass.count);
-      if (index === 0) this.#capacity.fitted(page.count);
     } else if (next === undefined || next.kind === 'region' || next.slice !== slice) {
       this.#list.prepend({ kind: 'rest', slice, next: index + 1 });
     }
@@ -157,10 +161,12 @@ export class Walk {
     return { page, sids, keep, slice, index, offset, mark, again, changed, isLast };
   }
 
-  #failed({ slice, index }: PageNode, error: unknown): null {
-    if (index === 0 && this.#style === null && this.#settings.query.hasExclusiveBound && isRefusal(error)) {
-      this.#style = 'closed';
-      return this.#refetch(slice);
+  #failed(head: PageNode, error: unknown): null {
+    const { slice, index } = head;
+    const { query } = this.#settings;
+    if (index === 0 && this.#slicer.style === null && query.hasExclusiveBound && isRefusal(error)) {
+      this.#slicer.style = 'closed';
+      return this.#refetch(head);
     }
     // The client has tried again by itself; what still does not fit is a slice on the move.
     if (error instanceof ResponseError && misplaced.has(error.code)) return this.#again(slice, 'wrong_page');
@@ -191,48 +197,19 @@ export class Walk {
     return null;
   }
 
-  /** Puts a region to be cut in the place of a slice that holds too much. */
-  async #split(slice: SliceRead, page: RawPage, total: number): Promise<null> {
-    const { query } = this.#settings;
-    const { span } = slice;
-    const times = page.slices().map((_, i) => naiveMillis(dateOf(page, i)));
-    const sample = sampleOf(times.filter((time) => time >= earliest));
-    const [first = this.#settings.horizon, last = first] = [sample.times[0], sample.times.at(-1)];
-    if (this.#style === null && sample.times.length > 0)
-      this.#style = await chooseStyle(query, first, this.#ask);
-    const before = (to: number) => this.#ask(query.within({ from: null, to }, this.#style ?? 'half-open'));
-    const { records: capacity } = this.#capacity;
-    const lower =
-      span.from ??
-      query.lower ??
-      (sample.order === 'ascending' ? first : await findLower(first, last - first, capacity / 2, before));
-    const facts = { total, lower, upper: this.#upper(span, lower), capacity };
-    this.#list.drop(slice);
-    this.#learn(slice, total);
-    for (const region of regionsOf(span, facts, sample).reverse()) {
-      this.#list.prepend({ kind: 'region', region, sent: slice.sent });
-    }
-    return null;
+  async #ask(filter: Parameters<Ask>[0]): Promise<number | null> {
+    const request = { filter, rows: 1, start: 0, signal: this.#abort.signal };
+    return (await this.#settings.client.fetchPage(request)).range?.total ?? null;
   }
 
-  readonly #ask: Ask = async (filter) => {
-    const page = await this.#settings.client.fetchPage({
-      filter,
-      rows: 1,
-      start: 0,
-      signal: this.#abort.signal,
-    });
-    return page.range?.total ?? null;
-  };
-
-  #refetch(slice: SliceRead): null {
-    this.#list.replaceHead(this.#fetch(slice, 0, false));
+  #refetch(head: PageNode): null {
+    this.#list.replace(head, this.#fetch(head.slice, 0, false));
     return null;
   }
 
   #fetch(slice: SliceRead, index: number, probe: boolean): PageNode {
     const { query, rows } = this.#settings;
-    const filter = query.within(slice.span, this.#style ?? 'half-open');
+    const filter = query.within(slice.span, this.#slicer.style ?? 'half-open');
     const asked = probe ? 1 : index === 0 ? rows : slice.pass.rows;
     const request = { filter, rows: asked, start: index, signal: this.#abort.signal };
     const node: PageNode = {
@@ -243,6 +220,7 @@ export class Walk {
       outcome: null,
       result: this.#outcome(request).then((outcome) => {
         node.outcome = outcome;
+        if (outcome.page !== undefined) this.#arrived(node, outcome.page);
         return outcome;
       }),
     };
@@ -262,35 +240,6 @@ export class Walk {
   #slice(span: Span, cutFrom: SliceRead['cutFrom'], sent: SliceRead['sent']): SliceRead {
     const end = span.to ?? this.#settings.query.upper ?? Number.POSITIVE_INFINITY;
     const sealed = end <= this.#settings.sealedBefore;
-    return { span, sealed, cutFrom, sent, passes: 1, pass: newPass(), resume: null };
-  }
-
-  #limits(): CutLimits {
-    return { capacity: this.#capacity.records, sealedBefore: this.#settings.sealedBefore };
-  }
-
-  #learn({ cutFrom }: SliceRead, total: number): void {
-    if (cutFrom !== null) learn(cutFrom.region, { ...cutFrom, total });
-  }
-
-  /** The upper end to reckon with. A query without one always leaves room behind what is known. */
-  #upper(span: Span, lower: number): number {
-    return span.to ?? this.#settings.query.upper ?? Math.max(this.#settings.horizon, lower + year);
-  }
-
-  #canSplit(span: Span): boolean {
-    if (this.#settings.slicePages === 0) return false;
-    const lower = span.from ?? this.#settings.query.lower ?? earliest;
-    return this.#upper(span, lower) - lower > finest;
-  }
-
-  /** A server that does not honour the range would give every slice the same records. */
-  #checkDates({ span }: SliceRead, page: RawPage): void {
-    const ends = page.count > 0 ? [0, page.count - 1] : [];
-    for (const date of ends.map((i) => naiveMillis(dateOf(page, i)))) {
-      if (date < (span.from ?? date) || date >= (span.to ?? Number.POSITIVE_INFINITY)) {
-        throw StreamError.rangeIgnored(sliceOf(span));
-      }
-    }
+    return { span, sealed, cutFrom, sent, isLearnt: false, passes: 1, pass: newPass(), resume: null };
   }
 }

@@ -28,12 +28,19 @@ export class WorkList {
     return this.#nodes[0];
   }
 
+  /** Tells the lookahead that the consumer asks for the first piece. */
+  meet(): void {
+    this.#owner.lookahead.met(this.#nodes);
+  }
+
   append(node: Node): void {
     this.#nodes.push(node);
   }
 
-  replaceHead(...nodes: Node[]): void {
-    this.#nodes.splice(0, 1, ...nodes);
+  /** Puts others, or nothing, in the place of a page that is no more needed. */
+  replace(node: PageNode, ...nodes: Node[]): void {
+    const at = this.#nodes.indexOf(node);
+    if (at >= 0) this.#nodes.splice(at, 1, ...nodes);
   }
 
   prepend(node: Node): void {
