@@ -189,7 +189,7 @@ describe('demo', () => {
     expect(stderr).toMatch(/\(all of it in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 2,000 calls/);
-    expect(stdout).toMatch(/Week from +Calls/);
+    expect(stdout).toMatch(/ ┼─+\n +2026-\d\d-\d\d +2026-\d\d-\d\d\n/);
     expect(stdout).toMatch(/Tracker +\d,\d{3} /);
     expect(stdout).toMatch(/→ summarize_calls \{.*\}\n/);
     expect(stdout).not.toMatch(/failed/);

@@ -14,6 +14,7 @@ import { type Io, say, write } from '../io.ts';
 import { readDimensions } from '../report/dimensions.ts';
 import { createTally, type Tally } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
+import { columnChart } from '../term/chart.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
 
@@ -39,14 +40,15 @@ export const demo: Handler = async (args, io) => {
   });
   try {
     await put('', `${style.bold('2.')} Every call, streamed page by page into ${shown}`);
-    const days = createTally(readDimensions(['week']));
+    const days = createTally(readDimensions(['day']));
     const channels = createTally(readDimensions(['channel', 'day']));
     const proof = await streamToCsv(client, path, [days, channels], shown, io);
     await put(`   ${verdictText(proof)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
-    await put('', `${style.bold('3.')} The report: calls by week, and by channel over the days`, '');
-    await put(...reportLines(days.report(10), { width, style }).slice(0, -2), '');
+    await put('', `${style.bold('3.')} The report: calls a day, and the channels they came by`, '');
+    const chart = days.report(1).groups.map(({ key, calls }) => ({ label: key, value: calls }));
+    await put(...columnChart(chart, { width, height: 6, figure: count }), '');
     await put(...reportLines(channels.report(10), { width, style }));
 
     await put('', `${style.bold('4.')} The same for an AI assistant: one tool call of the MCP server`, '');

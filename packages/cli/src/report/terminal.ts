@@ -2,6 +2,7 @@ import { bar, sparkline, squeeze } from '../term/chart.ts';
 import { count } from '../term/numbers.ts';
 import type { Style } from '../term/style.ts';
 import { renderTable } from '../term/table.ts';
+import { textWidth } from '../term/width.ts';
 import type { Group, Report } from './tally.ts';
 
 /** The report as lines for a terminal: figures, a bar for each group, and its course along the second group. */
@@ -10,8 +11,13 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const width = options.width ?? 100;
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const most = Math.max(...groups.map((group) => group.calls), 0);
-  // Labels and figures come first; what is left belongs to the picture.
-  const picture = Math.max(10, Math.min(60, width - 58));
+  // Labels and figures come first; what is left belongs to the picture, up to a line that the eye can follow.
+  const texts = [[report.rows.title, 'Calls', 'Share', 'Talk min', 'Mean'], ...groups.map(figures)];
+  const taken = [0, 1, 2, 3, 4].reduce(
+    (sum, at) => sum + Math.max(...texts.map((row) => textWidth(row[at] ?? ''))) + 2,
+    0,
+  );
+  const picture = Math.max(10, Math.min(60, width - taken));
   const table = renderTable(
     [
       { title: report.rows.title, min: 10 },

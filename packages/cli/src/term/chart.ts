@@ -1,4 +1,4 @@
-import { fit, pad, printable, textWidth } from './width.ts';
+import { pad, textWidth } from './width.ts';
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -18,29 +18,45 @@ export function sparkline(values: readonly number[]): string {
     .join('');
 }
 
-/** A bar chart: label, bar, figure. */
-export function barChart(
-  entries: readonly { readonly label: string; readonly value: number; readonly figure: string }[],
-  width: number,
-): string[] {
-  const labels = entries.map((entry) => printable(entry.label));
-  const labelWidth = Math.min(Math.max(...labels.map(textWidth), 1), Math.max(8, Math.floor(width / 3)));
-  const figureWidth = Math.max(...entries.map((entry) => textWidth(entry.figure)), 1);
-  const room = Math.max(4, width - labelWidth - figureWidth - 4);
-  const most = Math.max(...entries.map((entry) => entry.value), 0);
-  return entries.map((entry, at) => {
-    const label = pad(fit(labels[at] ?? '', labelWidth), labelWidth);
-    return `${label}  ${pad(bar(entry.value, most, room), room)}  ${pad(entry.figure, figureWidth, 'right')}`;
+/** Many values in at most `width`: the means of equally long runs, so that no place looks higher than it is. */
+export function squeeze(values: readonly number[], width: number): number[] {
+  const run = Math.max(1, Math.ceil(values.length / width));
+  return Array.from({ length: Math.ceil(values.length / run) }, (_, at) => {
+    const part = values.slice(at * run, (at + 1) * run);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
   });
 }
 
-/** Many values squeezed into at most `width` by adding up neighbours, so that a year fits a line. */
-export function squeeze(values: readonly number[], width: number): number[] {
-  if (values.length <= width) return [...values];
-  const sums = Array.from({ length: width }, () => 0);
-  for (const [at, value] of values.entries()) {
-    const slot = Math.floor((at * width) / values.length);
-    sums[slot] = (sums[slot] ?? 0) + value;
-  }
-  return sums;
+/** A chart of upright bars, one column a value, with the largest value at the left edge and the first and last label below. */
+export function columnChart(
+  entries: readonly { readonly label: string; readonly value: number }[],
+  options: { readonly width: number; readonly height: number; readonly figure: (value: number) => string },
+): string[] {
+  const { height, figure } = options;
+  const most = Math.max(...entries.map((entry) => entry.value), 0);
+  const edge = Math.max(textWidth(figure(most)), 1);
+  const values = squeeze(
+    entries.map((entry) => entry.value),
+    Math.max(10, options.width - edge - 2),
+  );
+  const highest = Math.max(...values, 0);
+  const rows = Array.from({ length: height }, (_, at) => {
+    const below = height - 1 - at;
+    const cells = values.map((value) => {
+      const size = highest === 0 ? 0 : (value / highest) * height - below;
+      if (size >= 1) return '█';
+      // A value above nothing never looks like nothing.
+      const least = below === 0 && value > 0 ? 1 : 0;
+      return size <= 0 && least === 0 ? ' ' : (levels[Math.max(least, Math.round(size * 8)) - 1] ?? ' ');
+    });
+    const mark = at === 0 ? figure(highest) : '';
+    return `${pad(mark, edge, 'right')} ┤${cells.join('')}`.trimEnd();
+  });
+  const [first, last] = [entries[0]?.label ?? '', entries.at(-1)?.label ?? ''];
+  const space = Math.max(1, values.length - textWidth(first) - textWidth(last));
+  return [
+    ...rows,
+    `${pad('0', edge, 'right')} ┼${'─'.repeat(values.length)}`,
+    `${' '.repeat(edge + 2)}${first}${' '.repeat(space)}${last}`.trimEnd(),
+  ];
 }

@@ -1,0 +1,71 @@
+// Writes what `calls` shows into the README of the cli, between <!-- screen: name --> and <!-- end -->, from the built
+// program over made-up calls. With --check it writes nothing and fails when a screen has changed.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './workspace.mjs';
+
+const bin = join(root, 'packages/cli/dist/bin.js');
+const readme = join(root, 'packages/cli/README.md');
+const work = mkdtempSync(join(tmpdir(), 'screens-'));
+const plain = { PATH: process.env.PATH ?? '', HOME: work, NO_COLOR: '1' };
+
+/** @type {Record<string, { command: string, columns: number }>} */
+const screens = {
+  demo: { command: 'calls demo', columns: 100 },
+  list: { command: 'calls list --from 2026-10-30 --min-talk 2 -n 5', columns: 100 },
+  report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
+};
+
+// What the person at the terminal sees: both outputs, without the lines that tell how long something took.
+/** @param {{ command: string, columns: number }} screen @param {Record<string, string>} env */
+function shown({ command, columns }, env) {
+  const [, ...args] = command.split(' ');
+  const quoted = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ');
+  const both = execFileSync('sh', ['-c', `${quoted} 2>&1`], {
+    cwd: work,
+    env: { ...plain, ...env, COLUMNS: String(columns) },
+    encoding: 'utf8',
+  });
+  const lines = both.split('\n').filter((line) => !line.startsWith('(all of it in'));
+  return [`$ ${command}`, ...lines].join('\n').trimEnd();
+}
+
+/** @returns {Promise<{ env: Record<string, string>, stop: () => void }>} */
+function sandbox() {
+  const args = ['serve', '--port', '0', '--records', '5000', '--ready-json'];
+  const child = spawn(process.execPath, [bin, ...args], { env: plain, stdio: ['ignore', 'pipe', 'ignore'] });
+  return new Promise((resolve, reject) => {
+    child.on('exit', () => reject(new Error('the sandbox did not start; was the project built?')));
+    child.stdout.once('data', (line) => {
+      const { url, accounts } = JSON.parse(String(line));
+      const [{ accessKey, secretKey }] = accounts;
+      const env = { CALLS_BASE_URL: url, CALLS_ACCESS_KEY: accessKey, CALLS_SECRET_KEY: secretKey };
+      resolve({ env, stop: () => child.kill() });
+    });
+  });
+}
+
+const { env, stop } = await sandbox();
+const before = readFileSync(readme, 'utf8');
+let after = before;
+try {
+  for (const [name, screen] of Object.entries(screens)) {
+    const place = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
+    if (!place.test(after)) throw new Error(`${readme} has no place for the screen "${name}"`);
+    const text = shown(screen, env);
+    after = after.replace(place, (_, start, end) => `${start}\`\`\`text\n${text}\n\`\`\`\n${end}`);
+  }
+} finally {
+  stop();
+  rmSync(work, { recursive: true, force: true });
+}
+if (after === before) console.log('the screens are as the program shows them');
+else if (process.argv.includes('--check')) {
+  console.error('the screens in packages/cli/README.md are out of date; run node scripts/screens.mjs');
+  process.exitCode = 1;
+} else {
+  writeFileSync(readme, after);
+  console.log('packages/cli/README.md: new screens');
+}
