@@ -2,7 +2,7 @@
 import './stdio/guard-first.ts';
 import process from 'node:process';
 import { run } from './setup/run.ts';
-import { writeOut } from './stdio/stdout-guard.ts';
+import { flushOut, writeOut } from './stdio/stdout-guard.ts';
 
 // A host that closed its end of the pipe is gone: nothing is left to do.
 process.stdout.on('error', () => process.exit(0));
@@ -12,10 +12,10 @@ const stopped = new Promise<void>((resolve) => {
 });
 const code = await run(process.argv.slice(2), {
   env: process.env,
-  write: (text) => void writeOut(text),
+  write: writeOut,
   log: (line) => void process.stderr.write(`call-attribution-mcp: ${line}\n`),
   stopped,
 });
+await flushOut();
 // Open sockets to the API must not keep the process alive after its host has left.
-process.exitCode = code;
-writeOut('') ? process.exit(code) : process.stdout.once('drain', () => process.exit(code));
+process.exit(code);

@@ -1,4 +1,5 @@
-import { type Client, fields, type Version } from '@call-attribution/core';
+import { type Client, fields, redact, type Version } from '@call-attribution/core';
+import { ToolError } from './arguments/tool-error.ts';
 import { completionHandlers } from './completion/complete.ts';
 import { createView } from './fields/view.ts';
 import { instructions } from './instructions.ts';
@@ -8,7 +9,14 @@ import { createPseudonymizer } from './privacy/pseudonym.ts';
 import { promptHandlers } from './prompts/index.ts';
 import type { ServerDefinition } from './protocol/definition.ts';
 import { resourceHandlers } from './resources/index.ts';
-import { createToolCaller, type ToolCaller, type ToolSettings, toolHandlers } from './tools/call.ts';
+import {
+  createToolCaller,
+  createToolRunner,
+  type ToolCaller,
+  type ToolSettings,
+  toolHandlers,
+} from './tools/call.ts';
+import { cleanText, cutText } from './untrusted/clean.ts';
 import { version as packageVersion } from './version.ts';
 
 /** The server as data: `serveStdio` and `serveHttp` put it on a wire, `callTool` calls it in process. */
@@ -45,7 +53,8 @@ export function createServer(
     ...(options.timeZone === undefined ? {} : { timeZone: options.timeZone }),
   };
   const log = options.log ?? (() => undefined);
-  const call = createToolCaller(settings, options.callTimeoutMs ?? 45_000, log);
+  const run = createToolRunner(settings, options.callTimeoutMs ?? 45_000, log);
+  const call = createToolCaller(run);
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version: packageVersion },
     instructions: instructions(version, options.timeZone),
@@ -54,7 +63,7 @@ export function createServer(
     privateResults: ['resources/read'],
     handlers: {
       ...toolHandlers(call),
-      ...resourceHandlers(settings, call),
+      ...resourceHandlers(settings, run),
       ...promptHandlers(),
       ...completionHandlers(settings),
     },
@@ -72,8 +81,17 @@ function once(make: () => Client | Promise<Client>): () => Promise<Client> {
       .then(make)
       .catch((error: unknown) => {
         made = undefined;
-        throw error;
+        throw error instanceof ToolError ? error : notMade(error);
       });
     return made;
   };
+}
+
+function notMade(error: unknown): ToolError {
+  return new ToolError({
+    what: 'The server is not set up yet',
+    why: cutText(cleanText(redact(error instanceof Error ? error.message : String(error))), 400),
+    next: 'Tell the user what is missing where this server is started.',
+    retry: 'Not before that.',
+  });
 }

@@ -1,4 +1,11 @@
-import type { Call, CallPage, Client, ListQuery, Version } from '@call-attribution/core';
+import {
+  type Call,
+  type CallPage,
+  type Client,
+  HttpError,
+  type ListQuery,
+  type Version,
+} from '@call-attribution/core';
 import { matcher, toFilter } from '@call-attribution/query-dsl';
 
 /** What a fake client is asked, and how it misbehaves. */
@@ -51,7 +58,7 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     },
     async getCall(sid: string) {
       const found = calls.find((call) => call.sid === sid);
-      if (!found) throw new Error('the fake has no such call');
+      if (!found) throw new HttpError('not_found', 'There is no such call.', { status: 404 });
       return found;
     },
     async countCalls(query: Pick<ListQuery, 'filter'> = {}) {

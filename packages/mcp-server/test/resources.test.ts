@@ -120,6 +120,10 @@ describe('completion', () => {
     expect((await complete('from', '2026')).completion.values).toEqual([]);
   });
 
+  it('offers the values that a field is known to have', async () => {
+    expect((await complete('ppc_status', 'proc')).completion.values).toEqual(['Processed', 'Not Processed']);
+  });
+
   it('refuses what it does not know', async () => {
     await expect(
       ask('completion/complete', {

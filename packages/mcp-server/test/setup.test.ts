@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer as createTcpServer } from 'node:net';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
@@ -46,6 +48,16 @@ describe('the command line', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(log).toContain(text);
     expect(log).not.toContain('    at ');
+  });
+
+  it('says what to do when the port is taken', async () => {
+    const other = createTcpServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { code, log } = await execute(['--port', String(port)]);
+    expect(code).toBe(2);
+    expect(log).toContain(`Port ${port} is in use: choose another with --port`);
+    other.close();
   });
 
   it('reads lists of what to reveal', () => {

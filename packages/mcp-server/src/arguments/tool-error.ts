@@ -5,6 +5,8 @@ export interface Failure {
   /** The next call to make. */
   readonly next: string;
   readonly retry: string;
+  /** What was asked for does not exist. */
+  readonly isMissing?: true;
 }
 
 /** Thrown by tools; becomes an error result, which agents read, not a protocol error, which they do not. */

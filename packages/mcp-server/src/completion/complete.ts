@@ -10,8 +10,10 @@ const maxValues = 100;
 
 /** Answers `completion/complete` for the arguments of prompts. */
 export function completionHandlers(settings: ToolSettings): Readonly<Record<string, MethodHandler>> {
-  const names = fieldsOf(settings.fields, settings.version).map((spec) => spec.name);
+  const specs = fieldsOf(settings.fields, settings.version);
+  const names = specs.map((spec) => spec.name);
   const values: Readonly<Record<string, readonly string[]>> = {
+    ...Object.fromEntries(specs.flatMap(({ name, values }) => (values ? [[name, values.map(String)]] : []))),
     group_by: [...Object.keys(timeParts), ...names],
     min_talk_minutes: ['0.5', '1', '2', '5'],
   };
@@ -26,8 +28,9 @@ export function completionHandlers(settings: ToolSettings): Readonly<Record<stri
       }
       const known = Object.hasOwn(values, argument.name) ? (values[argument.name] ?? []) : [];
       const typed = String(argument.value ?? '').toLowerCase();
-      const starting = known.filter((value) => value.startsWith(typed));
-      const containing = known.filter((value) => !value.startsWith(typed) && value.includes(typed));
+      const starts = (value: string): boolean => value.toLowerCase().startsWith(typed);
+      const starting = known.filter(starts);
+      const containing = known.filter((value) => !starts(value) && value.toLowerCase().includes(typed));
       const found = [...starting, ...containing];
       return {
         completion: {

@@ -43,6 +43,8 @@ export async function serveHandshake(
   if (requests.length === 0) {
     response.writeHead(202).end();
   } else if (Array.isArray(body)) {
+    // Each request of the batch listens for the client to hang up.
+    response.setMaxListeners(maxBatch + 10);
     const answers = await Promise.all(requests.map((each) => answerOne(front, each, response)));
     if (!response.destroyed) sendJson(response, 200, answers);
   } else {

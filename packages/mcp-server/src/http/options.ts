@@ -32,8 +32,6 @@ export interface HttpOptions {
   readonly sessions?: boolean | SessionOptions;
   /** Milliseconds that calls under way get when the server stops. Default 5000. */
   readonly graceMs?: number;
-  /** Gets lines for the log. Default: none. */
-  readonly log?: (line: string) => void;
 }
 
 /** Limits of the session mode. */

@@ -1,6 +1,7 @@
+import { failureText, ToolError } from '../arguments/tool-error.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/errors.ts';
-import type { ToolCaller, ToolSettings } from '../tools/call.ts';
+import type { ToolRunner, ToolSettings } from '../tools/call.ts';
 import { assumptionsText } from './assumptions.ts';
 import { fieldsText } from './fields.ts';
 import { filtersText } from './filters.ts';
@@ -36,7 +37,7 @@ const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
 /** Answers the methods for resources. */
 export function resourceHandlers(
   settings: ToolSettings,
-  call: ToolCaller,
+  run: ToolRunner,
 ): Readonly<Record<string, MethodHandler>> {
   const texts: Readonly<Record<string, () => string>> = {
     'calls://fields': () => fieldsText(settings.fields, settings.version, settings.reveal),
@@ -62,10 +63,14 @@ export function resourceHandlers(
       if (write) return { contents: [{ uri, mimeType: markdown, text: write() }] };
       const sid = sidOf(uri);
       if (sid === undefined) throw notFound(params.uri);
-      const result = await call('get_call', { sid }, context);
-      const text = result.content[0]?.text ?? '';
-      if (result.isError) throw new RpcError(rpcCodes.resourceNotFound, text, { uri });
-      return { contents: [{ uri, mimeType: 'application/json', text }] };
+      try {
+        const found = await run('get_call', { sid }, context);
+        return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        const code = error.failure.isMissing ? rpcCodes.resourceNotFound : rpcCodes.internalError;
+        throw new RpcError(code, failureText(error.failure), { uri });
+      }
     },
   };
 }

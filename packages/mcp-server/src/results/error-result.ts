@@ -41,6 +41,7 @@ export function failureOf(
         ? 'Look the sid up with list_calls; a call of another account cannot be read.'
         : (nextByCode[error.code] ?? error.hint ?? 'Tell the user what failed.'),
     retry: retryText(error),
+    ...(error.code === 'not_found' ? { isMissing: true as const } : {}),
   };
 }
 

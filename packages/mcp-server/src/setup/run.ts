@@ -95,9 +95,12 @@ async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo
     allowedHosts: line.allowedHosts,
     allowedOrigins: line.allowedOrigins,
     auth: { ...metadata, ...(token === undefined ? {} : { token }) },
-    log: io.log,
   };
-  const endpoint = await serveHttp(server, options);
+  const endpoint = await serveHttp(server, options).catch((error: unknown) => {
+    const { code } = error as { code?: unknown };
+    if (code !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
+  });
   io.log(`Serving on ${endpoint.url}${token === undefined ? ' without a token (this machine only)' : ''}.`);
   await io.stopped;
   await endpoint.close();

@@ -9,6 +9,13 @@ export function guardStdout(): void {
 }
 
 /** Writes to the real stdout. */
-export function writeOut(text: string): boolean {
-  return wire(text);
+export function writeOut(text: string): void {
+  wire(text);
+}
+
+/** Settles when everything written has left, or cannot leave any more. */
+export function flushOut(): Promise<void> {
+  return new Promise((resolve) => {
+    wire('', () => resolve());
+  });
 }

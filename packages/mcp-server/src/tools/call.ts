@@ -1,7 +1,7 @@
 import { toJsonSchema } from '../arguments/json-schema.ts';
 import { nearest } from '../arguments/nearest.ts';
 import { readArguments } from '../arguments/read.ts';
-import { type Failure, failureText } from '../arguments/tool-error.ts';
+import { type Failure, failureText, ToolError } from '../arguments/tool-error.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/errors.ts';
 import { failureOf } from '../results/error-result.ts';
@@ -17,54 +17,76 @@ export interface ToolResult extends Record<string, unknown> {
   readonly isError?: true;
 }
 
+/** What a call may bring along from the request that asked for it. */
+type CallRequest = Partial<Pick<RequestContext, 'signal' | 'notify' | 'progressToken'>>;
+
 /** Calls a tool by name. */
-export type ToolCaller = (
+export type ToolCaller = (name: string, args: unknown, request?: CallRequest) => Promise<ToolResult>;
+
+/** Calls a tool by name and gives its data; every failure is thrown as a `ToolError`. */
+export type ToolRunner = (
   name: string,
   args: unknown,
-  request?: Partial<Pick<RequestContext, 'signal' | 'notify' | 'progressToken'>>,
-) => Promise<ToolResult>;
+  request?: CallRequest,
+) => Promise<Record<string, unknown>>;
 
 /** What all calls share. */
 export type ToolSettings = Omit<ToolContext, 'signal' | 'progress'>;
 
 /** Makes the one place where tools are run: arguments read, deadline set, errors put into words. */
-export function createToolCaller(
+export function createToolRunner(
   settings: ToolSettings,
   timeoutMs: number,
   log: (line: string) => void,
-): ToolCaller {
+): ToolRunner {
   return async (name, args, request = {}) => {
     const tool = tools.find((each) => each.name === name);
-    if (!tool) return failed(unknownTool(name));
+    if (!tool) throw new ToolError(unknownTool(name));
     const deadline = AbortSignal.timeout(timeoutMs);
     const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline;
     try {
       const read = readArguments(tool.name, tool.input, args);
-      const context: ToolContext = { ...settings, signal, progress: progressOf(request) };
-      const structured = await tool.run(read, context);
-      // The text is the structured content word for word: hosts that show both can tell and drop one.
-      return { content: [{ type: 'text', text: JSON.stringify(structured) }], structuredContent: structured };
+      return await tool.run(read, { ...settings, signal, progress: progressOf(request) });
     } catch (error) {
       const known = failureOf(tool.name, error, deadline.aborted, timeoutMs / 1000);
-      if (known) return failed(known);
+      if (known) throw new ToolError(known);
       if (!signal.aborted)
         log(`${tool.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      return failed({
-        what: `${tool.name} failed`,
-        why: signal.aborted
-          ? 'The call was cancelled.'
-          : 'An unexpected error; the log of the server has it.',
-        next: signal.aborted
-          ? 'Call it again if the answer is still wanted.'
-          : 'Tell the user to look at the server’s stderr.',
-        retry: signal.aborted ? 'Yes.' : 'It may help once.',
-      });
+      throw new ToolError(signal.aborted ? cancelled(tool.name) : unexpected(tool.name));
     }
   };
 }
 
-function failed(failure: Failure): ToolResult {
-  return { content: [{ type: 'text', text: failureText(failure) }], isError: true };
+/** Turns what a tool gives, or how it fails, into a result. */
+export function createToolCaller(run: ToolRunner): ToolCaller {
+  return async (name, args, request) => {
+    try {
+      const structured = await run(name, args, request);
+      // The text is the structured content word for word: hosts that show both can tell and drop one.
+      return { content: [{ type: 'text', text: JSON.stringify(structured) }], structuredContent: structured };
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      return { content: [{ type: 'text', text: failureText(error.failure) }], isError: true };
+    }
+  };
+}
+
+function cancelled(tool: string): Failure {
+  return {
+    what: `${tool} failed`,
+    why: 'The call was cancelled.',
+    next: 'Call it again if the answer is still wanted.',
+    retry: 'Yes.',
+  };
+}
+
+function unexpected(tool: string): Failure {
+  return {
+    what: `${tool} failed`,
+    why: 'An unexpected error; the log of the server has it.',
+    next: 'Tell the user to look at the server’s stderr.',
+    retry: 'It may help once.',
+  };
 }
 
 function unknownTool(name: string): Failure {
