@@ -264,7 +264,7 @@ describe('a failure', () => {
   });
 
   test('of a server without totals is an incomplete end, unless a report is enough', async () => {
-    const server = await serve({ calls: makeCalls(70), fault: () => faults.noRange() });
+    const server = await serve({ calls: makeCalls(70), maxRows: 20, fault: () => faults.noRange() });
     const client = clientOf(server);
     const stream = createCallStream(client, { rows: 30, now });
     const calls: unknown[] = [];

@@ -17,7 +17,6 @@ let server: HostileServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'calls-drill-'));
-  // Within the package, so that outside dependencies are found from there.
   const room = new URL('..', import.meta.url).pathname;
   program = join(room, 'node_modules', `.drill-${process.pid}`, 'reader.mjs');
   await build({
@@ -27,7 +26,6 @@ beforeAll(async () => {
     platform: 'node',
     format: 'esm',
     conditions: ['@call-attribution/source'],
-    external: ['undici'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

@@ -136,8 +136,9 @@ export class Walk {
         this.#divide(head, await this.#slicer.splitAfterAsking(slice, page));
         return null;
       }
-      const isClamped = page.count > 0 && page.count < (page.range?.total ?? 0);
-      slice.pass.rows = isClamped ? page.count : this.#settings.rows;
+      // Without a total any number of rows may be what the server gives at most: a page behind it tells.
+      const mayGoOn = page.count > 0 && page.count < (page.range?.total ?? Number.POSITIVE_INFINITY);
+      slice.pass.rows = mayGoOn ? page.count : this.#settings.rows;
     }
     return this.#sift(head, page);
   }
