@@ -6,18 +6,25 @@ const form = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 /** Seconds in a day. */
 export const day = 86_400;
 
-let knownDay = Number.NaN;
-let knownText = '';
+// The days of a few years, each written once: neighbouring calls name a handful of days over and over.
+const dayTexts = new Map<number, string>();
+const keptDays = 5000;
 
 /** `YYYY-MM-DD HH:MM:SS` of a time; tenths of a second are left out. */
 export function toText(seconds: number): string {
   const days = Math.floor(seconds / day);
-  if (days !== knownDay) {
-    knownText = `${new Date(days * day * 1000).toISOString().slice(0, 10)} `;
-    knownDay = days;
-  }
   const rest = Math.floor(seconds - days * day);
-  return `${knownText}${two[Math.floor(rest / 3600)]}:${two[Math.floor(rest / 60) % 60]}:${two[rest % 60]}`;
+  return `${dayText(days)}${two[Math.floor(rest / 3600)]}:${two[Math.floor(rest / 60) % 60]}:${two[rest % 60]}`;
+}
+
+function dayText(days: number): string {
+  let text = dayTexts.get(days);
+  if (text === undefined) {
+    text = `${new Date(days * day * 1000).toISOString().slice(0, 10)} `;
+    if (dayTexts.size >= keptDays) dayTexts.clear();
+    dayTexts.set(days, text);
+  }
+  return text;
 }
 
 /** `YYYY-MM-DD HH:MM:SS.S` of a time given in tenths of a second. */
