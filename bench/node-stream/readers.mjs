@@ -6,7 +6,7 @@ import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallByteStream, createCallStream } from '@call-attribution/node-stream';
 import { request } from 'undici';
 
-const rows = 1000;
+const rows = Number(process.env.BENCH_ROWS ?? 1000);
 
 const lastOf = (range) => {
   const [, last, total] = /-(\d+)\/(\d+)$/.exec(range) ?? [0, 0, 0];

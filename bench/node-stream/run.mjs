@@ -18,8 +18,10 @@ export async function startServer(n, latency = 0) {
 }
 
 /** Reads once with the named reader: CPU in microseconds a record, wall time in ms, largest RSS in MB. */
-export async function readOnce(name, { url }, n, prefetch = 4) {
-  const child = fork(join(here, 'read-once.mjs'), [name, url, String(n), String(prefetch)]);
+export async function readOnce(name, { url }, n, { prefetch = 4, rows = 1000 } = {}) {
+  const child = fork(join(here, 'read-once.mjs'), [name, url, String(n), String(prefetch)], {
+    env: { ...process.env, BENCH_ROWS: String(rows) },
+  });
   const result = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => null)]);
   if (result === null) throw new Error(`${name} ended without a result`);
   const [{ cpu, wall, rss }] = result;

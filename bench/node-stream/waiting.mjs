@@ -5,14 +5,14 @@ import { createCallStream } from '@call-attribution/node-stream';
 import { median, readOnce, startServer } from './run.mjs';
 
 /** Ratios of wall time, sequential to 8 pages ahead: against the raw loop, and against ourselves with one page. */
-export async function latency(rounds) {
-  const n = 60_000;
+export async function latency(rounds, rows) {
+  const n = 60 * rows;
   const server = await startServer(n, 100);
   const ratios = { raw: [], own: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const raw = await readOnce('raw', server, n);
-    const one = await readOnce('ours: for await', server, n, 1);
-    const eight = await readOnce('ours: for await', server, n, 8);
+    const raw = await readOnce('raw', server, n, { rows });
+    const one = await readOnce('ours: for await', server, n, { rows, prefetch: 1 });
+    const eight = await readOnce('ours: for await', server, n, { rows, prefetch: 8 });
     ratios.raw.push(raw.wall / eight.wall);
     ratios.own.push(one.wall / eight.wall);
   }
