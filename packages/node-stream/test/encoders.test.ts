@@ -115,6 +115,7 @@ describe('toCsv', () => {
   });
 
   it('refuses a column that is no field and names those that are', () => {
+    expect(() => toCsv({ columns: [] })).toThrow(/columns is empty/);
     expect(() => toCsv({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd.*Fields: sid, /);
   });
 });

@@ -119,6 +119,22 @@ describe('mapCalls', () => {
     expect(seen).toEqual([1, 2]);
   });
 
+  it('delivers what came before a throw while other work was under way', async () => {
+    const seen: number[] = [];
+    const throws = mapCalls(
+      (n: number) => {
+        if (n === 3) throw new Error('three');
+        return new Promise<number>((resolve) => setTimeout(resolve, 5, n));
+      },
+      { concurrency: 4 },
+    );
+    const run = async () => {
+      for await (const n of throws.over([1, 2, 3, 4])) seen.push(n);
+    };
+    await expect(run()).rejects.toThrow('three');
+    expect(seen).toEqual([1, 2]);
+  });
+
   it('destroys its transform when the function fails', async () => {
     const fails = mapCalls(async () => Promise.reject(new Error('no')), { concurrency: 2 });
     await expect(

@@ -262,6 +262,17 @@ describe('sliceFiles', () => {
     );
   });
 
+  it('fails rather than write two slices into one file, also after it was resumed', async () => {
+    const name = ({ from }: { from: string | null }) => `${from?.slice(0, 7)}.ndjson`;
+    await expect(run(slices(), sliceFiles(folder, { ...options(), name }))).rejects.toThrow(
+      /the slice from 2024-01-02 .* has the name of an earlier one, 2024-01.ndjson/,
+    );
+    const sink = sliceFiles<Item>(folder, { ...options(true), name });
+    expect(sink.checkpoint).toEqual(place(1));
+    await expect(run(slices(sink.checkpoint), sink)).rejects.toThrow(/has the name of an earlier one/);
+    expect(sids(readFileSync(file('2024-01.ndjson'), 'utf8'))).toEqual(allSids.slice(0, 10));
+  });
+
   it('refuses a checkpoint that cannot be read', () => {
     writeFileSync(file('.checkpoint.json'), '{"version":');
     expect(() => sliceFiles(folder, options(true))).toThrow(

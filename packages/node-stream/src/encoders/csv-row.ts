@@ -20,6 +20,8 @@ export function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
   dialect: CsvDialect,
 ): (item: T) => string {
+  if (columns.length === 0)
+    throw new TypeError('columns is empty; give at least one, or none at all for all fields');
   const { delimiter, newline } = dialect;
   const cell = csvCell(dialect);
   const cells = new Array<string>(columns.length).fill('');

@@ -44,6 +44,8 @@ const whole = /^-?\d+$/;
 export function parquetColumns<T>(
   columns: readonly (string | ParquetColumn<T>)[] | undefined,
 ): ReadyColumn<T>[] {
+  if (columns?.length === 0)
+    throw new TypeError('columns is empty; give at least one, or none at all for all fields');
   return (columns ?? fields.map(({ name }) => name)).map((column) => {
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);

@@ -35,16 +35,15 @@ export function mapCalls<O, I = Call>(
       };
       return {
         push(item) {
-          const value = map(item, signal);
-          if (!isPromise(value) && last === undefined) return put(value);
           const before = last;
+          const value = before === undefined ? map(item, signal) : later(map, item, signal);
+          if (!isPromise(value)) return put(value);
           running += 1;
           // A result that fails early waits for its turn, so that what came before it is still delivered.
-          const result = Promise.resolve(value);
-          result.catch(() => {});
+          value.catch(() => {});
           const mine = (async () => {
             await before;
-            put(await result);
+            put(await value);
           })();
           last = mine;
           mine.then(settled, (error) => {
@@ -63,6 +62,15 @@ export function mapCalls<O, I = Call>(
     },
     { eager: concurrency > 1 },
   );
+}
+
+/** What is thrown at once waits for its turn, too. */
+async function later<I, O>(
+  map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
+  item: I,
+  signal: AbortSignal,
+): Promise<Mapped<O>> {
+  return map(item, signal);
 }
 
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

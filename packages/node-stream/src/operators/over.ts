@@ -46,6 +46,7 @@ export async function* overEager<I, O>(
     asking: false,
   };
   let wake = () => {};
+  let ended = false;
   const kernel = make({
     emit: (item) => {
       ready.push(item);
@@ -70,7 +71,6 @@ export async function* overEager<I, O>(
     state.asking = false;
     wake();
   };
-  let ended = false;
   try {
     while (!ended) {
       void ask();
@@ -83,16 +83,20 @@ export async function* overEager<I, O>(
       if (state.failure) throw state.failure;
       const input = state.input as IteratorResult<I | Mark>;
       state.input = undefined;
-      if (input.done) {
-        ended = true;
-        await kernel.end?.();
-      } else if (input.value instanceof Mark) {
-        await kernel.mark?.(input.value);
-        ready.push(input.value);
-      } else await kernel.push(input.value);
+      ended = input.done === true;
+      try {
+        if (input.done) await kernel.end?.();
+        else if (input.value instanceof Mark) {
+          await kernel.mark?.(input.value);
+          ready.push(input.value);
+        } else await kernel.push(input.value);
+      } catch (error) {
+        state.failure ??= error as Error;
+      }
+      // Also what was ready before a failure.
       while (ready.length > 0) yield ready.shift() as O | Mark;
+      if (state.failure) throw state.failure;
     }
-    if (state.failure) throw state.failure;
   } finally {
     abort.abort();
     if (!ended) {

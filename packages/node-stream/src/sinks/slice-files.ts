@@ -10,7 +10,7 @@ import { PartFile, writeWhole } from './part-file.ts';
 export interface SliceFilesOptions<T> {
   /** Turns records into bytes, afresh for each file. */
   encode: Encoding<T>;
-  /** Name of a slice's file. `until` is null behind the last mark. */
+  /** Name of a slice's file, a different one for each. `until` is null behind the last mark. */
   name: (slice: { from: string | null; until: string | null }) => string;
   /** Go on where an earlier run into the same folder stopped: hand `sink.checkpoint` to the source. Default false. */
   resume?: boolean;
@@ -41,6 +41,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly checkpoint: Checkpoint | null;
   readonly #options: SliceFilesOptions<T>;
   readonly #abort = new AbortController();
+  readonly #names = new Set<string>();
   #last: string | null = null;
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
@@ -53,6 +54,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     const place = options.resume ? readPlace(join(folder, placeFile)) : null;
     this.checkpoint = place?.checkpoint ?? null;
     this.#last = place?.until ?? null;
+    if (place?.name != null) this.#names.add(place.name);
   }
 
   override _write(item: T | Mark, _encoding: string, callback: (error?: Error | null) => void): void {
@@ -85,21 +87,43 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     if (this.#current) {
       const { file, encoder } = this.#current;
       for (const chunk of await encoder.end()) await file.write(chunk);
-      await file.finish(join(this.folder, this.#options.name(slice)));
+      await file.finish(join(this.folder, this.#nameOf(slice)));
       this.#current = null;
     }
     if (mark === null) return rmSync(join(this.folder, placeFile), { force: true });
     this.#last = mark.until;
-    const place = { version: 1, until: mark.until, checkpoint: mark.checkpoint };
+    const place = {
+      version: 1,
+      until: mark.until,
+      name: [...this.#names].at(-1),
+      checkpoint: mark.checkpoint,
+    };
     await writeWhole(
       join(this.folder, placeFile),
       `${JSON.stringify(place)}\n`,
       this.#options.durable ?? true,
     );
   }
+
+  #nameOf(slice: { from: string | null; until: string | null }): string {
+    const name = this.#options.name(slice);
+    if (this.#names.has(name)) {
+      throw new Error(
+        `the slice from ${slice.from} has the name of an earlier one, ${name}; give each slice its own`,
+      );
+    }
+    this.#names.add(name);
+    return name;
+  }
 }
 
-function readPlace(path: string): { until: string | null; checkpoint: Checkpoint | null } | null {
+interface Place {
+  readonly until: string | null;
+  readonly name?: string;
+  readonly checkpoint: Checkpoint | null;
+}
+
+function readPlace(path: string): Place | null {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
     const place = JSON.parse(readFileSync(path, 'utf8'));
