@@ -28,10 +28,21 @@ const makers = {
   },
   stripe({ url }, key) {
     const { hostname, port } = new URL(url);
-    const client = new Stripe(key, { host: hostname, port, protocol: 'http', timeout: 300, maxNetworkRetries: 2, telemetry: false });
+    const client = new Stripe(key, {
+      host: hostname,
+      port,
+      protocol: 'http',
+      timeout: 300,
+      maxNetworkRetries: 2,
+      telemetry: false,
+    });
     return async () => {
       const { lastResponse: _, ...value } = await client.rawRequest('GET', path);
-      return Array.isArray(value) ? value : Object.keys(value).every((k) => /^\d+$/.test(k)) ? Object.values(value) : value;
+      return Array.isArray(value)
+        ? value
+        : Object.keys(value).every((k) => /^\d+$/.test(k))
+          ? Object.values(value)
+          : value;
     };
   },
   octokit({ url }, key) {
@@ -68,7 +79,13 @@ async function outcome(make, fault) {
   const server = await startHostileServer({ calls: [...calls] });
   const other = await startHostileServer({ calls: [...calls] });
   const key = fault === 'key' ? 'sk_LEAK\n2' : 'sk_test_1';
-  server.next(...(fault === 'redirect' ? always(faults.redirect(`${other.url}${path}`)) : Array.isArray(fault) ? fault : []));
+  server.next(
+    ...(fault === 'redirect'
+      ? always(faults.redirect(`${other.url}${path}`))
+      : Array.isArray(fault)
+        ? fault
+        : []),
+  );
   let timer;
   try {
     const late = new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { apiKeys, type Call, createClient, type RequestEvent } from '@call-attribution/core';
-import { createMockAgent, faults, makeCalls } from '@call-attribution/core/testing';
+import { createManualClock, createMockAgent, faults, makeCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { afterwards, collect, serve } from './support.ts';
 
@@ -135,10 +135,31 @@ describe('what came with an answer', () => {
     expect(page.record(2)).toEqual(server.calls[5]);
     expect(page.records()).toEqual(server.calls.slice(3, 6));
     expect(() => page.record(3)).toThrow(RangeError);
+    page.release?.();
+    page.release?.();
+    expect(() => page.records()).toThrow('released');
   });
 });
 
 describe('another dispatcher', () => {
+  test('one that throws is an error like any other, and leaves no timer', async () => {
+    const clock = createManualClock();
+    const dispatcher = {
+      dispatch: () => {
+        throw new Error('LEAK');
+      },
+    } as never;
+    const client = createClient({
+      baseUrl: 'http://127.0.0.1:9',
+      auth: apiKeys('a', 'b'),
+      dispatcher,
+      clock,
+      retry: { attempts: 1 },
+    });
+    const error = await client.listCalls().catch((thrown) => thrown);
+    expect([error.code, clock.pending()]).toEqual(['connection_failed', 0]);
+    expect(String(error.stack) + String(error.cause)).not.toContain('LEAK');
+  });
   test('a mock agent answers without a socket', async () => {
     const calls = makeCalls(7);
     const dispatcher = createMockAgent({ baseUrl: 'https://api.example.com', calls });

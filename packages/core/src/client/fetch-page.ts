@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ResponseError } from '../errors/calls-error.ts';
 import type { Answer } from '../http/transport.ts';
 import { toldCount } from '../page/content-range.ts';
+import { parseSlices } from '../page/parse-in-pieces.ts';
 import { brokenUtf8, decodeText, notWhatWasAsked, startsWith } from '../page/read-json.ts';
 import { type Slice, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -59,9 +60,12 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     meta: page.meta,
     count: page.count,
     slices: () => slices,
-    records: () => (parsed(decodeText(use())) as unknown[]).map(context.adapt),
+    records: () =>
+      (parseSlices(use(), slices) ?? (parsed(decodeText(use())) as unknown[])).map(context.adapt),
     record,
     release() {
+      // A second time the memory may be another page's already.
+      if (isReleased) return;
       isReleased = true;
       context.engine.reuse(bytes);
     },

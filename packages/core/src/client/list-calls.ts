@@ -98,7 +98,7 @@ function readPage<T>(answer: Answer, asked: PageQuery, reader: PageReader<T>): O
 }
 
 /** What can be told of the answer behind a result. */
-export function metaOf(
+function metaOf(
   asked: Asked<unknown>,
   { rows, start }: PageQuery,
   clampedTo: number | undefined,

@@ -80,7 +80,7 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
     let stopWatch = clock.timer(watch, nextCheck(0, 0, limits));
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    dispatcher.dispatch(request, {
+    const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
         controller = given;
         heard = clock.now();
@@ -109,17 +109,19 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
       onResponseEnd() {
         if (done) return;
         finish();
-        resolve({
-          status,
-          headers,
-          body: joined(),
-        });
+        resolve({ status, headers, body: joined() });
       },
       onResponseError(_, error) {
         // An abort of our own comes back here, too.
         if (!done) fail(networkError(error, request.origin, status !== 0));
       },
-    });
+    };
+    try {
+      dispatcher.dispatch(request, handler);
+    } catch (error) {
+      // Only a dispatcher of somebody's own throws here; the timer must not outlive it.
+      fail(networkError(error, request.origin, false));
+    }
   });
 }
 

@@ -1,5 +1,5 @@
 import { decodeText } from './read-json.ts';
-import { quickBorders } from './split-records.ts';
+import { quickBorders, type Slice } from './split-records.ts';
 
 /** Smaller bodies are parsed in one go. */
 const smallBody = 131_072;
@@ -7,15 +7,19 @@ const smallBody = 131_072;
 /** A piece of about this size stays in the cache of the processor from decoding to parsing. */
 const pieceSize = 49_152;
 
-/**
- * The records of a large page, decoded and parsed some dozens at a time. That is faster than all at once: large texts
- * are slow to allocate, and one letter beyond ASCII makes the whole text of its piece slow to decode, but only that.
- * Undefined where the borders are not sure or something does not fit; the whole body decides then.
- */
+/** The records of a large page, where its borders are sure; undefined where the whole body has to decide. */
 export function parseInPieces(body: Buffer, told: number | null): unknown[] | undefined {
   if (told === null || body.length < smallBody) return undefined;
   const slices = quickBorders(body, told);
-  if (slices === undefined) return undefined;
+  return slices && parseSlices(body, slices);
+}
+
+/**
+ * Decodes and parses records some dozens at a time. That is faster than all at once: large texts are slow to allocate,
+ * and one letter beyond ASCII makes the whole text of its piece slow to decode, but only that. Undefined when something
+ * does not fit.
+ */
+export function parseSlices(body: Buffer, slices: readonly Slice[]): unknown[] | undefined {
   const records: unknown[] = [];
   try {
     for (let first = 0; first < slices.length; ) {
