@@ -34,7 +34,7 @@ export function filterOf(args: Args, context: FilterContext, end: 'to' | 'until'
 }
 
 /** Reads a filter as typed; a mistake is shown with a caret and the way out. */
-export function readFilter(text: string, version: 'v2' | 'v3'): Filter {
+function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   const read = safeParse(text, { version });
   if (read.ok) return read.filter;
   throw filterProblem(read.problem, text);

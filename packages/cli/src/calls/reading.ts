@@ -1,4 +1,11 @@
-import type { Progress, Verdict } from '@call-attribution/node-stream';
+import type { Client } from '@call-attribution/core';
+import {
+  type CallStream,
+  type CallStreamOptions,
+  createCallStream,
+  type Progress,
+  type Verdict,
+} from '@call-attribution/node-stream';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -18,6 +25,16 @@ export function watch(
     line.update({ done, total, rate, etaMs, note: notes.join(', ') });
   };
   return { line, onProgress };
+}
+
+/** A stream of calls that ends with a verdict instead of failing where the server gives no totals. */
+export function readCalls(
+  client: Client,
+  options: CallStreamOptions,
+): { stream: CallStream; verdict: Promise<Verdict> } {
+  const stream = createCallStream(client, { incomplete: 'report', ...options });
+  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+  return { stream, verdict };
 }
 
 /** What the end of a read proves, in one sentence. */

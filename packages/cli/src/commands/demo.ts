@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import type { Call, Client } from '@call-attribution/core';
 import { callTool, createServer } from '@call-attribution/mcp-server';
-import { createCallStream, fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
-import { startSandbox } from '@call-attribution/service';
+import { fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
 import type { Handler } from '../args/command.ts';
-import { verdictText, watch } from '../calls/reading.ts';
+import { openOwnSandbox } from '../calls/own-sandbox.ts';
+import { readCalls, verdictText, watch } from '../calls/reading.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileFault } from '../export/save-text.ts';
@@ -30,14 +30,8 @@ export const demo: Handler = async (args, io) => {
   const from = performance.now();
 
   await put(`${style.bold('1.')} The API on this machine, with ${count(records)} made-up calls`);
-  const sandbox = await startSandbox({ records, seed });
-  const account = sandbox.accounts[0];
-  if (!account) throw new Error('the sandbox has no account');
-  const client = createClient({
-    baseUrl: sandbox.url,
-    legacyBaseUrl: sandbox.legacyUrl,
-    auth: apiKeys(account.accessKey, account.secretKey),
-  });
+  const sandbox = await openOwnSandbox({ records, seed });
+  const { client } = sandbox;
   try {
     await put('', `${style.bold('2.')} Every call, streamed page by page into ${shown}`);
     const days = createTally(readDimensions(['day']));
@@ -66,7 +60,6 @@ export const demo: Handler = async (args, io) => {
     say(io, style.dim(`(all of it in ${duration(performance.now() - from)})`));
     return exitCodes.ok;
   } finally {
-    await client.close();
     await sandbox.close();
   }
 };
@@ -79,8 +72,7 @@ async function streamToCsv(
   io: Io,
 ): Promise<Verdict> {
   const { line, onProgress } = watch(io, '   calls');
-  const stream = createCallStream(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
-  const verdict = new Promise<Verdict>((done) => stream.once('verdict', done));
+  const { stream, verdict } = readCalls(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
   const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
     for await (const call of calls) {
       for (const tally of tallies) tally.add(call);

@@ -1,4 +1,4 @@
-import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import type { Client } from '@call-attribution/core';
 import { type CallsMcpOptions, createServer, serveStdio } from '@call-attribution/mcp-server';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
@@ -49,21 +49,13 @@ export const mcp: Handler = async (args, io) => {
 };
 
 async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
-  const { startSandbox } = await import('@call-attribution/service');
   const records = args.integer('records') ?? 5000;
-  const sandbox = await startSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
-  const account = sandbox.accounts[0];
-  if (!account) throw new Error('the sandbox has no account');
-  const client = createClient({
-    baseUrl: sandbox.url,
-    legacyBaseUrl: sandbox.legacyUrl,
-    auth: apiKeys(account.accessKey, account.secretKey),
-  });
+  const { openOwnSandbox } = await import('../calls/own-sandbox.ts');
+  const sandbox = await openOwnSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
   say(io, `calls mcp: ${count(records)} made-up calls; nothing of this is real`);
   try {
-    return await speak(io, client, options);
+    return await speak(io, sandbox.client, options);
   } finally {
-    await client.close();
     await sandbox.close();
   }
 }

@@ -1,10 +1,9 @@
-import { createCallStream, type Verdict } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, leavesExtensions, rangeOf, sayExtensions } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
-import { verdictText, watch } from '../calls/reading.ts';
+import { readCalls, verdictText, watch } from '../calls/reading.ts';
 import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -40,8 +39,7 @@ export const report: Handler = async (args, io) => {
   const { line, onProgress } = watch(io, 'calls');
   try {
     const tally = createTally(dimensions);
-    const stream = createCallStream(client, { filter, onProgress, incomplete: 'report', signal: io.signal });
-    const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+    const { stream, verdict } = readCalls(client, { filter, onProgress, signal: io.signal });
     for await (const call of stream) tally.add(call);
     line.end();
     const proof = await verdict;

@@ -7,7 +7,6 @@ import type { Call, Client } from '@call-attribution/core';
 import {
   type CallStreamOptions,
   type Checkpoint,
-  createCallStream,
   type Encoding,
   type FileSink,
   fileSink,
@@ -15,6 +14,7 @@ import {
   Mark,
   type Verdict,
 } from '@call-attribution/node-stream';
+import { readCalls } from '../calls/reading.ts';
 import { Interrupted } from '../errors.ts';
 import { type Io, write } from '../io.ts';
 import { encodingOf, type FormatOptions, projected } from './encode.ts';
@@ -67,15 +67,13 @@ export async function exportToFile(
   },
 ): Promise<Verdict> {
   const { order, io } = set;
-  const stream = createCallStream(client, {
+  const { stream, verdict } = readCalls(client, {
     ...set.stream,
     filter: order.filter,
     checkpoint: keptOrder(sink) === null ? null : sink.checkpoint,
-    incomplete: 'report',
     marks: true,
     signal: io.signal,
   });
-  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
   try {
     await pipeline(stream, (items) => prepared(items, set, target), sink);
     if (target.format === 'parquet') await toParquetFile(target.path, set.format);
@@ -120,13 +118,11 @@ export async function exportToOutput(
   set: { filter: string; format: FormatOptions; stream: CallStreamOptions; io: Io },
 ): Promise<Verdict> {
   const { io } = set;
-  const stream = createCallStream(client, {
+  const { stream, verdict } = readCalls(client, {
     ...set.stream,
     filter: set.filter,
-    incomplete: 'report',
     signal: io.signal,
   });
-  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
   const encode = encodingOf(target, set.format);
   const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
   const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });

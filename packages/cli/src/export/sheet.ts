@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Call, Client } from '@call-attribution/core';
-import { type CallStreamOptions, createCallStream, type Verdict } from '@call-attribution/node-stream';
+import type { CallStreamOptions, Verdict } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { csvLine } from '../calls/output.ts';
+import { readCalls } from '../calls/reading.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
@@ -122,13 +123,11 @@ export async function exportSheet(
   const leftOut = new Map<Reason, number>();
   const seen = new Set<string>();
   const aside: string[] = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
-  const stream = createCallStream(client, {
+  const { stream, verdict } = readCalls(client, {
     ...set.stream,
     filter: set.filter,
-    incomplete: 'report',
     signal: io.signal,
   });
-  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
   const sheet: string[] = format.head(options).map((cells) => sheetLine(cells, format.delimiter));
   let rows = 0;
   const leave = (call: Call, reason: Reason): void => {

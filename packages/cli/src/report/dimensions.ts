@@ -17,7 +17,7 @@ export interface Dimension {
 }
 
 /** What stands for "no value". */
-export const none = '(none)';
+const none = '(none)';
 
 const day = 86_400_000;
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];

@@ -16,7 +16,7 @@ export function markup(text: string): string {
 }
 
 /** How many groups get a colour of their own; the rest share the last one. */
-export const colours = 7;
+const colours = 7;
 
 const width = 880;
 

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../args/command.ts';
 import { connectionOptions, filterOptions, outputOptions, toOption } from '../args/options.ts';
 
 /** Names of the upload sheets; their code is in upload/. */
-export const sheetNames = [
+const sheetNames = [
   'google-ads-calls',
   'google-ads-clicks',
   'microsoft-ads',

@@ -27,7 +27,7 @@ export function msclkidOf(call: Call): string | null {
 }
 
 // Click ids are letters, digits, dash, underscore and a few marks; a formula or a person's mail address is none.
-export function isId(text: string): boolean {
+function isId(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511}$/.test(text);
 }
 

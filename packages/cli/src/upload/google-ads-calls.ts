@@ -1,9 +1,9 @@
+import { valueCell } from './conversion.ts';
 import { clickLife, e164, openStatus, wrongAge } from './eligible.ts';
 import type { SheetFormat, SheetOptions } from './format.ts';
 import { googleTime } from './google-ads-clicks.ts';
 import { amount, conversionName, currencyCode, validateSheet } from './sheet.ts';
 import { callTimes, withOffset } from './times.ts';
-import { valueCell } from './value-cell.ts';
 
 const titles = [
   "Caller's Phone Number",

@@ -1,9 +1,9 @@
 import { gclidOf } from './click-id.ts';
-import { clickLife, openStatus, wrongAge } from './eligible.ts';
+import { conversionOf } from './conversion.ts';
+import { clickLife } from './eligible.ts';
 import type { SheetFormat, SheetOptions } from './format.ts';
 import { amount, conversionName, currencyCode, validateSheet } from './sheet.ts';
-import { callTimes, clickTime, withOffset } from './times.ts';
-import { valueCell } from './value-cell.ts';
+import { withOffset } from './times.ts';
 
 const titles = [
   'Google Click ID',
@@ -31,20 +31,11 @@ export const googleAdsClicks: SheetFormat = {
   ],
   head,
   row(call, options) {
-    const id = gclidOf(call);
-    if (id === null) return { reason: 'no_click_id' };
-    const open = openStatus(call);
-    if (open) return { reason: open };
-    const times = callTimes(call, options);
-    if ('reason' in times) return times;
-    const click = clickTime(call, times.start, options);
-    const age = wrongAge({ start: times.start, click }, options, { minHours: 6, maxClickAge: clickLife });
-    if (age) return { reason: age };
-    const value = valueCell(call, options);
-    if (value === null) return { reason: 'no_value' };
-    const time = withOffset(times.start, options.timeZone ?? 'UTC');
-    const row = [id, options.conversionName, time, value, value === '' ? '' : (options.currency ?? '')];
-    return { row, key: `${id}\u0000${time}` };
+    const found = conversionOf(call, gclidOf(call), options, { minHours: 6, maxClickAge: clickLife });
+    if ('reason' in found) return found;
+    const time = withOffset(found.start, options.timeZone ?? 'UTC');
+    const row = [found.id, options.conversionName, time, found.value, found.currency];
+    return { row, key: `${found.id}\u0000${time}` };
   },
   validate: (text, options) =>
     validateSheet(text, {

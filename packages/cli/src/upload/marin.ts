@@ -1,9 +1,8 @@
 import { parameterOf } from './click-id.ts';
-import { openStatus, wrongAge } from './eligible.ts';
+import { conversionOf } from './conversion.ts';
 import type { SheetFormat, SheetOptions } from './format.ts';
 import { validateSheet } from './sheet.ts';
-import { americanDate, callTimes, clickTime } from './times.ts';
-import { valueCell } from './value-cell.ts';
+import { americanDate } from './times.ts';
 
 const titles = (options: SheetOptions): string[] => [
   'Date',
@@ -30,19 +29,12 @@ export const marin: SheetFormat = {
   ],
   head: (options) => [titles(options)],
   row(call, options) {
-    const keyword = parameterOf(call, 'mkwid');
-    if (keyword === null) return { reason: 'no_click_id' };
-    const open = openStatus(call);
-    if (open) return { reason: open };
-    const times = callTimes(call, options);
-    if ('reason' in times) return times;
-    const click = clickTime(call, times.start, options);
-    const age = wrongAge({ start: times.start, click }, options, { minHours: 0, maxClickAge: null });
-    if (age) return { reason: age };
-    const value = valueCell(call, options);
-    if (value === null) return { reason: 'no_value' };
-    const date = americanDate(click, options.timeZone ?? 'UTC');
-    const row = [date, keyword, parameterOf(call, 'pcrid') ?? '', '1', ...(options.value ? [value] : [])];
+    const limits = { minHours: 0, maxClickAge: null };
+    const found = conversionOf(call, parameterOf(call, 'mkwid'), options, limits);
+    if ('reason' in found) return found;
+    const date = americanDate(found.click, options.timeZone ?? 'UTC');
+    const creative = parameterOf(call, 'pcrid') ?? '';
+    const row = [date, found.id, creative, '1', ...(options.value ? [found.value] : [])];
     return { row, key: String(call.sid) };
   },
   validate: (text, options) =>

@@ -1,10 +1,9 @@
-import type { Call } from '@call-attribution/core';
 import { msclkidOf } from './click-id.ts';
-import { clickLife, openStatus, wrongAge } from './eligible.ts';
-import type { Reason, SheetFormat, SheetOptions } from './format.ts';
+import { conversionOf } from './conversion.ts';
+import { clickLife } from './eligible.ts';
+import type { SheetFormat } from './format.ts';
 import { amount, conversionName, currencyCode, validateSheet } from './sheet.ts';
-import { americanUtc, callTimes, clickTime } from './times.ts';
-import { valueCell } from './value-cell.ts';
+import { americanUtc } from './times.ts';
 
 const time = {
   pattern: /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/,
@@ -12,35 +11,7 @@ const time = {
 };
 const click = { pattern: /^[A-Za-z0-9_-]{16,128}$/, example: 'f894f652ea334e739002f7167ab8f8e3' };
 
-interface Conversion {
-  readonly id: string;
-  readonly time: string;
-  readonly value: string;
-  readonly currency: string;
-}
-
-function conversionOf(call: Call, options: SheetOptions): Conversion | { reason: Reason } {
-  const id = msclkidOf(call);
-  if (id === null) return { reason: 'no_click_id' };
-  const open = openStatus(call);
-  if (open) return { reason: open };
-  const times = callTimes(call, options);
-  if ('reason' in times) return times;
-  const began = clickTime(call, times.start, options);
-  const age = wrongAge({ start: times.start, click: began }, options, {
-    minHours: 2,
-    maxClickAge: clickLife,
-  });
-  if (age) return { reason: age };
-  const value = valueCell(call, options);
-  if (value === null) return { reason: 'no_value' };
-  return {
-    id,
-    time: americanUtc(times.start),
-    value,
-    currency: value === '' ? '' : (options.currency ?? ''),
-  };
-}
+const limits = { minHours: 2, maxClickAge: clickLife };
 
 const titles = [
   'Microsoft Click ID',
@@ -65,10 +36,11 @@ export const microsoftAds: SheetFormat = {
   ],
   head: () => head,
   row(call, options) {
-    const found = conversionOf(call, options);
+    const found = conversionOf(call, msclkidOf(call), options, limits);
     if ('reason' in found) return found;
-    const row = [found.id, options.conversionName, found.time, found.value, found.currency];
-    return { row, key: `${found.id}\u0000${found.time}` };
+    const at = americanUtc(found.start);
+    const row = [found.id, options.conversionName, at, found.value, found.currency];
+    return { row, key: `${found.id}\u0000${at}` };
   },
   validate: (text) =>
     validateSheet(text, {
@@ -111,9 +83,10 @@ export const microsoftBulk: SheetFormat = {
   notes: ['Upload it with the Bulk service; Client Id is the session id of the call, to trace results back.'],
   head: () => bulkHead,
   row(call, options) {
-    const found = conversionOf(call, options);
+    const found = conversionOf(call, msclkidOf(call), options, limits);
     if ('reason' in found) return found;
-    const { id, time: at, value, currency } = found;
+    const { id, value, currency } = found;
+    const at = americanUtc(found.start);
     const row = [
       'Offline Conversion',
       '',

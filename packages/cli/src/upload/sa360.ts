@@ -1,9 +1,9 @@
 import { gclidOf } from './click-id.ts';
-import { clickLife, openStatus, wrongAge } from './eligible.ts';
+import { conversionOf } from './conversion.ts';
+import { clickLife } from './eligible.ts';
 import type { SheetFormat } from './format.ts';
 import { amount, conversionName, validateSheet } from './sheet.ts';
-import { callTimes, clickTime, isoUtc } from './times.ts';
-import { valueCell } from './value-cell.ts';
+import { isoUtc } from './times.ts';
 
 const titles = [
   'Row type',
@@ -29,22 +29,12 @@ export const sa360: SheetFormat = {
   ],
   head: () => [titles],
   row(call, options) {
-    const id = gclidOf(call);
-    if (id === null) return { reason: 'no_click_id' };
-    const open = openStatus(call);
-    if (open) return { reason: open };
-    const times = callTimes(call, options);
-    if ('reason' in times) return times;
-    const click = clickTime(call, times.start, options);
-    const age = wrongAge({ start: times.start, click }, options, { minHours: 6, maxClickAge: clickLife });
-    if (age) return { reason: age };
-    const value = valueCell(call, options);
-    if (value === null) return { reason: 'no_value' };
+    const found = conversionOf(call, gclidOf(call), options, { minHours: 6, maxClickAge: clickLife });
+    if ('reason' in found) return found;
     const sid = String(call.sid);
-    return {
-      row: ['Conversion', 'Add', 'Active', id, sid, isoUtc(times.start), value, options.conversionName],
-      key: sid,
-    };
+    const { id, start, value } = found;
+    const row = ['Conversion', 'Add', 'Active', id, sid, isoUtc(start), value, options.conversionName];
+    return { row, key: sid };
   },
   validate: (text) =>
     validateSheet(text, {

@@ -3,7 +3,7 @@ import { fromUtc, instantsOf, offsetAt, parseWall, printWall, wallTimeAt } from 
 import type { Reason, SheetOptions } from './format.ts';
 
 /** The moment a wall-clock text of the API means, or why it cannot be known. */
-export function momentOf(text: unknown, options: SheetOptions): { at: number } | { reason: Reason } {
+function momentOf(text: unknown, options: SheetOptions): { at: number } | { reason: Reason } {
   if (options.timeZone === null) return { reason: 'zone_missing' };
   const wall = typeof text === 'string' ? parseWall(text) : null;
   if (!wall) return { reason: 'time_unreadable' };

@@ -1,0 +1,27 @@
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { startSandbox } from '@call-attribution/service';
+
+/** A client over made-up calls that this process serves to itself. */
+export interface OwnSandbox {
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+/** Starts a sandbox and a client for its account. */
+export async function openOwnSandbox(options: { records: number; seed: number }): Promise<OwnSandbox> {
+  const sandbox = await startSandbox(options);
+  const account = sandbox.accounts[0];
+  if (!account) throw new Error('the sandbox has no account');
+  const client = createClient({
+    baseUrl: sandbox.url,
+    legacyBaseUrl: sandbox.legacyUrl,
+    auth: apiKeys(account.accessKey, account.secretKey),
+  });
+  return {
+    client,
+    async close() {
+      await client.close();
+      await sandbox.close();
+    },
+  };
+}
