@@ -15,7 +15,11 @@ const second = fc.oneof(
   fc.constantFrom(...borders.flatMap((at) => [at - 1, at, at + 1])),
   fc.integer({ min: 50 * 2 ** 25 - 200_000, max: 50 * 2 ** 25 + 200_000 }),
 );
-const tenths = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 30 }));
+const tenths = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: 0, max: 30 }),
+  fc.constantFrom(600, 601, 650, 700),
+);
 const call = fc
   .record({ n: fc.integer({ min: 0, max: 40 }), at: second, talk: tenths, extension: fc.boolean() })
   .map(({ n, at, talk, extension }) =>
@@ -34,9 +38,9 @@ const selection: fc.Arbitrary<Selection> = fc.record({
   talk: fc.oneof(
     fc.constant(null),
     fc.record({
-      from: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant(150)),
-      // An open end is counted in another way than a bounded range.
-      to: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constant(2_147_483_646)),
+      from: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constantFrom(150, 600, 601, 650)),
+      // Short, long and open ranges are each counted in another way.
+      to: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constantFrom(600, 649, 2_147_483_646)),
     }),
   ),
   extensions: fc.boolean(),

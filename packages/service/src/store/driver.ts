@@ -29,10 +29,10 @@ export interface Dialect {
   readonly clustered: string;
   /** `column` is one of the list bound to `placeholder`. */
   among(column: string, placeholder: string): string;
-  /** The list in the form that `among` reads. */
+  /** The list bound to `placeholder` as a table `listed` with the column `value`. */
+  listed(placeholder: string): string;
+  /** The list in the form that `among` and `listed` read. */
   list(values: readonly string[]): Value;
-  /** The stored fragment holds the bytes bound to `placeholder`. */
-  holds(column: string, placeholder: string): string;
   /** Appended to a select that must keep others from writing the same account. */
   readonly lock: string;
   /** Bytes the whole database takes on disk. */

@@ -18,7 +18,7 @@ const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
     'CREATE INDEX calls_page ON calls (account, at, sid, talk, extension)',
     `CREATE TABLE tally (
        account ${key} NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, extension smallint NOT NULL,
-       talk integer NOT NULL, n bigint NOT NULL, PRIMARY KEY (account, level, bucket, extension, talk)) ${clustered}`,
+       talk integer NOT NULL, n bigint NOT NULL, PRIMARY KEY (account, level, extension, talk, bucket)) ${clustered}`,
     `CREATE TABLE sms_numbers (
        account ${key} NOT NULL, number ${key} NOT NULL, sms_enabled text NOT NULL, url text NOT NULL, PRIMARY KEY (account, number))`,
     'CREATE TABLE sync_state (account text NOT NULL PRIMARY KEY, state text NOT NULL, committed_at bigint NOT NULL)',

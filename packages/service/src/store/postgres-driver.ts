@@ -16,8 +16,8 @@ const dialect: Dialect = {
   key: 'text COLLATE "C"',
   clustered: '',
   among: (column, placeholder) => `${column} = ANY(${placeholder})`,
+  listed: (placeholder) => `unnest(${placeholder}::text[]) AS listed(value)`,
   list: (values) => values,
-  holds: (column, placeholder) => `position(${placeholder} in ${column}) > 0`,
   lock: 'FOR UPDATE',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };

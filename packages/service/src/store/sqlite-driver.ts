@@ -20,8 +20,8 @@ const dialect: Dialect = {
   key: 'TEXT',
   clustered: 'WITHOUT ROWID',
   among: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
+  listed: (placeholder) => `json_each(${placeholder}) AS listed`,
   list: (values) => JSON.stringify(values),
-  holds: (column, placeholder) => `instr(${column}, CAST(${placeholder} AS BLOB)) > 0`,
   lock: '',
   sizeQuery: 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
 };

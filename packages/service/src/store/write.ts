@@ -17,7 +17,7 @@ const callColumns = 'INSERT INTO calls (account, sid, at, talk, extension, commo
 const replaceCall = `ON CONFLICT (account, sid) DO UPDATE SET at = excluded.at, talk = excluded.talk,
   extension = excluded.extension, common = excluded.common, v2 = excluded.v2, v3 = excluded.v3`;
 const addCell =
-  'ON CONFLICT (account, level, bucket, extension, talk) DO UPDATE SET n = tally.n + excluded.n';
+  'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n';
 
 /** Makes this transaction the only writer of the account, and gives its salt. */
 export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
@@ -79,10 +79,12 @@ export async function deleteCalls(
   account: string,
   sids: readonly string[],
 ): Promise<number> {
-  const before = await placesOf(driver, session, account, sids);
+  // A sid given twice is one call, and is counted off once.
+  const unique = [...new Set(sids)];
+  const before = await placesOf(driver, session, account, unique);
   await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.among('sid', '$2')}`, [
     account,
-    driver.dialect.list(sids),
+    driver.dialect.list(unique),
   ]);
   await addCells(session, account, differences([], before));
   return before.length;
@@ -94,8 +96,10 @@ async function placesOf(
   account: string,
   sids: readonly string[],
 ): Promise<Place[]> {
+  // CROSS JOIN makes SQLite look each sid up in the key; left to itself it reads all calls of the account.
   const rows = await session.all(
-    `SELECT at, talk, extension FROM calls WHERE account = $1 AND ${driver.dialect.among('sid', '$2')}`,
+    `SELECT c.at AS at, c.talk AS talk, c.extension AS extension
+       FROM ${driver.dialect.listed('$2')} CROSS JOIN calls c WHERE c.account = $1 AND c.sid = listed.value`,
     [account, driver.dialect.list(sids)],
   );
   return rows.map((row) => ({
@@ -107,8 +111,8 @@ async function placesOf(
 
 async function addCells(session: Session, account: string, cells: readonly Cell[]): Promise<void> {
   await session.many(
-    { into: 'INSERT INTO tally (account, level, bucket, extension, talk, n)', otherwise: addCell },
-    cells.map((c): Value[] => [account, c.level, c.bucket, c.extension, c.talk, c.n]),
+    { into: 'INSERT INTO tally (account, level, extension, talk, bucket, n)', otherwise: addCell },
+    cells.map((c): Value[] => [account, c.level, c.extension, c.talk, c.bucket, c.n]),
   );
 }
 
