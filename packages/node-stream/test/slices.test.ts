@@ -51,6 +51,13 @@ describe('slices', () => {
     expect(server.requests.length / Math.ceil(records.length / 50)).toBeLessThan(limit);
   });
 
+  test('of several pages need hardly more requests than there are pages', async () => {
+    const { server, sids, verdict } = await read(fakeRecords(8000), { window: { pages: 10 } });
+    expect(sids).toHaveLength(8000);
+    expect(verdict).toMatchObject({ complete: true, rereads: 0 });
+    expect(server.requests.length).toBeLessThan(160 * 1.12);
+  });
+
   test('lie end to end over the whole query, in order of time, each within one page', async () => {
     const { slices } = await read(office);
     expect(slices[0]?.from).toBeNull();

@@ -8,6 +8,7 @@ export class Capacity {
   #rows: number;
   #clamp: number | null = null;
   #isSure = false;
+  #aimAt = 0.8;
 
   constructor(asked: number, pages: number) {
     this.#asked = asked;
@@ -20,8 +21,14 @@ export class Capacity {
     return Math.max(1, Math.floor(this.#rows)) * this.#pages;
   }
 
+  /** The part of capacity a slice is aimed at: it creeps up where the flow is even, and falls back when a slice overflows. */
+  get aimAt(): number {
+    return this.#aimAt;
+  }
+
   /** A page held `count` records and was not the last. */
   overflowed(count: number): void {
+    this.#aimAt = Math.max(0.7, this.#aimAt - 0.05);
     if (count >= this.#asked) {
       this.#rows = this.#asked;
       return;
@@ -33,6 +40,7 @@ export class Capacity {
 
   /** A page held all there was. */
   fitted(count: number): void {
+    if (count > this.records / 2) this.#aimAt = Math.min(0.94, this.#aimAt + 0.005);
     if (this.#clamp === null) return;
     if (count > this.#clamp) this.#isSure = false;
     if (!this.#isSure) this.#rows = Math.min(this.#asked, Math.max(this.#rows * 1.25, count));

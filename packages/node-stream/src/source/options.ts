@@ -9,7 +9,7 @@ import type { BoundStyle } from '../windows/window-query.ts';
 export interface WindowOptions {
   /**
    * Pages a slice may have. Default 1: a slice that fits in one page comes in one answer, so nothing can shift while it
-   * is read. More pages need about a quarter fewer requests, and are proved whole by totals and distinct sids alone.
+   * is read. More pages need fewer requests, and are proved whole by totals and distinct sids alone.
    */
   pages?: number;
   /** How long after a naive time its records are taken to be at rest, in every time zone. Default `14h`. */

@@ -40,7 +40,8 @@ export class Slicer {
   }
 
   get limits(): CutLimits {
-    return { capacity: this.#capacity.records, sealedBefore: this.#settings.sealedBefore };
+    const { records: capacity, aimAt } = this.#capacity;
+    return { capacity, aimAt, sealedBefore: this.#settings.sealedBefore };
   }
 
   /** Learns how many rows the server gives. */

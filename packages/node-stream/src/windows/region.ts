@@ -32,12 +32,12 @@ export interface Cut {
 export interface CutLimits {
   /** Records one slice may hold. */
   readonly capacity: number;
+  /** The part of it to aim at: a slice that overflows costs a request. */
+  readonly aimAt: number;
   /** Naive time before which records are at rest: no slice reaches across it. */
   readonly sealedBefore: number;
 }
 
-// Slices are aimed below capacity, since a slice that overflows costs a request.
-const aimAt = 0.8;
 // What is left of a region goes as one slice when it is no more than this part of capacity.
 const fullAt = 0.9;
 // How much a slice may grow beyond the last one in one step.
@@ -58,7 +58,7 @@ export function regionOf(span: Span, total: number, lower: number, upper: number
 
 /** Cuts the next slice off the front of a region. */
 export function cut(region: Region, limits: CutLimits): Cut {
-  const aim = Math.max(1, limits.capacity * aimAt);
+  const aim = Math.max(1, limits.capacity * limits.aimAt);
   const { span, lower: from, remaining } = region;
   const end = Math.max(region.upper, from + finest);
   const factor = Math.min(growth, aim / Math.max(region.held, Number.MIN_VALUE));
@@ -76,9 +76,14 @@ export function cut(region: Region, limits: CutLimits): Cut {
   return { span: { from: span.from, to: isLast ? span.to : to }, expected, width: to - from, probe, isLast };
 }
 
-/** Puts a slice's true total in place of what was expected, and takes its density for the next cut. */
+/**
+ * Puts a slice's true total in place of what was expected, and takes its density for the next cut: together with half
+ * of what was known before, so that chance evens out, but alone where the flow has changed.
+ */
 export function learn(region: Region, read: { expected: number; total: number; width: number }): void {
-  region.remaining += read.expected - read.total;
-  region.width = read.width;
-  region.held = read.total;
+  const { expected, total, width } = read;
+  const isSteady = total < 2 * expected && expected < 2 * total;
+  region.remaining += expected - total;
+  region.held = isSteady ? total + region.held / 2 : total;
+  region.width = isSteady ? width + region.width / 2 : width;
 }
