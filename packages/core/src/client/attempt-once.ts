@@ -100,8 +100,11 @@ function withoutSecrets({ auth, legacyAuth }: Settings, text: string): string {
   for (const one of [auth, legacyAuth]) {
     const secrets =
       one === undefined ? [] : one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token];
+    // A key of a letter or two is none, and taking it out would make every message unreadable.
     for (const secret of secrets)
-      for (const form of [reveal(secret), encodeURIComponent(reveal(secret))])
+      for (const form of [reveal(secret), encodeURIComponent(reveal(secret))].filter(
+        ({ length }) => length > 3,
+      ))
         clean = clean.replaceAll(form, '[secret]');
   }
   return clean;

@@ -1,3 +1,4 @@
+import { beginning } from './redact.ts';
 import { knownWords, safeProse } from './safe-prose.ts';
 
 const longest = 400;
@@ -72,4 +73,4 @@ function xml(text: string, size: string): string {
   return said ? `[xml, ${size}: ${safeProse(said)}]` : `[xml, ${size}]`;
 }
 
-const cap = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+const cap = (text: string): string => beginning(text, longest);

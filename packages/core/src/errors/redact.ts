@@ -6,8 +6,8 @@ const patterns: readonly (readonly [RegExp, string | ((match: string, ...groups:
   [/("?\bauthorization"?\s*[:=]\s*"?)(?!(?:bearer|basic) \[secret\])[^\s",;&<]+/gi, '$1[secret]'],
   [new RegExp(`("?(?:${secretNames})"?\\s*[:=]\\s*"?)(?!\\[secret\\])[^\\s",;&<>]+`, 'gi'), '$1[secret]'],
   // Of an address only the server is kept: paths and queries may name a recording, a caller or a key.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>@]*@)?([^\s/?#"'<>]+)[/?#][^\s"'<>]*/gi, '$1$2/…'],
-  [/[\w.+%-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
+  [/(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>@]*@)?([^\s/?#"'<>]+)[/?#][^\s"'<>]*/gi, '$1$2/…'],
+  [/(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, '[ip]'],
   [/(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi, (match) => (isIpV6(match) ? '[ip]' : match)],
   // A date looks like a phone number to a pattern, so that it is recognised first and kept.
@@ -26,6 +26,12 @@ export function redact(text: string): string {
   let clean = text;
   for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement as string);
   return clean;
+}
+
+/** The beginning of a text, cut between words: half a key or half a number would not be recognised any more. */
+export function beginning(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, text.slice(0, most).search(/\s\S*$/) + 1)}…`;
 }
 
 /** Times such as 12:30:05 have colons too; an address has a double colon or eight groups. */

@@ -1,4 +1,4 @@
-import { redact } from './redact.ts';
+import { beginning, redact } from './redact.ts';
 import { vocabulary } from './vocabulary.ts';
 
 const word = /[\p{L}\p{M}\p{N}_’'-]+/gu;
@@ -8,7 +8,7 @@ const word = /[\p{L}\p{M}\p{N}_’'-]+/gu;
  * proper noun. Lower-case words, short numbers and the vocabulary of trouble stay.
  */
 export function safeProse(text: string): string {
-  return redact(text).replace(word, (found) => {
+  return redact(beginning(text, 500)).replace(word, (found) => {
     if (/^\d{1,4}$/.test(found) || /^[a-z][a-z_'-]*$/.test(found) || /^\d{4}-\d\d-\d\d/.test(found))
       return found;
     if (/^\d+$/.test(found)) return '[number]';

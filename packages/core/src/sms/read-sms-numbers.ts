@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { bodyExcerpt } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
+import { beginning } from '../errors/redact.ts';
 import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
 
@@ -82,10 +83,10 @@ function textOf(node: unknown): string {
 }
 
 function failed(result: string, description: string): ResponseError {
-  const why = description ? `: ${safeProse(description).slice(0, 200)}` : '';
+  const why = description ? `: ${beginning(safeProse(description), 200)}` : '';
   return new ResponseError(
     'sms_failed',
-    `The SMS listing failed (${safeProse(result).slice(0, 60)}${why}).`,
+    `The SMS listing failed (${beginning(safeProse(result), 60)}${why}).`,
     {
       hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
     },
