@@ -1,6 +1,6 @@
 // Makes the bin one file, so that hosts that start it anew for each conversation wait for one read instead of hundreds.
 // What only a call to the API needs (the HTTP stack) stays parsed but not run until the first call.
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { build } from 'esbuild';
 
@@ -70,4 +70,5 @@ await build({
   plugins: [startFast],
   logLevel: 'warning',
 });
+rmSync(new URL(`${out}.map`, `file://${import.meta.dirname}/`), { force: true });
 chmodSync(new URL(out, `file://${import.meta.dirname}/`), 0o755);

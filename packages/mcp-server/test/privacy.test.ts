@@ -25,6 +25,7 @@ const spellings = [
   'tel:+15552013456',
   '1-555-201-3456',
   '555.201.3456',
+  'session 995552013456001',
   'by Wilhelmina',
   'WILHELMINA QUESADILLA',
   'wilhelmina-quesadilla',
@@ -70,6 +71,16 @@ describe('personal data', () => {
         if (isId && (/^(?:sid|dnis)$/.test(name) || !/\d{4}/.test(text))) continue;
         expect(shown, `${name}: ${text}`).not.toMatch(secrets);
       }
+    },
+  );
+
+  it.each(fields.filter((spec) => spec.type === 'string' || spec.type === 'url').map((spec) => spec.name))(
+    'sent as a number in %s is masked or is an id',
+    (name) => {
+      const spec = fields.filter((each) => each.name === name);
+      const call = { ...base, ...person, ani: 5552013456, [name]: 5552013456 } as unknown as Call;
+      const shown = String(view(call, spec, 1000)[0]);
+      if (!/^(?:sid|dnis)$/.test(name)) expect(shown).not.toMatch(secrets);
     },
   );
 

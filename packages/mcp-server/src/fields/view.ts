@@ -8,6 +8,9 @@ import { fence } from '../untrusted/fence.ts';
 /** A value as an agent gets it. */
 export type Cell = string | number | null;
 
+/** Characters of a value that are read at all. No text is shown to a tenth of this; some senders are hostile. */
+const longestRead = 20_000;
+
 /** How records are shown. */
 export interface ViewOptions {
   readonly reveal: ReadonlySet<Reveal>;
@@ -27,8 +30,8 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
     for (const { name } of personal) {
       const { revealedBy, kind } = maskingOf(name);
       const value = read(call, name);
-      if (typeof value === 'string' && value !== '' && !isRevealed(reveal, revealedBy))
-        known.push({ kind, value });
+      if (value !== null && value !== undefined && value !== '' && !isRevealed(reveal, revealedBy))
+        known.push({ kind, value: String(value) });
     }
     const first = read(call, 'first_name');
     const last = read(call, 'last_name');
@@ -43,14 +46,13 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
     return specs.map((spec) => {
       const value = read(call, spec.name);
       if (value === null || value === undefined || value === '') return null;
-      if (typeof value === 'number') return value;
+      // A server that sends a number where the table says text changes nothing about what may be shown.
+      const sent = String(value).slice(0, longestRead);
       if (spec.personal) {
         const { revealedBy, kind } = maskingOf(spec.name);
-        return isRevealed(reveal, revealedBy)
-          ? cutText(cleanText(String(value)), textLimit)
-          : pseudonym(kind, String(value));
+        return isRevealed(reveal, revealedBy) ? cutText(cleanText(sent), textLimit) : pseudonym(kind, sent);
       }
-      const text = cleanText(String(value));
+      const text = cleanText(sent);
       if (spec.values?.includes(text)) return isNumeric(spec) ? asNumber(text) : text;
       if (forms[spec.type]?.test(text)) return isNumeric(spec) ? asNumber(text) : text;
       // The key of the record and the account's own number are needed as they are.

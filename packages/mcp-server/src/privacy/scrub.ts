@@ -15,7 +15,9 @@ function phonePattern(value: string, text: string): RegExp | undefined {
   const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
   // Building the pattern costs far more than seeing that it cannot match.
   if (digits.length < 7 || !text.replace(/\D/g, '').includes(digits)) return undefined;
-  return new RegExp(`(?<!\\p{N})(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}(?!\\p{N})`, 'gu');
+  const spelled = `(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}`;
+  // Ten digits are nobody else's by chance, so they are found inside longer numbers too.
+  return new RegExp(digits.length < 10 ? `(?<!\\p{N})${spelled}(?!\\p{N})` : spelled, 'gu');
 }
 
 /** The words of a name or an address, with anything but words between them. */
