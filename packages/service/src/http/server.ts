@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { refuseUnreadable } from './front.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 /** Limits of time and size of one server. */
 export interface Limits {

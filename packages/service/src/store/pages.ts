@@ -86,7 +86,7 @@ async function readSlice(
   const start = put(mark.from);
   const behind = mark.after === null ? '' : ` AND (at > ${start} OR sid > ${put(mark.after)})`;
   const found = await session.all(
-    `SELECT c.common AS head, c.${version} AS tail, p.at AS at, p.sid AS sid
+    `SELECT c.common AS head, c.${tailColumn(version)} AS tail, p.at AS at, p.sid AS sid
        FROM (SELECT at, sid FROM calls
               WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)}${behind}${besidesTime(selection, put)}
               ORDER BY at, sid LIMIT ${put(rows)} OFFSET ${put(mark.skip)}) p
@@ -109,6 +109,11 @@ async function readSlice(
     count: found.length,
     last: { from: Number(last.at), skip: 0, after: String(last.sid) },
   };
+}
+
+/** The column of a version's own fields; never the text that a caller gave. */
+export function tailColumn(version: 'v2' | 'v3'): 'v2' | 'v3' {
+  return version === 'v2' ? 'v2' : 'v3';
 }
 
 async function* onward(

@@ -11,7 +11,7 @@ import { fragmentText, fromStored } from './documents.ts';
 import type { Driver } from './driver.ts';
 import { eraseCaller } from './erasure.ts';
 import { StoreError } from './errors.ts';
-import { type PageTuning, readPage } from './pages.ts';
+import { type PageTuning, readPage, tailColumn } from './pages.ts';
 import { besidesTime, countCalls, parameters } from './pyramid.ts';
 import { everything, type Selection } from './selection.ts';
 import { listSms, replaceSms } from './sms.ts';
@@ -39,7 +39,7 @@ export function createSqlStore(
     findAccount: (credential) => findAccount(driver, credential),
 
     upsert,
-    async load(account, calls, { batch = 1_000 } = {}) {
+    async load(account, calls, { batch = 500 } = {}) {
       const sum = { stored: 0, leftOut: 0 };
       let waiting: Call[] = [];
       const flush = async () => {
@@ -62,7 +62,7 @@ export function createSqlStore(
     page: (account, query) => readPage(driver, account, query, tuning),
     async document(account, sid, version) {
       const [row] = await driver.all(
-        `SELECT common, ${version} AS tail FROM calls WHERE account = $1 AND sid = $2`,
+        `SELECT common, ${tailColumn(version)} AS tail FROM calls WHERE account = $1 AND sid = $2`,
         [account, sid],
       );
       return row === undefined ? null : Buffer.from(fragmentText(row.common) + fragmentText(row.tail));

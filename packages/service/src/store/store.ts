@@ -21,7 +21,7 @@ export interface Store {
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
   upsert(account: string, calls: readonly Call[]): Promise<Stored>;
-  /** Upserts any number of calls, `batch` (default 1,000) per transaction. */
+  /** Upserts any number of calls, `batch` (default 500) per transaction. */
   load(
     account: string,
     calls: Iterable<Call> | AsyncIterable<Call>,

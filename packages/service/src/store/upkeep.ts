@@ -1,5 +1,5 @@
 import type { Driver, Session } from './driver.ts';
-import { levels } from './pyramid.ts';
+import { levels } from './tally.ts';
 import { anyTalk, textOfSeconds } from './wire-values.ts';
 import { deleteCalls, holdAccount } from './write.ts';
 

@@ -3,7 +3,7 @@ import { callerMark } from './caller-mark.ts';
 import { type StoredCall, toStored } from './documents.ts';
 import type { Driver, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { type Cell, differences, type Place } from './pyramid.ts';
+import { type Cell, differences, type Place } from './tally.ts';
 
 /** What a batch came to. */
 export interface Stored {

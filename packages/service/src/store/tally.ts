@@ -1,0 +1,83 @@
+import type { Selection } from './selection.ts';
+import { anyTalk, mostTenths } from './wire-values.ts';
+
+/** Widths of the time buckets as powers of two in seconds: 388 days, 24.3 days, 36.4 hours. */
+export const levels = [25, 21, 17] as const;
+
+/** Seconds that a bucket of a level spans. */
+export const width = (level: number): number => 2 ** level;
+
+/** One changed cell of the tally: account is added by the writer. */
+export interface Cell {
+  readonly level: number;
+  readonly bucket: number;
+  readonly extension: number;
+  readonly talk: number;
+  readonly n: number;
+}
+
+/** What of a call the pyramid counts. */
+export interface Place {
+  readonly at: number;
+  readonly talk: number;
+  readonly extension: number;
+}
+
+/** Signed differences of a batch, one per cell, in key order so that concurrent writers lock in one order. */
+export function differences(added: Iterable<Place>, removed: Iterable<Place>): Cell[] {
+  const cells = new Map<
+    string,
+    { level: number; bucket: number; extension: number; talk: number; n: number }
+  >();
+  const add = (level: number, bucket: number, extension: number, talk: number, sign: 1 | -1) => {
+    const key = `${level},${bucket},${extension},${talk}`;
+    const cell = cells.get(key);
+    if (cell === undefined) cells.set(key, { level, bucket, extension, talk, n: sign });
+    else cell.n += sign;
+  };
+  const count = ({ at, talk, extension }: Place, sign: 1 | -1) => {
+    for (const level of levels) {
+      const bucket = Math.floor(at / width(level));
+      add(level, bucket, extension, talk, sign);
+      add(level, bucket, extension, anyTalk, sign);
+    }
+  };
+  for (const place of added) count(place, 1);
+  for (const place of removed) count(place, -1);
+  return [...cells.values()]
+    .filter((cell) => cell.n !== 0)
+    .sort((a, b) => a.level - b.level || a.extension - b.extension || a.talk - b.talk || a.bucket - b.bucket);
+}
+
+/** Talk values up to here (an hour) are named one by one; longer calls are so few that a range of them is soon read. */
+const mostNamed = 600;
+
+/** Does the selection keep most calls, so that few are passed over between two that match? */
+export function isWide({ talk }: Selection): boolean {
+  return talk === null || (talk.to >= mostTenths && talk.from <= 100);
+}
+
+/**
+ * Which cells of a bucket to add up. Few talk values are named; of many, all calls less those outside are counted. The
+ * key is then read at exactly the cells that matter, whatever the range of buckets.
+ */
+export function cellsOf({ talk, extensions }: Selection): { sum: string; only: string } {
+  const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
+  if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
+  const { from, to } = talk;
+  // These numbers stand in the text of the statement, so that the database can plan with them.
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0) {
+    throw new TypeError('A talk range is given in whole tenths of a minute, from 0 up.');
+  }
+  if (from > mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk >= ${from} AND talk <= ${to}` };
+  if (to <= mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk IN (${named(from, to)})` };
+  const shorter = `talk IN (${named(anyTalk, from - 1)})`;
+  const outside = to >= mostTenths ? shorter : `(${shorter} OR talk > ${to})`;
+  return { sum: `sum(CASE WHEN talk = ${anyTalk} THEN n ELSE -n END)`, only: `${flag} AND ${outside}` };
+}
+
+function named(first: number, last: number): string {
+  // An empty list is no SQL everywhere; null is equal to nothing.
+  if (first > last) return 'NULL';
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i).join(', ');
+}
