@@ -38,6 +38,9 @@ export async function explain(error: unknown): Promise<CliError> {
     const { exitCode, hints } = await explain(error.cause);
     return new CliError(error.message, { exitCode, hints, cause: error });
   }
+  // By its name: the database drivers behind it are not worth loading for a message.
+  if (error instanceof Error && error.name === 'StoreError')
+    return new CliError(error.message, { cause: error });
   const code = systemCode(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));

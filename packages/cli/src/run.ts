@@ -2,7 +2,7 @@ import { commandHelp, programHelp } from './args/help.ts';
 import { sharedOptions } from './args/options.ts';
 import { parseArgs } from './args/parse.ts';
 import { nearest } from './args/suggest.ts';
-import { ClosedPipe, UsageError } from './errors.ts';
+import { CliError, ClosedPipe, Interrupted, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, write } from './io.ts';
 import { commands } from './table/all.ts';
@@ -14,8 +14,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return await dispatch(argv, io);
   } catch (error) {
     if (error instanceof ClosedPipe) return exitCodes.ok;
+    // After Ctrl-C whatever fails has failed because of it; commands that know how to go on have said so themselves.
+    const shown = io.signal.aborted && !(error instanceof CliError) ? new Interrupted() : error;
     const { report } = await import('./failure.ts');
-    return report(error, io, argv.includes('--debug'));
+    return report(shown, io, argv.includes('--debug'));
   }
 }
 

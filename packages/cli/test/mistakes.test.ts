@@ -1,4 +1,7 @@
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from './stage.ts';
@@ -188,6 +191,37 @@ describe('the server', () => {
     expect(stderr).toMatch(/calls check/);
   });
 });
+
+test('a store that cannot be opened is named in one line', async () => {
+  for (const store of ['nosuch:x', 'sqlite:/nowhere/calls.db', 'postgres://nobody@127.0.0.1:1/calls']) {
+    const { code, stdout, stderr } = await stage.quick(['sync', '--store', store]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  }
+  const sms = await stage.quick(['sms'], { env: { CALLS_LEGACY_BASE_URL: '' } });
+  expect(sms).toMatchObject({ code: 2, stdout: '' });
+  expect(sms.stderr).toMatch(/set CALLS_LEGACY_BASE_URL/);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'Ctrl-C ends any command with status 130 and one word',
+  async () => {
+    // A server that takes a request and never answers: the moment to press is when it has one.
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const env = { CALLS_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` };
+    for (const args of [['list', '--all', '--ndjson'], ['count'], ['get', 'x'], ['report']]) {
+      const started = (child: ChildProcess): void => {
+        silent.once('request', () => child.kill('SIGINT'));
+      };
+      const { code, stderr } = await stage.calls(args, { env, started });
+      expect({ args, code }).toEqual({ args, code: 130 });
+      expect(stderr).toMatch(/calls: stopped\n$/);
+    }
+    silent.closeAllConnections();
+    silent.close();
+  },
+);
 
 describe('keys', () => {
   test('none at all: status 2 and the ways to set them', async () => {

@@ -2,6 +2,7 @@ import type { Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { readSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
@@ -11,7 +12,13 @@ import { renderTable } from '../term/table.ts';
 /** `calls sms`: the numbers that can receive text messages, from the legacy listing. */
 export const sms: Handler = async (args, io) => {
   const format = formatOf(args);
-  const client = await openClient(await readSettings(args, io), args, io);
+  const settings = await readSettings(args, io);
+  if (!settings.legacyBaseUrl) {
+    throw new UsageError('the SMS listing has an address of its own, and it is not set', {
+      hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],
+    });
+  }
+  const client = await openClient(settings, args, io);
   try {
     const numbers = await client.listSmsNumbers({ signal: io.signal });
     if (format !== 'table') {
