@@ -221,6 +221,17 @@ test('a text is never cut within a key', async () => {
   }
 });
 
+test('a key the server echoes in a failure is in neither message nor stack', async () => {
+  const key = 'quitesecretkey';
+  const { client } = await serve(
+    { fault: () => faults.smsFailed(`no account for ${key}`) },
+    { auth: apiKeys(key, key) },
+  );
+  const error = (await client.listSmsNumbers().catch((thrown: unknown) => thrown)) as CallsError;
+  expect(error.message).toBe('The SMS listing failed (failed: no account for [secret]).');
+  expect(everything(error)).not.toContain(key);
+});
+
 test('what an error says still helps', async () => {
   const body = JSON.stringify({
     error: 'rows must be a number from 1 to 1000; found "many"',

@@ -8,6 +8,7 @@ import {
   createClient,
   secret,
 } from '@call-attribution/core';
+import { faults } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { serve } from './support.ts';
 
@@ -86,6 +87,20 @@ describe('auth', () => {
       'auth_mismatch',
       "Use auth: bearerToken(token), or version: 'v3' with these keys.",
     ]);
+  });
+  test.each([
+    [
+      'v3' as const,
+      auth,
+      'access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore',
+    ],
+    ['v3' as const, bearerToken('t'), 'others need auth: apiKeys(access, secret)'],
+    ['v2' as const, bearerToken('t'), 'v2 expects a bearer token issued for this account'],
+  ])('%s: a refusal says which credentials are expected', async (version, given, hint) => {
+    for (const status of [401, 403]) {
+      const { client } = await serve({ fault: () => faults.status(status) }, { version, auth: given });
+      await expect(client.listCalls()).rejects.toMatchObject({ status, hint: expect.stringContaining(hint) });
+    }
   });
   test('plain objects are no auth', () => {
     expect(

@@ -87,11 +87,12 @@ function complete(
   answer?: Answer,
 ): void {
   const requestId = answer && requestIdOf(answer.headers);
-  const clean = { attempts, url: ask.url, ...(requestId ? { requestId } : {}) };
-  Object.assign(error, clean, answer && error.status === undefined ? { status: answer.status } : {});
-  for (const part of ['message', 'body', 'requestId'] as const) {
+  const known = { attempts, url: ask.url, ...(requestId ? { requestId } : {}) };
+  Object.assign(error, known, answer && error.status === undefined ? { status: answer.status } : {});
+  for (const part of ['message', 'stack', 'body', 'requestId'] as const) {
     const text = error[part];
-    if (text !== undefined) Object.assign(error, { [part]: withoutSecrets(settings, text) });
+    const clean = text && withoutSecrets(settings, text);
+    if (clean !== text) Object.assign(error, { [part]: clean });
   }
 }
 
