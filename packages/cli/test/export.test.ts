@@ -210,9 +210,10 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
 
 test('a server that gives no totals ends with status 3: nothing proves that this is all', async () => {
   const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
-  const server = createServer((_, response) =>
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(calls)),
-  );
+  const server = createServer((request, response) => {
+    const isFirstPage = !/[?&]start=[1-9]/.test(request.url ?? '');
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(isFirstPage ? calls : []));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const env = { CALLS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   const result = await stage.calls(['export', '--to', '-'], { env });
