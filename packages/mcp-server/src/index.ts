@@ -5,6 +5,7 @@ export type { HttpAuth, HttpOptions, SessionOptions } from './http/options.ts';
 export type { HttpEndpoint } from './http/serve.ts';
 export type { CallsMcpOptions } from './options.ts';
 export type { Reveal } from './privacy/classes.ts';
+export { pseudonymKeyFrom } from './privacy/pseudonym.ts';
 export { callTool, serveHttp, serveStdio } from './serve.ts';
 export type { CallsMcpServer } from './server.ts';
 export { createServer } from './server.ts';

@@ -4,7 +4,7 @@ import { generate, type Sandbox, startSandbox } from '@call-attribution/service'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';
-import { type CallsMcpServer, callTool, createServer, tools } from '../src/index.ts';
+import { type CallsMcpServer, callTool, createServer, pseudonymKeyFrom, tools } from '../src/index.ts';
 import { estimateTokens } from '../src/results/tokens.ts';
 
 // For machines that do much else at the same time.
@@ -216,7 +216,7 @@ describe('the transcript in the README', () => {
     const secretKey = sandbox.accounts[0]?.secretKey;
     const server = createServer(v3, {
       timeZone: 'America/New_York',
-      pseudonymKey: `call-attribution pseudonyms\n${secretKey}`,
+      pseudonymKey: pseudonymKeyFrom(secretKey ?? ''),
     });
     const plain = (text: string) => text.replace(/\s/g, '');
     for (const exchange of exchanges) {

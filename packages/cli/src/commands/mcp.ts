@@ -1,5 +1,10 @@
 import type { Client } from '@call-attribution/core';
-import { type CallsMcpOptions, createServer, serveStdio } from '@call-attribution/mcp-server';
+import {
+  type CallsMcpOptions,
+  createServer,
+  pseudonymKeyFrom,
+  serveStdio,
+} from '@call-attribution/mcp-server';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import { stopped } from '../calls/until-stopped.ts';
@@ -41,8 +46,15 @@ export const mcp: Handler = async (args, io) => {
   });
   const version = settings.apiVersion.value;
   const timeZone = settings.timeZone?.value;
+  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
+  const key = credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {};
   try {
-    return await speak(io, open, { ...options, version, ...(timeZone === undefined ? {} : { timeZone }) });
+    return await speak(io, open, {
+      ...options,
+      ...key,
+      version,
+      ...(timeZone === undefined ? {} : { timeZone }),
+    });
   } finally {
     await (client as Client | null)?.close();
   }

@@ -5,6 +5,11 @@ export type Pseudonymize = (kind: string, value: string) => string;
 
 const modulus = 10n ** 12n;
 
+/** A key of pseudonyms made from a credential of the API: the same account keeps its pseudonyms after a restart. */
+export function pseudonymKeyFrom(credential: string): string {
+  return `call-attribution pseudonyms\n${credential}`;
+}
+
 /**
  * Makes pseudonyms with a key, by default a random one. Without the key a value cannot be found by trying all phone numbers; with a million
  * distinct callers the chance that any two share one is under a half.

@@ -1,5 +1,6 @@
 import type { Client } from '@call-attribution/core';
 import type { HttpOptions } from '../http/options.ts';
+import { pseudonymKeyFrom } from '../privacy/pseudonym.ts';
 import { serveHttp, serveStdio } from '../serve.ts';
 import { type CallsMcpServer, createServer } from '../server.ts';
 import { version } from '../version.ts';
@@ -111,6 +112,5 @@ function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?:
   const own = env.CALLS_MCP_PSEUDONYM_KEY?.trim();
   if (own) return { pseudonymKey: own };
   const credential = settings.secretKey ?? settings.bearerToken;
-  if (credential === undefined) return {};
-  return { pseudonymKey: `call-attribution pseudonyms\n${credential}` };
+  return credential === undefined ? {} : { pseudonymKey: pseudonymKeyFrom(credential) };
 }
