@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import { naiveMillis } from '../operators/naive-time.ts';
 import { contentHash } from './content-hash.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import type { SeenRecord, SyncState } from './sync-state.ts';
@@ -34,11 +33,10 @@ export class MemoryOfRecords {
     return before === null ? { kind: 'changed', call } : { kind: 'changed', call, before };
   }
 
-  /** Forgets what lies before both times; open records are kept longer. */
-  forget(seenBefore: number, pendingBefore: number): void {
-    for (const [sid, [, date]] of this.#seen) if (naiveMillis(date) < seenBefore) this.#seen.delete(sid);
-    for (const [sid, [, date]] of this.#pending)
-      if (naiveMillis(date) < pendingBefore) this.#pending.delete(sid);
+  /** Forgets what lies before both times; open records are kept longer. Times are texts, which sort as they are. */
+  forget(seenBefore: string, pendingBefore: string): void {
+    for (const [sid, [, date]] of this.#seen) if (date < seenBefore) this.#seen.delete(sid);
+    for (const [sid, [, date]] of this.#pending) if (date < pendingBefore) this.#pending.delete(sid);
   }
 
   /** The server has this record no more. */
@@ -47,8 +45,8 @@ export class MemoryOfRecords {
   }
 
   /** Open records from before a time: those a read of the lookback does not meet. */
-  openBefore(time: number): string[] {
-    return [...this.#pending.values()].filter(([, date]) => naiveMillis(date) < time).map(([sid]) => sid);
+  openBefore(time: string): string[] {
+    return [...this.#pending.values()].filter(([, date]) => date < time).map(([sid]) => sid);
   }
 
   /** The part of the state that is memory. */

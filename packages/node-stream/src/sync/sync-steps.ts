@@ -40,7 +40,7 @@ export async function* syncSteps(
   const memory = new MemoryOfRecords(state, options);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
-  const from = interrupted ? interrupted.from : minus(watermark, lookback);
+  const from = interrupted ? interrupted.from : watermark && minus(watermark, lookback);
   const resumedAt = interrupted && (interrupted.resumedAt ?? interrupted.latest);
   let latest = interrupted ? interrupted.latest : watermark;
   const stream = createCallStream(client, {
@@ -55,8 +55,8 @@ export async function* syncSteps(
       if (call.date_added > (latest ?? '') && naiveMillis(call.date_added) < ceiling)
         latest = call.date_added;
     }
-    const oldest = naiveMillis(resumedAt ?? latest);
-    if (page.isLast) memory.forget(oldest - lookback, oldest - settle);
+    const newest = resumedAt ?? latest;
+    if (page.isLast && newest !== null) memory.forget(minus(newest, lookback), minus(newest, settle));
     const run = { from, latest, resumedAt, checkpoint: page.checkpoint };
     yield {
       changes,
@@ -82,7 +82,7 @@ async function* recheck(
   { maxRechecks = 1000, signal }: SyncOptions,
   state: () => SyncState,
 ): AsyncGenerator<SyncStep, void, void> {
-  const open = from === null ? [] : memory.openBefore(naiveMillis(from)).slice(0, maxRechecks);
+  const open = from === null ? [] : memory.openBefore(from).slice(0, maxRechecks);
   for (let i = 0; i < open.length; i += stepSize) {
     const changes: SyncChange[] = [];
     let gone = 0;
@@ -118,6 +118,6 @@ function since(filter: Filter, from: string | null): Filter {
   return { clauses: [...filter.clauses, { kind: 'range', field: 'date_added', lower, upper: null }] };
 }
 
-function minus(watermark: string | null, millis: number): string | null {
-  return watermark === null ? null : naiveText(naiveMillis(watermark) - millis);
+function minus(time: string, millis: number): string {
+  return naiveText(naiveMillis(time) - millis);
 }
