@@ -4,7 +4,7 @@ import { shortest } from './shortest.ts';
 const printBound = (bound: Bound | null): string => {
   const text = bound ? shortest(bound.text) : '*';
   // An edited tree must not be able to say more than one bound.
-  if (/[^-\d.: *]/.test(text)) throw new TypeError(`Expected a bound, found ${text}`);
+  if (/[^-\d.: *]/.test(text)) throw new TypeError(`Bad bound: ${text}`);
   return text;
 };
 

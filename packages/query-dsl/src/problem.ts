@@ -47,6 +47,7 @@ export function report(
   mended?: string,
   message?: string,
 ): undefined {
+  if (problems === undefined) return;
   const end = start + length;
   const raw = text.slice(start, start + (length || 1));
   // What is not plain ASCII is named, because it looks like a blank or like another letter.
@@ -59,7 +60,7 @@ export function report(
       ) || 'nothing';
   const fix = mended === undefined ? mended : { start, end, text: mended };
   const encoded = !fix && /[%+]/.test(raw);
-  problems?.push({
+  problems.push({
     code: encoded ? 'encoded' : code,
     message:
       message ??

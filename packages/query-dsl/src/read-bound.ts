@@ -4,7 +4,8 @@ import { peek, type Reader, tidy } from './reader.ts';
 import { shortest } from './shortest.ts';
 
 const date = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?![^ \]}])/y;
-const decimal = /-?\d+(?:\.\d+)?(?![^ \]}])/y;
+// With 99 digits before the point, no number is too large for a double.
+const decimal = /-?\d{1,99}(?:\.\d+)?(?![^ \]}])/y;
 // As people write it: up to a blank, a comma, a bracket, a quote or the keyword. A date may have a blank in it.
 export const sloppyBound = /\*?(?:(?!to)[^\s,\]}"'])*(?:\s+\d+:[^\s,\]}"']*)?/iy;
 const sloppyDate = /^(\d{4}-\d\d-\d\d)(?:\D+(\d\d:\d\d:\d\d)\.?0*)?$/;
@@ -14,7 +15,7 @@ function boundAt(text: string, pos: number, isDate: boolean): string {
   const pattern = isDate ? date : decimal;
   pattern.lastIndex = pos;
   const bound = pattern.test(text) ? text.slice(pos, pattern.lastIndex) : '';
-  return (isDate ? wrongUnit(bound) : bound.length > 300 && +bound - +bound !== 0) ? '' : bound;
+  return isDate && wrongUnit(bound) ? '' : bound;
 }
 
 /** Whether the whole text is a bound. */

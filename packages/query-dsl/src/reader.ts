@@ -43,4 +43,4 @@ export function eat(reader: Reader, wanted: string, sloppy: RegExp): boolean {
 export const odd = /[\s"']+/y;
 
 /** Goes over blanks and quotes, which are reported: nothing may stand there. */
-export const tidy = (reader: Reader): boolean => eat(reader, '', odd);
+export const tidy = (reader: Reader): unknown => reader.problems && eat(reader, '', odd);
