@@ -132,6 +132,9 @@ describe('a record that cannot be read', () => {
       const page = await fetchPage.call(server, query);
       return {
         ...page,
+        records() {
+          return Array.from({ length: page.count }, (_, i) => this.record(i));
+        },
         record(i) {
           const call = page.record(i);
           if (call.sid === 's0000120') throw new Error('talk_minutes is no number');

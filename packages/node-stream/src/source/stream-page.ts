@@ -20,6 +20,18 @@ export interface StreamPage {
   readonly checkpoint: Checkpoint;
 }
 
+function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | null): Call[] {
+  const { keep, sids, page } = batch;
+  if (keep === null) {
+    try {
+      return page.records();
+    } catch {
+      // One of them cannot be read: which, and what becomes of it, is found out one by one.
+    }
+  }
+  return [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+}
+
 /** The page a batch makes. `read` gives null for a record that is left out. */
 export function pageOf(
   batch: Batch,
@@ -35,7 +47,7 @@ export function pageOf(
     count: keep?.length ?? sids.length,
     checkpoint,
     get records() {
-      records ??= [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+      records ??= recordsOf(batch, read);
       return records;
     },
     ndjson: () => ndjsonOf(batch, false),
