@@ -130,17 +130,12 @@ describe('a record that cannot be read', () => {
     const { fetchPage } = server;
     server.fetchPage = async (query) => {
       const page = await fetchPage.call(server, query);
-      return {
-        ...page,
-        records() {
-          return Array.from({ length: page.count }, (_, i) => this.record(i));
-        },
-        record(i) {
-          const call = page.record(i);
-          if (call.sid === 's0000120') throw new Error('talk_minutes is no number');
-          return call;
-        },
+      const record = (i: number) => {
+        const call = page.record(i);
+        if (call.sid === 's0000120') throw new Error('talk_minutes is no number');
+        return call;
       };
+      return { ...page, record, records: () => Array.from({ length: page.count }, (_, i) => record(i)) };
     };
     return server;
   };
