@@ -2,16 +2,17 @@
 import { run } from './commands/run.ts';
 
 // The first signal lets answers under way finish; the second ends the process at once.
-const stop = new Promise<void>((done) => {
-  let asked = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(130);
-      asked = true;
-      done();
-    });
-  }
-});
+const stopped = () =>
+  new Promise<void>((done) => {
+    let asked = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(130);
+        asked = true;
+        done();
+      });
+    }
+  });
 // A reader that went away, such as `| head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
@@ -23,5 +24,5 @@ process.exitCode = await run(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  stop,
+  stopped,
 });

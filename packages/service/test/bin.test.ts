@@ -55,7 +55,7 @@ async function runHere(args: readonly string[], environment: NodeJS.ProcessEnv) 
     stdin: Readable.from([]),
     stdout: into('out'),
     stderr: into('err'),
-    stop: Promise.resolve(),
+    stopped: () => Promise.resolve(),
   };
   return { status: await runCommand(args, io), ...said };
 }
@@ -181,6 +181,7 @@ describe('the program', () => {
     [['--sandbox', '--port', '0', '--tls-cert', 'x.pem'], {}, /both --tls-cert and --tls-key/],
     [['--store', 'sqlite::memory:', 'accounts', 'key', '--id', '5'], {}, /no account 5/],
     [['--store', 'sqlite::memory:', 'purge', '--id', '5'], {}, /needs --before/],
+    [['--store', 'sqlite::memory:', 'export', '--id', '5', '-'], {}, /no account 5/],
   ])('refuses %j with one line and status 2', async (args, environment, reason) => {
     writeFileSync(join(folder, 'bad.json'), '{"prot": 1}');
     const { status, err, out } = await runHere(args, environment);

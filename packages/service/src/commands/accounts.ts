@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SettingsError } from '../config/read-settings.ts';
+import type { Account } from '../store/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { CommandIo } from './io.ts';
 
@@ -38,9 +39,7 @@ export async function accounts(
     case 'disable':
     case 'enable': {
       const id = needed(flags.id, '--id');
-      const account = (await store.accounts()).find((found) => found.id === id);
-      if (account === undefined)
-        throw new SettingsError(`The store has no account ${id}. See: accounts list.`);
+      const account = await accountOf(store, id);
       await store.putAccount({ ...account, disabled: action === 'disable' });
       return 0;
     }
@@ -54,14 +53,19 @@ async function credentialsOf(store: Store, account: string) {
 }
 
 async function newKeys(store: Store, id: string) {
-  if (!(await store.accounts()).some((account) => account.id === id)) {
-    throw new SettingsError(`The store has no account ${id}. Add it first: accounts add --id ${id}.`);
-  }
+  await accountOf(store, id);
   const random = () => randomBytes(24).toString('base64url');
   const keys = { accessKey: random(), secretKey: random(), bearerToken: random() };
   await store.putCredential(id, { kind: 'keys', accessKey: keys.accessKey, secretKey: keys.secretKey });
   await store.putCredential(id, { kind: 'bearer', token: keys.bearerToken });
   return { id, ...keys };
+}
+
+/** The account of an id, or an error that says how to add one. */
+export async function accountOf(store: Store, id: string): Promise<Account> {
+  const account = (await store.accounts()).find((found) => found.id === id);
+  if (account !== undefined) return account;
+  throw new SettingsError(`The store has no account ${id}. Add it first: accounts add --id ${id}.`);
 }
 
 /** A flag that the command cannot do without. */

@@ -4,6 +4,6 @@ export interface CommandIo {
   readonly stdin: AsyncIterable<Uint8Array | string>;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
-  /** Settles when the command is to end: the first signal. */
-  readonly stop: Promise<void>;
+  /** Settles at the first signal. Until a command waits for it, a signal just ends the process: batches are whole or absent. */
+  stopped(): Promise<void>;
 }

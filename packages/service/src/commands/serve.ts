@@ -17,10 +17,11 @@ interface Ready {
 /** Serves until it is told to stop. */
 export async function serve(given: Settings, io: CommandIo): Promise<number> {
   const running = given.sandbox === true ? await serveSandbox(given, io) : await serveMirror(given, io);
+  const stopped = io.stopped();
   const { url, legacyUrl, accounts } = running.ready;
   if (given['ready-json'] === true) io.stdout.write(`${JSON.stringify({ url, legacyUrl, accounts })}\n`);
   else io.stderr.write(`The call-attribution API listens at ${url}\n`);
-  await io.stop;
+  await stopped;
   await running.close();
   return 0;
 }

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { SettingsError } from '../config/read-settings.ts';
 import { exportCalls, importCalls, type RecordForm } from '../mirror/transfer.ts';
 import type { Store } from '../store/store.ts';
-import { needed } from './accounts.ts';
+import { accountOf, needed } from './accounts.ts';
 import type { CommandIo } from './io.ts';
 
 /** Flags of the upkeep commands. */
@@ -32,7 +32,8 @@ export const upkeep: Readonly<Record<string, Upkeep>> = {
   },
   async export(store, flags, io, file) {
     const target = needed(file, 'a file (or - for stdout)');
-    const calls = exportCalls(store, needed(flags.id, '--id'), { form: formOf(flags.form) });
+    const { id } = await accountOf(store, needed(flags.id, '--id'));
+    const calls = exportCalls(store, id, { form: formOf(flags.form) });
     if (target === '-') for await (const line of calls) await written(io.stdout, line);
     else await writeFile(target, calls);
     return 0;
