@@ -268,6 +268,12 @@ describe('summarize_calls', () => {
     expect(result.summary).toContain('137 groups; the 10 largest are shown, the others have 127 calls (93%)');
   });
 
+  it('does not offer more groups than fit into the budget', async () => {
+    const result = await summarize({ group_by: ['sid', 'url_tag'], limit: 200 }, { budget: 1000 });
+    expect(result.rows.length).toBeLessThan(137);
+    expect(result.summary).toContain('More do not fit');
+  });
+
   it('tells its progress when asked', async () => {
     const seen: unknown[] = [];
     await createServer(fakeClient(makeCalls(1200))).call(

@@ -12,6 +12,7 @@ import { readAll } from './read-all.ts';
 import { defineTool, readsService, type ToolContext } from './tool.ts';
 
 const textLimit = 80;
+const defaultLimit = 20;
 
 /** Fields that show in every summary, if only in its bounds and measures. */
 const measuredFields = ['date_added', 'talk_minutes'];
@@ -30,7 +31,7 @@ export const summarizeCalls = defineTool({
       .max(3)
       .optional()
       .describe('Fields, day, hour, weekday, month; default channel'),
-    limit: z.number().int().min(1).max(200).optional().describe('Groups, default 20'),
+    limit: z.number().int().min(1).max(200).optional().describe(`Groups, default ${defaultLimit}`),
   }),
   output: z.object({
     summary: z.string(),
@@ -55,11 +56,12 @@ export const summarizeCalls = defineTool({
     const units = keys.specs.concat(context.fields.filter((spec) => measuredFields.includes(spec.name)));
     const notes = [...chosen.notes, ...fieldNotes(units, context), ...read.notes];
     const ranked = grouping.ranked();
-    const rows = ranked.slice(0, args.limit ?? 20).map((group) => measured(group, grouping));
+    const wanted = ranked.slice(0, args.limit ?? defaultLimit);
+    const rows = wanted.map((group) => measured(group, grouping));
     const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 200;
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - words));
     return {
-      summary: `${read.sentence} ${groupsSentence(shown.length, ranked, grouping)}`,
+      summary: `${read.sentence} ${groupsSentence(shown.length, wanted.length, ranked, grouping)}`,
       filter: chosen.text,
       columns,
       rows: shown,
@@ -109,11 +111,12 @@ function measured(group: Group, all: Grouping): Cell[] {
   return [...group.key, group.calls, share, group.tenths / 10, mean];
 }
 
-function groupsSentence(shown: number, ranked: readonly Group[], all: Grouping): string {
+function groupsSentence(shown: number, wanted: number, ranked: readonly Group[], all: Grouping): string {
   if (ranked.length === 0) return '';
   const groups = counted(ranked.length, 'group', 'groups');
   if (shown === ranked.length) return `${groups}, all shown.`;
   const rest = ranked.slice(shown).reduce((sum, group) => sum + group.calls, 0);
   const share = Math.round((rest / all.calls) * 100);
-  return `${groups}; the ${shown} largest are shown, the others have ${counted(rest, 'call', 'calls')} (${share}%). A higher limit shows more.`;
+  const more = shown < wanted ? 'More do not fit: narrow the question.' : 'A higher limit shows more.';
+  return `${groups}; the ${shown} largest are shown, the others have ${counted(rest, 'call', 'calls')} (${share}%). ${more}`;
 }
