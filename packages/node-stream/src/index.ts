@@ -55,11 +55,11 @@ export type { Encoding } from './sinks/encoding.ts';
 export { type FileSink, type FileSinkOptions, fileSink } from './sinks/file-sink.ts';
 export { type SliceFiles, type SliceFilesOptions, sliceFiles } from './sinks/slice-files.ts';
 export {
-  CallByteStream,
+  type CallByteStream,
   type CallByteStreamOptions,
   createCallByteStream,
 } from './source/call-byte-stream.ts';
-export { CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
+export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
 export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
 export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
 export type { PageClient } from './source/page-client.ts';

@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { Verdict } from '../progress/progress.ts';
 import { ndjsonOf } from './ndjson.ts';
 import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
@@ -17,7 +20,14 @@ export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
  * Every record of a query, once, as lines of JSON in the words of the server, cut out of its pages without parsing.
  * Its checkpoint moves page by page: a page counts as taken when all of its bytes were.
  */
-export class CallByteStream extends SessionStream {
+export interface CallByteStream extends Readable {
+  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
+  readonly verdict: Promise<Verdict>;
+  /** Where to go on from: covers the pages the consumer has taken so far. */
+  checkpoint(): Checkpoint;
+}
+
+class LineStream extends SessionStream implements CallByteStream {
   #lines: Buffer | null = null;
   #batch: Batch | null = null;
   readonly #hasMarks: boolean;
@@ -62,5 +72,5 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallByteStream {
-  return new CallByteStream(client, options);
+  return new LineStream(client, options);
 }

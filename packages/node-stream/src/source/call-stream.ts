@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { sizeOf } from '../checkpoint/ledger.ts';
+import type { Mark } from '../operators/mark.ts';
+import type { Verdict } from '../progress/progress.ts';
 import { sliceOf } from '../windows/span.ts';
 import { bury } from './dead-record.ts';
 import { StreamError } from './errors.ts';
@@ -20,10 +23,23 @@ export interface CallStreamOptions extends StreamOptions {
 }
 
 /**
- * Every record of a query, once, as an object-mode Readable of `Call`. Ends only when each slice was proved whole;
- * otherwise it fails with an `IncompleteError`. Emits `verdict` before its end and `slice` as slices are done.
+ * Every record of a query, once, as an object-mode Readable. Ends only when each slice was proved whole; otherwise it
+ * fails with an `IncompleteError`. Emits `verdict` before its end, and `slice` as slices are done.
  */
-export class CallStream extends SessionStream {
+export interface CallStream<T = Call> extends Readable {
+  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
+  readonly verdict: Promise<Verdict>;
+  /** Where to go on from: covers exactly what the consumer has taken so far. */
+  checkpoint(): Checkpoint;
+  /** The same records by whole pages, parsed when asked for. Use it instead of reading records, not beside it. */
+  pages(): AsyncGenerator<StreamPage, void, void>;
+  /** A web stream: of records, or of whole pages, which is many times cheaper. */
+  toWeb(options?: { by?: 'record' }): ReadableStream<T>;
+  toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
+  [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
+}
+
+class RecordStream extends SessionStream implements CallStream<Call | Mark> {
   readonly #options: CallStreamOptions;
   #batch: Batch | null = null;
   #at = 0;
@@ -34,16 +50,14 @@ export class CallStream extends SessionStream {
     this.#options = options;
   }
 
-  /** The same records by whole pages, parsed when asked for. Use it instead of reading records, not beside it. */
   pages(): AsyncGenerator<StreamPage, void, void> {
     this.#claim('pages');
     return this.#walkPages();
   }
 
-  /** A web stream: of records, or of whole pages, which is many times cheaper. */
-  toWeb(options?: { by?: 'record' }): ReadableStream<Call>;
+  toWeb(options?: { by?: 'record' }): ReadableStream<Call | Mark>;
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
-  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call> | ReadableStream<StreamPage> {
+  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call | Mark> | ReadableStream<StreamPage> {
     if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
     return Readable.toWeb(this);
   }
@@ -133,6 +147,14 @@ export class CallStream extends SessionStream {
 }
 
 /** Every record of a query, once, as an object-mode Readable. */
-export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
-  return new CallStream(client, options);
+export function createCallStream(
+  client: PageClient,
+  options: CallStreamOptions & { marks: true },
+): CallStream<Call | Mark>;
+export function createCallStream(client: PageClient, options?: CallStreamOptions): CallStream;
+export function createCallStream(
+  client: PageClient,
+  options: CallStreamOptions = {},
+): CallStream<Call | Mark> {
+  return new RecordStream(client, options);
 }
