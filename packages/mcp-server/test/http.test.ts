@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
-import { makeCalls } from '@call-attribution/core/testing';
+import { apiKeys, createClient } from '@call-attribution/core';
+import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -266,6 +267,22 @@ describe('the door', () => {
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
     expect(answer.text).not.toContain(token);
+  });
+
+  it('keeps its token to itself: the API sees only its own keys', async () => {
+    const api = await startHostileServer({ calls: makeCalls(3) });
+    const client = createClient({ baseUrl: api.url, auth: apiKeys('an-access-key', 'a-secret-key') });
+    endpoint = await serveHttp(createServer(client), { port: 0, auth: { token } });
+    const answer = await send(endpoint.url, {
+      headers: { ...plain, authorization: `Bearer ${token}` },
+      body: rpc('tools/call', { name: 'count_calls', arguments: {} }),
+    });
+    expect(answer.json).toMatchObject({ result: { structuredContent: { total: 3 } } });
+    const [seen] = api.requests;
+    expect(seen?.headers).toMatchObject({ access_key: 'an-access-key', secret_key: 'a-secret-key' });
+    expect(JSON.stringify(seen)).not.toContain(token);
+    await client.close();
+    await api.close();
   });
 
   it('asks a verifier about a token and shows where to get one', async () => {
