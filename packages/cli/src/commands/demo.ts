@@ -96,13 +96,13 @@ async function toolCall(client: Client, width: number, style: Style): Promise<st
   const { content } = await callTool(server, 'summarize_calls', request);
   const answer = content.map(({ text }) => text).join('\n');
   const ask = style.cyan(`→ summarize_calls ${JSON.stringify(request)}`);
-  return [
-    ask,
-    ...folded(answer, width - 5)
-      .slice(0, 12)
-      .map((line) => `← ${line}`),
-  ].map((line) => `   ${line}`);
+  const lines = folded(answer, width - 5);
+  const shown = lines.length > mostLines ? [...lines.slice(0, mostLines), '…'] : lines;
+  return [ask, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);
 }
+
+// Enough to see what an assistant gets; it reads the rest, too.
+const mostLines = 4;
 
 // The answer is written for a program to read: it has no spaces to break at.
 function folded(text: string, width: number): string[] {
