@@ -115,10 +115,16 @@ function streamOptions(
 
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
 function typedOptions(args: Args, settings: Settings): string {
-  const parts = ['q', 'from', 'until', 'on', 'min-talk', 'columns'].map(
-    (name) => [name, args.text(name)] as const,
-  );
+  const texts = ['q', 'from', 'until', 'on', 'min-talk'].flatMap((name) => {
+    const value = args.text(name);
+    return value === null ? [] : [`--${name} ${value}`];
+  });
+  const columns = args.list('columns');
   const flags = ['include-extensions', 'bom', 'spreadsheet-safe'].filter((name) => args.flag(name));
-  const given = parts.flatMap(([name, value]) => (value === null ? [] : [`--${name} ${value}`]));
-  return [settings.apiVersion.value, ...given, ...flags.map((name) => `--${name}`)].join(' ');
+  return [
+    settings.apiVersion.value,
+    ...texts,
+    ...(columns.length > 0 ? [`--columns ${columns.join(',')}`] : []),
+    ...flags.map((name) => `--${name}`),
+  ].join(' ');
 }
