@@ -10,13 +10,23 @@ const reportTempFolder = join(root, 'node_modules/.cache/api');
 mkdirSync(reportTempFolder, { recursive: true });
 let failed = false;
 
-for (const { name, dir } of packages) {
+// A package with more than one entry has a report for each: core, core.testing and so on.
+const surfaces = packages.flatMap(({ name, dir, manifest }) =>
+  Object.entries(/** @type {Record<string, string | { types: string }>} */ (manifest.exports)).flatMap(
+    ([path, target]) =>
+      typeof target === 'string'
+        ? []
+        : [{ name: name + path.slice(1).replaceAll('/', '.'), dir, types: target.types }],
+  ),
+);
+
+for (const { name, dir, types } of surfaces) {
   const config = ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(dir, 'package.json'),
     configObject: {
       projectFolder: dir,
-      mainEntryPointFilePath: join(dir, 'dist/index.d.ts'),
+      mainEntryPointFilePath: join(dir, types),
       compiler: { tsconfigFilePath: join(dir, 'tsconfig.build.json') },
       apiReport: {
         enabled: true,
@@ -48,5 +58,5 @@ for (const { name, dir } of packages) {
   }
   if (result.errorCount > 0) failed = true;
 }
-console.log(`${packages.length} public surfaces ${check ? 'checked' : 'written'}`);
+console.log(`${surfaces.length} public surfaces ${check ? 'checked' : 'written'}`);
 process.exitCode = failed ? 1 : 0;
