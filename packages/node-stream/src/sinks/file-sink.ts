@@ -55,7 +55,7 @@ class PartFileSink<T> extends Writable implements FileSink {
     this.#state = state;
     this.#file = new PartFile(path, durable);
     this.#resumable = encode === undefined || encoders(encode).every(({ resumable }) => resumable);
-    this.#encoder = encode ? beginEncoding(encode, state !== null, this.#abort.signal) : null;
+    this.#encoder = encode ? beginEncoding(encode, (state?.bytes ?? 0) > 0, this.#abort.signal) : null;
   }
 
   get bytes(): number {
