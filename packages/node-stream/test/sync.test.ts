@@ -228,6 +228,14 @@ describe('fileState', () => {
     await unlock?.();
   });
 
+  test('takes over the lock of an earlier run that had the same process id, as in a container', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(`${path}.lock`, String(process.pid));
+    const unlock = await fileState(path).lock?.();
+    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'state_locked' });
+    await unlock?.();
+  });
+
   test('refuses a file that is no state', async () => {
     const path = join(folder, 'state.json');
     await writeFile(path, '{"version":1}');

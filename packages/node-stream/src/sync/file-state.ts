@@ -1,4 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { writeWhole } from '../sinks/part-file.ts';
 import { StateError, type StateStore, type SyncState } from './sync-state.ts';
 
@@ -24,23 +26,43 @@ async function readState(path: string): Promise<SyncState | null> {
   }
 }
 
+/** Locks this process holds. In a container each run has the same process id, so a file with it may be of one before. */
+const held = new Set<string>();
+
 async function lock(path: string): Promise<() => Promise<void>> {
+  const name = resolve(path);
+  if (held.has(name)) throw locked(process.pid, path);
+  held.add(name);
+  try {
+    await claim(path);
+  } catch (error) {
+    held.delete(name);
+    throw error;
+  }
+  return async () => {
+    await rm(path, { force: true });
+    held.delete(name);
+  };
+}
+
+async function claim(path: string): Promise<void> {
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       const file = await open(path, 'wx');
       await file.writeFile(String(process.pid));
       await file.close();
-      return () => rm(path, { force: true });
+      return;
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error;
     }
-    const owner = Number(await readOrNull(path));
-    if (isRunning(owner)) {
-      throw new StateError(
-        'state_locked',
-        `Process ${owner} syncs with this state; wait for it, or remove ${path} when that is no sync.`,
-      );
+    const text = await readOrNull(path);
+    // Another run may have made the file and be about to write its id.
+    if (text === '' && attempt === 0) {
+      await delay(100);
+      continue;
     }
+    const owner = Number(text);
+    if (owner !== process.pid && isRunning(owner)) throw locked(owner, path);
     await rm(path, { force: true });
   }
   throw new StateError(
@@ -48,6 +70,12 @@ async function lock(path: string): Promise<() => Promise<void>> {
     `${path} is made again and again; another sync is starting. Try later.`,
   );
 }
+
+const locked = (owner: number, path: string): StateError =>
+  new StateError(
+    'state_locked',
+    `Process ${owner} syncs with this state; wait for it, or remove ${path} when that is no sync.`,
+  );
 
 function isRunning(pid: number): boolean {
   if (!(pid > 0)) return false;
