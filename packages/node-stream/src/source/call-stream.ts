@@ -52,14 +52,28 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
 
   pages(): AsyncGenerator<StreamPage, void, void> {
     this.#claim('pages');
-    return this.#walkPages();
+    const walk = this.#walkPages();
+    // A generator that waits for a page would only hear of its end when the page is there.
+    const leave = walk.return.bind(walk);
+    const fail = walk.throw.bind(walk);
+    return Object.assign(walk, {
+      return: () => {
+        this.destroy();
+        return leave();
+      },
+      throw: (error: unknown) => {
+        this.destroy();
+        return fail(error);
+      },
+    });
   }
 
   toWeb(options?: { by?: 'record' }): ReadableStream<Call | Mark>;
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
   toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call | Mark> | ReadableStream<StreamPage> {
     if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
-    return Readable.toWeb(this);
+    // No queue of its own: what lies in it would count as taken.
+    return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
   }
 
   override _read(): void {
@@ -87,8 +101,9 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     let wantsMore = true;
     while (wantsMore && this.#at < size) {
       const index = keep?.[this.#at] ?? this.#at;
-      this.#at += 1;
       const call = this.#parse(batch, index);
+      // Only now: the place of a failure lies before the record that failed.
+      this.#at += 1;
       if (call !== null) wantsMore = this.push(call);
     }
     if (this.#at < size) return false;

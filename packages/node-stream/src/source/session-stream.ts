@@ -111,6 +111,8 @@ export abstract class SessionStream extends Readable {
   }
 
   #settle(): void {
+    // Behind setEncoding the buffer counts characters, of which there are fewer than bytes: only its end is sure.
+    if (this.readableEncoding !== null && this.readableLength > 0) return;
     this.session.ledger.settle(this.readableLength + this.heldBack);
   }
 

@@ -68,10 +68,17 @@ export function sift(slice: SliceRead, page: RawPage, index: number, sids: reado
   for (const sid of sids) pass.sids.add(sid);
   if (pass.sids.size !== before + sids.length) return { trouble: 'repeated_sid' };
   pass.count += sids.length;
+  if (slice.resume !== null && reachesNot(pass, slice.resume.taken, sids.length))
+    return { trouble: 'changed_since_checkpoint' };
   if (pass.count === pass.total && index === 0 && slice.sent.size === 0 && slice.resume === null) {
     return { keep: null, again: 0, changed: 0 };
   }
   return pick(slice, page, sids);
+}
+
+/** Whether a slice holds fewer records than an earlier run took of it: then the place says nothing any more. */
+function reachesNot({ total, count, rows }: Pass, taken: number, got: number): boolean {
+  return total === null ? got < rows && count < taken : total < taken;
 }
 
 function pageTrouble({ pass, sealed }: SliceRead, page: RawPage, index: number): Trouble | null {

@@ -89,6 +89,13 @@ export class Slicer {
     return this.#regions(slice, page, sample, known ?? (await findLower(first, last - first, few, before)));
   }
 
+  /** Finds out how upper ends are written, by a call of a page. */
+  async findStyle(page: RawPage): Promise<BoundStyle | null> {
+    const [known] = this.#sample(page).times;
+    if (known !== undefined) this.style = await chooseStyle(this.#settings.query, known, this.#ask);
+    return this.style;
+  }
+
   #regions({ span }: SliceRead, page: RawPage, sample: Sample, lower: number): Region[] {
     const total = page.range?.total ?? 0;
     const { records: capacity } = this.#capacity;

@@ -96,6 +96,8 @@ export class Walk {
         throw StreamError.from(error, { slice: sliceOf(head.slice.span), page: head.index });
       }
     }
+    // A walk that was closed has nothing left either, but it is not at its end.
+    this.#abort.signal.throwIfAborted();
     return null;
   }
 
@@ -128,6 +130,7 @@ export class Walk {
   async #take(head: PageNode, { page, error }: Outcome): Promise<Batch | null> {
     if (page === undefined) return this.#failed(head, error);
     const { slice, index, probe } = head;
+    if (await this.#isMisread(slice, page)) return this.#refetch(head);
     if (!isInside(slice.span, page)) throw StreamError.rangeIgnored(sliceOf(slice.span));
     if (index === 0) {
       const next = this.#slicer.judge(slice, page, probe);
@@ -165,7 +168,8 @@ export class Walk {
   #failed(head: PageNode, error: unknown): null {
     const { slice, index } = head;
     const { query } = this.#settings;
-    if (index === 0 && this.#slicer.style === null && query.hasExclusiveBound && isRefusal(error)) {
+    const hasExclusiveBound = query.hasExclusiveBound || slice.span.to !== null;
+    if (index === 0 && this.#slicer.style === null && hasExclusiveBound && isRefusal(error)) {
       this.#slicer.style = 'closed';
       return this.#refetch(head);
     }
@@ -201,6 +205,12 @@ export class Walk {
   async #ask(filter: Parameters<Ask>[0]): Promise<number | null> {
     const request = { filter, rows: 1, start: 0, signal: this.#abort.signal };
     return (await this.#settings.client.fetchPage(request)).range?.total ?? null;
+  }
+
+  /** A slice of an earlier run has a cut end before it is known how such ends are read: whether it was misread. */
+  async #isMisread({ span }: SliceRead, page: RawPage): Promise<boolean> {
+    if (span.to === null || this.#slicer.style !== null || page.count === 0) return false;
+    return (await this.#slicer.findStyle(page)) === 'closed';
   }
 
   #refetch(head: PageNode): null {

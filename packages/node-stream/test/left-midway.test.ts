@@ -1,0 +1,205 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type Checkpoint,
+  createCallByteStream,
+  createCallStream,
+  fileSink,
+  Mark,
+  memoryState,
+  StreamError,
+  syncCalls,
+  toCsv,
+  toJsonArray,
+} from '../src/index.ts';
+import { FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
+
+const options = { now: () => Date.UTC(2026, 5, 1), rows: 40 };
+const records = fakeRecords(500);
+const expected = records.map(({ sid }) => sid);
+
+/** A promise that only the end of a request settles, as for a server that is silent. */
+const silent = ({ signal }: PageQuery, seen: string[]) =>
+  new Promise<void>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      seen.push('aborted');
+      reject(signal.reason);
+    });
+  });
+
+describe('a read that is called off between two pages', () => {
+  test.each(['signal', 'destroy'])('is no read that came to its end: %s', async (how) => {
+    const abort = new AbortController();
+    const stream = createCallStream(new FakeServer(records), { ...options, signal: abort.signal });
+    const verdicts: unknown[] = [];
+    stream.on('verdict', (verdict) => verdicts.push(verdict));
+    stream.on('error', () => {});
+    const read = async () => {
+      for await (const _ of stream.pages()) {
+        if (how === 'signal') abort.abort();
+        else stream.destroy();
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
+    expect(verdicts).toEqual([]);
+    expect(await stream.verdict).toMatchObject({ complete: false });
+  });
+
+  test('leaves a sync where it was, and the next one goes on', async () => {
+    const abort = new AbortController();
+    const state = memoryState();
+    const server = new FakeServer(records);
+    const sids = new Set<string>();
+    const run = async (signal?: AbortSignal) => {
+      for await (const { call } of syncCalls(server, { ...options, state, ...(signal && { signal }) })) {
+        sids.add(call.sid);
+        if (sids.size === 60) abort.abort();
+      }
+    };
+    await expect(run(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await state.load()).toMatchObject({ watermark: null, run: { from: null } });
+    await run();
+    expect([...sids].sort()).toEqual(expected);
+  });
+});
+
+describe('a reader that leaves while a page is on its way', () => {
+  test('ends the request: by the iterator of pages', async () => {
+    const seen: string[] = [];
+    const server = new FakeServer(records, { delay: (request) => silent(request, seen) });
+    const pages = createCallStream(server, options).pages();
+    const next = pages.next();
+    const left = pages.return();
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+    await left;
+    expect(seen).toEqual(['aborted']);
+  });
+
+  test('ends the request: by the web stream of pages', async () => {
+    const seen: string[] = [];
+    let reached = () => {};
+    const asked = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const server = new FakeServer(records, {
+      delay: (request) => {
+        reached();
+        return silent(request, seen);
+      },
+    });
+    const reader = createCallStream(server, options).toWeb({ by: 'page' }).getReader();
+    const read = reader.read();
+    await asked;
+    await Promise.allSettled([reader.cancel(), read]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual(['aborted']);
+  });
+});
+
+describe('a checkpoint', () => {
+  test.each(['refused', 'inclusive'] as const)(
+    'inside a slice is gone on from where upper ends are read in another way: %s',
+    async (exclusive) => {
+      const server = new FakeServer(
+        fakeRecords(200, (i) => (i % 3 === 0 ? 0 : 1)),
+        { exclusive },
+      );
+      for (const take of [10, 56, 79, 125, 190]) {
+        const stream = createCallStream(server, options);
+        const sids: string[] = [];
+        for await (const call of stream) if (sids.push(call.sid) === take) break;
+        const checkpoint = stream.checkpoint();
+        const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
+        expect([...sids, ...rest.map(({ sid }) => sid)]).toEqual(server.records.map(({ sid }) => sid));
+      }
+    },
+  );
+
+  test('says nothing of a slice that holds fewer records than were taken of it', async () => {
+    const server = new FakeServer(fakeRecords(30));
+    const stream = createCallStream(server, options);
+    let taken = 0;
+    for await (const _ of stream) if (++taken === 20) break;
+    const late = { sid: 'late', date_added: '2026-01-01 00:03:30' };
+    server.records = [...server.records.slice(0, 10), late];
+    const checkpoint = stream.checkpoint();
+    const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
+    expect(rest.map(({ sid }) => sid)).toContain('late');
+  });
+
+  test('of a failure lies before the record that failed', async () => {
+    const server = new FakeServer(records);
+    const fetchPage = server.fetchPage.bind(server);
+    server.fetchPage = async (query) => {
+      const page = await fetchPage(query);
+      const record = (i: number) => {
+        const call = page.record(i);
+        if (call.sid === expected[130]) throw new Error('broken on the way');
+        return call;
+      };
+      return { ...page, record };
+    };
+    const sids: string[] = [];
+    let checkpoint: Checkpoint | null = null;
+    try {
+      for await (const { sid } of createCallStream(server, options)) sids.push(sid);
+    } catch (error) {
+      if (error instanceof StreamError) checkpoint = error.checkpoint;
+    }
+    expect(sids).toHaveLength(130);
+    const rest = await createCallStream(new FakeServer(records), { ...options, checkpoint }).toArray();
+    expect([...sids, ...rest.map(({ sid }) => sid)]).toEqual(expected);
+  });
+
+  test('does not cover what lies in the queue of a web stream', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const reader = stream.toWeb().getReader();
+    const sids: string[] = [];
+    for (let i = 0; i < 10; i += 1) sids.push((await reader.read()).value?.sid ?? '');
+    await new Promise((resolve) => setImmediate(resolve));
+    const checkpoint = stream.checkpoint();
+    await reader.cancel();
+    const rest = await createCallStream(new FakeServer(records), { ...options, checkpoint }).toArray();
+    expect(new Set([...sids, ...rest.map(({ sid }) => sid)]).size).toBe(500);
+  });
+
+  test('does not cover lines in the buffer of a byte stream that was given an encoding', async () => {
+    const wide = records.map((record) => ({ ...record, note: '美'.repeat(400) }));
+    const stream = createCallByteStream(new FakeServer(wide), { ...options, rows: 20 });
+    stream.setEncoding('utf8');
+    let text = '';
+    while (text.length < 50_000) {
+      const piece: unknown = stream.read(500);
+      if (typeof piece === 'string') text += piece;
+      else await new Promise((resolve) => setImmediate(resolve));
+      expect(stream.checkpoint().delivered).toBeLessThanOrEqual(text.split('\n').length - 1);
+    }
+    stream.destroy();
+  });
+});
+
+describe('a file whose first slices held nothing', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'left-midway-'));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('has its beginning when it is gone on with', async () => {
+    for (const [name, encode, whole] of [
+      ['a.csv', () => toCsv<{ sid: string }>({ columns: ['sid'] }), 'sid\r\na\r\n'],
+      ['a.json', () => toJsonArray<{ sid: string }>(), '[\n{"sid":"a"}\n]\n'],
+    ] as const) {
+      const path = join(folder, name);
+      const checkpoint: Checkpoint = { version: 1, query: '', done: [], place: null, total: 0, delivered: 0 };
+      const begun = fileSink(path, { encode: encode() });
+      await new Promise((resolve) => begun.write(new Mark({ checkpoint }), resolve));
+      await finished(begun.destroy()).catch(() => {});
+      const sink = fileSink(path, { encode: encode(), resume: true });
+      expect(sink.checkpoint).toEqual(checkpoint);
+      await pipeline(Readable.from([{ sid: 'a' }]), sink);
+      expect(readFileSync(path, 'utf8')).toBe(whole);
+    }
+  });
+});
