@@ -175,6 +175,22 @@ describe('a request', () => {
     socket.destroy();
   });
 
+  test.each(['gzip', 'br'])(
+    'for a page of many slices gets the same records packed as %s',
+    async (encoding) => {
+      const { get } = await started();
+      const plain = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': 'identity' });
+      const packed = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': encoding });
+      expect([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')]).toEqual([
+        null,
+        encoding,
+      ]);
+      const records = await packed.json();
+      expect(records).toHaveLength(300);
+      expect(records).toEqual(await plain.json());
+    },
+  );
+
   test('with a key that was revoked or an account that was switched off is refused within seconds', async () => {
     let time = 0;
     const own = await openStore('sqlite::memory:');
