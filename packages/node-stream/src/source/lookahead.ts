@@ -42,7 +42,7 @@ export interface RegionNode {
 export type Node = PageNode | RestNode | RegionNode;
 
 /**
- * How many pages may be held at once. It begins low and doubles each time the consumer had to wait, so that a consumer
+ * How many pages may be held at once. It begins at half and doubles each time the consumer had to wait, so that a consumer
  * slower than the network is never read far ahead for; it shrinks when all that was asked for lies ready.
  */
 export class Lookahead {
@@ -53,7 +53,7 @@ export class Lookahead {
 
   constructor(limits: LookaheadLimits) {
     this.#limits = limits;
-    this.#depth = Math.min(2, limits.pages);
+    this.#depth = Math.max(Math.min(2, limits.pages), limits.pages >> 1);
   }
 
   /** Tells how the consumer, when it asked for more, found the first page and those behind it. */
