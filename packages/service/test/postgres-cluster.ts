@@ -64,20 +64,19 @@ async function startCluster(bin: string): Promise<TestPostgres> {
     '-c',
     'max_connections=60',
   ];
-  const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings], {
+  // The shell waits for the end of its input, which comes when the tests end in whatever way, killed ones too.
+  const script = '"$@" & cat > /dev/null; kill -INT $!; wait $!; rm -rf "$HOME"';
+  const server = spawn('sh', ['-c', script, 'sh', join(bin, 'postgres'), '-D', data, ...settings], {
     ...owner,
     env,
-    cwd: folder,
-    stdio: 'ignore',
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
   });
-  const killed = () => server.kill('SIGQUIT');
-  process.once('exit', killed);
   const url = `postgres://calls@localhost/postgres?host=${encodeURIComponent(folder)}`;
   await answering(url, server);
   return onServer(url, async () => {
-    process.removeListener('exit', killed);
     const gone = new Promise((done) => server.once('exit', done));
-    server.kill('SIGINT');
+    server.stdin?.end();
     await gone;
     rmSync(folder, { recursive: true, force: true });
   });
