@@ -18,7 +18,9 @@ interface Row {
 }
 
 const always = (fault: Fault): Fault[] => [fault, fault, fault, fault];
-const short = { timeout: { connect: 500, idle: 40, attempt: 120, total: 2000 } };
+// Long enough that a busy machine does not make a deadline pass by itself.
+const short = { timeout: { connect: 5000, idle: 250, attempt: 600, total: 20_000 } };
+const twice = { ...short, retry: { attempts: 2, baseDelay: 1 } };
 const large = (): Fault => faults.body((bytes) => Buffer.concat([bytes, Buffer.alloc(200_000, 0x20)]));
 
 const table: Row[] = [
@@ -40,26 +42,26 @@ const table: Row[] = [
   {
     name: 'silence, each time',
     faults: always(faults.silence()),
-    options: short,
-    outcome: { error: 'idle_timeout', attempts: 4 },
+    options: twice,
+    outcome: { error: 'idle_timeout', attempts: 2 },
   },
   { name: 'a stalled body', faults: [faults.stall()], options: short, outcome: { ok: 2 } },
   {
     name: 'a stalled body, each time',
     faults: always(faults.stall()),
-    options: short,
-    outcome: { error: 'idle_timeout', attempts: 4 },
+    options: twice,
+    outcome: { error: 'idle_timeout', attempts: 2 },
   },
   {
     name: 'a dripping body that beats the idle deadline but not that of the attempt',
     faults: always(faults.drip(64, 15)),
-    options: short,
-    outcome: { error: 'attempt_timeout', attempts: 4 },
+    options: twice,
+    outcome: { error: 'attempt_timeout', attempts: 2 },
   },
   {
     name: 'a total deadline that passes first',
     faults: always(faults.drip(64, 15)),
-    options: { timeout: { idle: 500, attempt: 500, total: 60 } },
+    options: { timeout: { idle: 5000, attempt: 5000, total: 200 } },
     outcome: { error: 'total_timeout', attempts: 1 },
   },
   { name: 'a slow body within all deadlines', faults: [faults.drip(16_384, 5)], outcome: { ok: 1 } },
