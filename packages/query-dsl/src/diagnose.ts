@@ -20,8 +20,12 @@ const partEnd = (text: string, start: number): number => {
   return wholePart.lastIndex;
 };
 
+/** Callers without types may hand over anything: its type is then an unknown field, and no crash. */
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : typeof value);
+
 /** Reads on after each problem: gives all problems, all warnings and the parts that are right. Never throws for a text. */
-export function diagnose(text: string, options: ParseOptions = {}): Diagnosis {
+export function diagnose(input: string, options: ParseOptions = {}): Diagnosis {
+  const text = asText(input);
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const filter = read(text, options, problems, partEnd) ?? { clauses: [] };

@@ -24,13 +24,11 @@ const sloppyComma = /and\s*/iy;
  * first part that has a problem, or everywhere when `resume` says where a faulty part ends.
  */
 export function read(
-  input: string,
+  text: string,
   options: ParseOptions,
   problems?: Problem[],
   resume?: (text: string, start: number) => number,
 ): Filter | undefined {
-  // Callers without types may hand over anything: `undefined` is then an unknown field, and no crash.
-  const text = `${input}`;
   const { maxLength = 1e6, maxClauses = 1e4 } = options;
   const fields = knownFields(options.version, options.fields);
   const reader: Reader = { text, fields, names: Object.keys(fields), problems, pos: 0 };

@@ -1,4 +1,4 @@
-import { diagnose } from './diagnose.ts';
+import { asText, diagnose } from './diagnose.ts';
 import type { Filter } from './filter.ts';
 import type { Problem } from './problem.ts';
 import { type ParseOptions, read } from './read.ts';
@@ -41,7 +41,8 @@ class Failure {
 }
 
 /** Reads a filter. Never throws for a text, whatever stands in it. */
-export function safeParse(text: string, options: SafeParseOptions = {}): ParseResult {
+export function safeParse(input: string, options: SafeParseOptions = {}): ParseResult {
+  const text = asText(input);
   const filter = read(text, options);
   if (filter === undefined)
     return options.lenient === true ? mend(text, options) : new Failure(text, options);
