@@ -1,6 +1,8 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 
 const hour = 3_600_000;
+// Before it no zone changed its offset, and formats count days by the Julian calendar.
+const earliest = Date.UTC(1700, 0, 1);
 const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
 
@@ -46,18 +48,29 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 
 /** How far the clocks of a zone are ahead of UTC at an instant, in milliseconds. */
 export function offsetAt(zone: string, epochMs: number): number {
-  // Zones change their offset on whole quarter hours of UTC; within one it stays.
-  const quarter = Math.floor(epochMs / (hour / 4)) * (hour / 4);
-  const key = `${zone} ${quarter}`;
+  // Most hours have one offset. Within the others the second counts: some zones have set their clocks at 00:01.
+  const begin = Math.floor(Math.max(epochMs, earliest) / hour) * hour;
+  const offset = knownOffset(zone, begin);
+  return offset === knownOffset(zone, begin + hour)
+    ? offset
+    : exactOffset(zone, Math.floor(epochMs / 1000) * 1000);
+}
+
+function knownOffset(zone: string, epochMs: number): number {
+  const key = `${zone} ${epochMs}`;
   const known = offsets.get(key);
   if (known !== undefined) return known;
-  const part: Record<string, number> = {};
-  for (const { type, value } of formatOf(zone).formatToParts(quarter)) part[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour: h = 0, minute = 0, second = 0 } = part;
-  const offset = Date.UTC(year, month - 1, day, h, minute, second) - quarter;
+  const offset = exactOffset(zone, epochMs);
   if (offsets.size > 50_000) offsets.clear();
   offsets.set(key, offset);
   return offset;
+}
+
+function exactOffset(zone: string, epochMs: number): number {
+  const part: Record<string, number> = {};
+  for (const { type, value } of formatOf(zone).formatToParts(epochMs)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour: h = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, h, minute, second) - epochMs;
 }
 
 /** Every instant at which the clocks of a zone show a local time, given as if it were UTC: none, one or two. */
