@@ -58,6 +58,17 @@ describe('toCall and fromCall', () => {
     expect(Object.getPrototypeOf(call)).toBe(Object.prototype);
     expect(fromCall(call, 'v2')).toHaveProperty('novel', 5);
   });
+  test.each(['1', 'another'])(
+    'a v3 name in a v2 record does not take the place of the v2 one (rank %s)',
+    (rank) => {
+      const [record] = makeWireCalls(1, 'v2');
+      const call = toCall(
+        { ...record, rank, baseuri: 'https://a.example/', first_touch: 'https://b.example/' },
+        'v2',
+      );
+      expect(call.first_touch).toBe('https://a.example/');
+    },
+  );
   test('strict refuses what report keeps, and names the field without its value', () => {
     const [record] = makeWireCalls(1, 'v3');
     const broken = { ...record, talk_minutes: 'Maria', ani: 5555550100 };

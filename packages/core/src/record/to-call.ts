@@ -40,8 +40,10 @@ export function toCall(record: unknown, version: Version, options: ToCallOptions
 }
 
 function withExtras(target: object, source: object, names: readonly string[]): object {
+  // A v2 record with a v3 name beside its own: the documented one is the value.
   for (const name of names)
-    put(target as Record<string, unknown>, name, (source as Record<string, unknown>)[name]);
+    if (!Object.hasOwn(target, name))
+      put(target as Record<string, unknown>, name, (source as Record<string, unknown>)[name]);
   return target;
 }
 
@@ -100,8 +102,11 @@ const documentedName = (neutral: string, version: Version): string =>
 
 function renamed(row: Row): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row))
+  for (const [name, value] of Object.entries(row)) {
+    const v2Name = v2Names[name];
+    if (v2Name !== undefined && Object.hasOwn(row, v2Name)) continue;
     put(copy, Object.hasOwn(renamedV2, name) ? (renamedV2[name] as string) : name, value);
+  }
   return copy;
 }
 
