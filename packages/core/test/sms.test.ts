@@ -146,6 +146,14 @@ describe('listSmsNumbers', () => {
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code });
   });
 
+  test('numeric character references are characters', async () => {
+    const number =
+      '<number sms_enabled="1" url="https://l.example/?a=1&#38;b=&#x32;">&#43;1&amp;#48;</number>';
+    expect(await read(xml(told(1, number)))).toEqual([
+      { number: '+1&#48;', smsEnabled: true, url: 'https://l.example/?a=1&b=2' },
+    ]);
+  });
+
   test('a hundred thousand numbers are read', async () => {
     const many = Array.from(
       { length: 100_000 },

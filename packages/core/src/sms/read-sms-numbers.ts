@@ -50,6 +50,8 @@ async function parseXml(text: string, body: Buffer): Promise<Node> {
     attributeNamePrefix: '@',
     parseTagValue: false,
     parseAttributeValue: false,
+    // Numeric character references (`&#38;`) are part of XML; the parser only takes them together with these.
+    htmlEntities: true,
     ignoreDeclaration: true,
     ignorePiTags: true,
     isArray: (name) => name === 'number',
