@@ -8,6 +8,14 @@ const ids = (calls: readonly Call[]): string[] => calls.map((call) => call.sid);
 const all = makeCalls(60);
 
 describe('pages and calls', () => {
+  test('servers that do not agree on the total are named, not asked for ever', async () => {
+    const { client } = await serve({
+      calls: makeCalls(20),
+      fault: (_, i) => faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
+    });
+    expect(await failure(collect(client.calls({ rows: 3 })))).toMatchObject({ code: 'list_moved' });
+  });
+
   test.each([
     [7, 0],
     [60, 0],

@@ -11,6 +11,8 @@ interface Walk {
   /** Page size in use: as asked, or what the server really gives. */
   size: number;
   total: number | null;
+  /** Steps back since the last page that brought something new. */
+  backSteps: number;
   /** Has a page been given out? */
   begun: boolean;
   /** Ids of the last two pages, to know a call again when the list has shifted. */
@@ -30,6 +32,7 @@ export async function* pages(context: Context, query: ListQuery): AsyncGenerator
     position: asked.start * asked.rows,
     size: asked.rows,
     total: null,
+    backSteps: 0,
     begun: false,
     seen: new Set(),
     lastSeen: new Set(),
@@ -46,6 +49,7 @@ export async function* pages(context: Context, query: ListQuery): AsyncGenerator
     const gained = page.count - overlap;
     const fresh = unseen(context, walk, page.content.slice(overlap));
     walk.position += Math.max(0, gained);
+    if (fresh.length > 0) walk.backSteps = 0;
     if (fresh.length === 0 && gained > 0 && walk.total === null) throw repeating();
     // A short page without a total may be the last one or a clamped one; asking on by its size finds out.
     if (page.count > 0 && page.count < walk.size) walk.size = page.count;
@@ -80,6 +84,8 @@ function isDone(walk: Walk, gained: number, count: number): boolean {
   return position >= total;
 }
 
+const mostBackSteps = 10;
+
 /** Notices a total that moves. True when the page was read too far on and the walk has gone back. */
 function stepsBack(context: Context, walk: Walk, page: PageAnswer<unknown>): boolean {
   const to = page.range?.total ?? null;
@@ -89,13 +95,20 @@ function stepsBack(context: Context, walk: Walk, page: PageAnswer<unknown>): boo
   context.reporter.tell({ type: 'total_moved', from, to });
   const gone = from - to;
   if (gone <= 0 || walk.position === 0) return false;
+  walk.backSteps += 1;
+  const hint = 'Read the list again, best with a date filter whose end lies in the past.';
   if (gone > walk.seen.size + walk.lastSeen.size)
     throw new ResponseError(
       'list_moved',
       `${gone} calls left the list while it was read: calls may have been missed.`,
-      {
-        hint: 'Read the list again, best with a date filter whose end lies in the past.',
-      },
+      { hint },
+    );
+  // Servers that do not agree on the total would else send the walk back and forth for ever.
+  if (walk.backSteps > mostBackSteps)
+    throw new ResponseError(
+      'list_moved',
+      `The total goes up and down without any new calls: ${from} and ${to} at last.`,
+      { hint },
     );
   walk.position = Math.max(0, walk.position - gone);
   return true;
