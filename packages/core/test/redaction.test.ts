@@ -232,6 +232,22 @@ test('a key the server echoes in a failure is in neither message nor stack', asy
   expect(everything(error)).not.toContain(key);
 });
 
+test('a filter on a field that may name a caller is not shown', async () => {
+  for (const filter of [
+    'ani:5555550177',
+    {
+      clauses: [{ kind: 'range', field: 'ani', lower: { text: '5555550177', inclusive: true }, upper: null }],
+    },
+  ] as const)
+    for (const ask of ['listCalls', 'countCalls', 'fetchPage'] as const) {
+      const { client, server } = await serve({ fault: () => faults.status(400) });
+      const error = (await client[ask]({ filter }).catch((thrown: unknown) => thrown)) as CallsError;
+      expect(server.requests[0]?.query.get('q')).toContain('5555550177');
+      expect(everything(error)).not.toContain('5555550177');
+      expect(error.url).toContain('q=%E2%80%A6');
+    }
+});
+
 test('what an error says still helps', async () => {
   const body = JSON.stringify({
     error: 'rows must be a number from 1 to 1000; found "many"',

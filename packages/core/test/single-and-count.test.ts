@@ -6,6 +6,12 @@ import { failure, serve } from './support.ts';
 
 const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.stringify(value), headers);
 
+test('a count too deep to be one is no count', async () => {
+  const { server, client } = await serve({}, { version: 'v2', auth: bearerToken('token') });
+  server.next(faults.replace(200, `${'{"count":'.repeat(20_000)}1${'}'.repeat(20_000)}`));
+  expect(await failure(client.countCalls())).toMatchObject({ code: 'count_unreadable' });
+});
+
 describe('getCall', () => {
   const [record] = makeWireCalls(1, 'v3');
   const [call] = makeCalls(1);

@@ -6,7 +6,7 @@ import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, notWhatWasAsked, parseJson } from '../page/read-json.ts';
 import type { CallCount, ListQuery } from './client.ts';
 import type { Context } from './context.ts';
-import { filterText } from './filter-text.ts';
+import { type FilterText, filterText } from './filter-text.ts';
 import { askPage, recordReader } from './list-calls.ts';
 
 /**
@@ -17,20 +17,20 @@ export async function countCalls(
   context: Context,
   query: Pick<ListQuery, 'filter' | 'signal'>,
 ): Promise<CallCount> {
-  const q = filterText(query.filter, context.settings.version);
-  if (context.settings.version === 'v3') return countByList(context, q, query.signal);
+  const filter = filterText(query.filter, context.settings.version);
+  if (context.settings.version === 'v3') return countByList(context, filter, query.signal);
   try {
-    return await countByRequest(context, q, query.signal);
+    return await countByRequest(context, filter, query.signal);
   } catch (error) {
     if (error instanceof CallsError && error.code === 'not_found')
-      return countByList(context, q, query.signal);
+      return countByList(context, filter, query.signal);
     throw error;
   }
 }
 
 async function countByRequest(
   context: Context,
-  q: string | undefined,
+  { q, shownQ }: FilterText,
   signal?: AbortSignal,
 ): Promise<CallCount> {
   const tail = `/count${queryString({ q })}`;
@@ -39,7 +39,7 @@ async function countByRequest(
     id: {},
     operation: 'count',
     request: requests.bidManagement(tail),
-    url: requests.shown(tail),
+    url: requests.shown(`/count${queryString({ q: shownQ })}`),
     authHint: requests.authHint,
     signal,
     read: readCount,
@@ -47,12 +47,8 @@ async function countByRequest(
   return asked.value;
 }
 
-async function countByList(
-  context: Context,
-  q: string | undefined,
-  signal?: AbortSignal,
-): Promise<CallCount> {
-  const page = await askPage(context, { q, rows: 1, start: 0, signal }, recordReader(context));
+async function countByList(context: Context, filter: FilterText, signal?: AbortSignal): Promise<CallCount> {
+  const page = await askPage(context, { ...filter, rows: 1, start: 0, signal }, recordReader(context));
   if (page.range !== null && page.range.total !== null)
     return { total: page.range.total, source: 'content-range' };
   if (page.count === 0) return { total: 0, source: 'content-range' };
@@ -108,12 +104,13 @@ const countNames = [
   'calls',
 ];
 
-function fromObject(value: unknown): number | undefined {
+function fromObject(value: unknown, depth = 0): number | undefined {
+  if (depth > 3) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
   for (const name of countNames) {
     const named = entries.find(([key]) => key.toLowerCase() === name);
-    const total = named && (asCount(named[1]) ?? fromObject(named[1]));
+    const total = named && (asCount(named[1]) ?? fromObject(named[1], depth + 1));
     if (total !== undefined) return total;
   }
   const [only] = entries;

@@ -11,15 +11,14 @@ import type { Call } from '../record/generated/calls.ts';
 import type { Asked } from './ask.ts';
 import type { CallPage, ListQuery, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
-import { filterText } from './filter-text.ts';
+import { type FilterText, filterText } from './filter-text.ts';
 import { whole } from './read-options.ts';
 
 /** The page size used when none is asked for: what the maker of the API suggests for its sibling. */
 const defaultRows = 250;
 
 /** A list query, checked and ready to be sent page by page. */
-export interface PageQuery {
-  readonly q: string | undefined;
+export interface PageQuery extends FilterText {
   readonly rows: number;
   readonly start: number;
   readonly signal: AbortSignal | undefined;
@@ -28,7 +27,7 @@ export interface PageQuery {
 /** Checks a list query and turns its filter into text. */
 export function readQuery(context: Context, query: ListQuery): PageQuery {
   return {
-    q: filterText(query.filter, context.settings.version),
+    ...filterText(query.filter, context.settings.version),
     rows: whole(query.rows ?? defaultRows, 'rows', 1),
     start: whole(query.start ?? 0, 'start', 0),
     signal: query.signal,
@@ -56,14 +55,16 @@ export async function askPage<T>(
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageAnswer<T>> {
-  const { q, rows, start, signal } = query;
-  const tail = queryString({ q, rows, start: start === 0 ? undefined : start });
+  const { q, shownQ, rows, start, signal } = query;
+  const place = { rows, start: start === 0 ? undefined : start };
+  const tail = queryString({ q, ...place });
   const { requests } = context;
+  const url = requests.shown(q === shownQ ? tail : queryString({ q: shownQ, ...place }));
   const asked = await context.engine.ask({
     id: {},
     operation: 'list',
     request: requests.bidManagement(tail),
-    url: requests.shown(tail),
+    url,
     authHint: requests.authHint,
     // Some servers say "not found" or "range not satisfiable" for a page past the end.
     alsoRead: start > 0 ? [404, 416] : [],
@@ -73,7 +74,7 @@ export async function askPage<T>(
   const { content, count, range, verdict } = asked.value;
   if (channels.page.hasSubscribers) {
     const event: PageEvent = {
-      url: requests.shown(tail),
+      url,
       rows,
       start,
       count,
