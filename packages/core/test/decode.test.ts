@@ -1,7 +1,30 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { apiKeys, createClient } from '@call-attribution/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInPieces } from '../src/page/parse-in-pieces.ts';
 import { decodeText } from '../src/page/read-json.ts';
+import { afterwards } from './support.ts';
+
+test('a coding that is told twice over is taken off as often', async () => {
+  const body = gzipSync(gzipSync('[]'));
+  const server = createServer((_, response) => {
+    response.writeHead(200, [
+      ['content-type', 'application/json'],
+      ['content-encoding', 'gzip'],
+      ['content-encoding', 'gzip'],
+    ] as never);
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterwards(() => server.close());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createClient({ baseUrl, auth: apiKeys('key-one', 'key-two') });
+  afterwards(() => client.close());
+  expect((await client.listCalls()).records).toEqual([]);
+});
 
 test('decoding gives the text back at any size, or refuses what is no UTF-8', () => {
   fc.assert(

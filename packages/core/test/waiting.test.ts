@@ -190,6 +190,12 @@ describe('the limiter', () => {
     expect((await Promise.all(work)).map((page) => page.meta.attempts).sort()).toEqual([1, 2]);
   });
 
+  test('a wait longer than any date is told all the same', async () => {
+    const { server, client } = await serve();
+    server.next(faults.status(429, { 'retry-after': '99999999999999999' }));
+    expect(await failure(client.listCalls())).toMatchObject({ code: 'rate_limited', attempts: 1 });
+  });
+
   test('a request that the limiter never lets through ends at the total deadline', async () => {
     const limiter = createLimiter({ concurrency: 1 }, createManualClock());
     await limiter.acquire();

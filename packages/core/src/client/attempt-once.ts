@@ -32,7 +32,8 @@ export async function attemptOnce<T>(
       clock,
       signal: ask.signal,
     });
-    const encoding = answer.headers['content-encoding'];
+    // A header that is sent twice arrives as a list.
+    const encoding = [answer.headers['content-encoding'] ?? []].flat().join(',');
     if (encoding) {
       const body = await decodeBody(answer.body, encoding, maxBodyBytes);
       if (body !== answer.body) bodies.give(answer.body);
