@@ -45,18 +45,13 @@ function usable(value: unknown, what: string): string {
       'Is the environment variable set?',
     );
   const trimmed = value.trim();
-  if (trimmed === '') return fail('is empty', 'Is the environment variable set, and not only to blanks?');
+  if (trimmed === '') return fail('is empty', 'Is the environment variable set?');
   for (const character of trimmed) {
     const code = character.codePointAt(0) as number;
-    if (code === 10 || code === 13)
-      return fail('has a line break inside', 'Two lines were probably pasted; keep only the key.');
+    if (code === 10 || code === 13) return fail('has a line break inside', 'Keep only the key.');
     if (code <= 32 || code === 127)
       return fail('has a blank or control character inside', 'Keep only the key, without labels.');
-    if (code > 126)
-      return fail(
-        'has a character outside ASCII',
-        'Copy the key again; quotes or dashes may have been changed on the way.',
-      );
+    if (code > 126) return fail('has a character outside ASCII', 'Copy the key again.');
   }
   if (/^["'].*["']$/.test(trimmed)) return fail('is wrapped in quotes', 'Take the quotes away.');
   return trimmed;

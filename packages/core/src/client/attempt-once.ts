@@ -32,8 +32,8 @@ export async function attemptOnce<T>(
       clock,
       signal: ask.signal,
     });
-    // A header that is sent twice arrives as a list.
-    const encoding = [answer.headers['content-encoding'] ?? []].flat().join(',');
+    // A header that is sent twice arrives as a list; its text has commas between.
+    const encoding = String(answer.headers['content-encoding'] ?? '');
     if (encoding) {
       const body = await decodeBody(answer.body, encoding, maxBodyBytes);
       if (body !== answer.body) bodies.give(answer.body);

@@ -105,8 +105,7 @@ const countNames = [
 ];
 
 function fromObject(value: unknown, depth = 0): number | undefined {
-  if (depth > 3) return undefined;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (depth > 3 || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
   for (const name of countNames) {
     const named = entries.find(([key]) => key.toLowerCase() === name);

@@ -78,7 +78,7 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new ResponseError('invalid_json', 'A record of the page is no valid JSON.', {
-      hint: 'listCalls() asks again for such a page; fetchPage() leaves it to the reader.',
+      hint: 'listCalls() asks again for such a page.',
     });
   }
 }

@@ -14,16 +14,12 @@ export interface FilterText {
  * such a filter is not shown, for it may name a caller.
  */
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
-  const q = sentText(input, version);
-  const isPlain = q === undefined || diagnose(q, { version }).problems.length === 0;
-  return { q, shownQ: isPlain ? q : '…' };
-}
-
-function sentText(input: FilterInput | undefined, version: Version): string | undefined {
-  if (input === undefined) return undefined;
-  if (typeof input !== 'string') return print(toFilter(input)) || undefined;
-  const { filter, problems } = diagnose(input, { version });
-  const problem = problems.find(({ code }) => code !== 'unknown_field');
+  const isText = typeof input === 'string';
+  const text = isText ? input : print(toFilter(input === undefined ? '' : input));
+  const { filter, problems } = diagnose(text, { version });
+  const problem = isText && problems.find(({ code }) => code !== 'unknown_field');
   if (problem) throw new FilterSyntaxError(problem);
-  return (problems.length > 0 ? input.trim() : print(filter)) || undefined;
+  const isKnown = problems.length === 0;
+  const q = (isKnown ? print(filter) : text.trim()) || undefined;
+  return { q, shownQ: isKnown ? q : '…' };
 }

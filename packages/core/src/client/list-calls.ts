@@ -56,14 +56,13 @@ export async function askPage<T>(
   reader: PageReader<T>,
 ): Promise<PageAnswer<T>> {
   const { q, shownQ, rows, start, signal } = query;
-  const place = { rows, start: start === 0 ? undefined : start };
-  const tail = queryString({ q, ...place });
+  const place = { rows, start: start || undefined };
   const { requests } = context;
-  const url = requests.shown(q === shownQ ? tail : queryString({ q: shownQ, ...place }));
+  const url = requests.shown(queryString({ q: shownQ, ...place }));
   const asked = await context.engine.ask({
     id: {},
     operation: 'list',
-    request: requests.bidManagement(tail),
+    request: requests.bidManagement(queryString({ q, ...place })),
     url,
     authHint: requests.authHint,
     // Some servers say "not found" or "range not satisfiable" for a page past the end.

@@ -96,19 +96,14 @@ function stepsBack(context: Context, walk: Walk, page: PageAnswer<unknown>): boo
   const gone = from - to;
   if (gone <= 0 || walk.position === 0) return false;
   walk.backSteps += 1;
-  const hint = 'Read the list again, best with a date filter whose end lies in the past.';
-  if (gone > walk.seen.size + walk.lastSeen.size)
+  // Servers that do not agree on the total would send the walk back and forth for ever.
+  if (gone > walk.seen.size + walk.lastSeen.size || walk.backSteps > mostBackSteps)
     throw new ResponseError(
       'list_moved',
       `${gone} calls left the list while it was read: calls may have been missed.`,
-      { hint },
-    );
-  // Servers that do not agree on the total would else send the walk back and forth for ever.
-  if (walk.backSteps > mostBackSteps)
-    throw new ResponseError(
-      'list_moved',
-      `The total goes up and down without any new calls: ${from} and ${to} at last.`,
-      { hint },
+      {
+        hint: 'Read the list again, best with a date filter whose end lies in the past.',
+      },
     );
   walk.position = Math.max(0, walk.position - gone);
   return true;

@@ -41,12 +41,10 @@ export async function retryLoop<T>(
   }
 }
 
-/** The last time a Date can hold; servers may ask for more. */
-const lastTime = 8.64e15;
-
 /** A wait that cannot fit into the total deadline is not begun: the caller learns at once when to come back. */
 function comeBackLater(error: CallsError, now: number, wait: number): CallsError {
-  const when = new Date(Math.min(now + wait, lastTime)).toISOString();
+  // The last time a Date can hold; servers may ask for more.
+  const when = new Date(Math.min(now + wait, 8.64e15)).toISOString();
   const hint = `The next attempt would be due in ${Math.ceil(wait / 1000)} s, past the total deadline; come back after ${when}.`;
   return Object.assign(error, { hint, retryAfterMs: error.retryAfterMs ?? wait });
 }

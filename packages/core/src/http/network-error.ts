@@ -13,7 +13,7 @@ export function networkError(error: unknown, origin: string, answering: boolean)
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new TimeoutError('connect_timeout', `No connection to ${origin} within the connect deadline.`, {
       ...retry,
-      hint: 'Is the base URL right, and is the server reachable from here?',
+      hint: 'Is the server running, and is the base URL right?',
     });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', 'The client or its dispatcher has been closed.', {
@@ -28,7 +28,7 @@ export function networkError(error: unknown, origin: string, answering: boolean)
   if (tls.test(code))
     return new NetworkError('tls_failed', `No trusted TLS connection to ${origin} (${code}).`, {
       cause,
-      hint: 'Check the certificate of the server, and whether the base URL should be https or http.',
+      hint: 'Check the certificate, and whether the base URL should be https or http.',
     });
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
     return new NetworkError('protocol_error', `${origin} does not answer in HTTP/1.1 (${code}).`, {
