@@ -129,6 +129,15 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
       const other = await stage.calls(['export', '--to', name, '--resume', '--on', '2026-10-15'], { cwd });
       expect(other.code).toBe(2);
       expect(other.stderr).toMatch(/begun with other options/);
+      if (!name.endsWith('.parquet')) {
+        const format = ['--format', 'json'];
+        const mixed = await stage.quick(['export', '--to', name, '--resume', ...format, ...slowly], { cwd });
+        expect(mixed, 'two formats in one file').toMatchObject({ code: 2 });
+      }
+      const env = { CALLS_ACCESS_KEY: 'somebody-else' };
+      const account = await stage.quick(['export', '--to', name, '--resume', ...slowly], { cwd, env });
+      expect(account.code, 'two accounts in one file').toBe(2);
+      expect(account.stderr).toMatch(/begun with another address or other keys/);
 
       const path = join(cwd, name);
       const place = name.endsWith('.parquet') ? `${path}.rows` : path;

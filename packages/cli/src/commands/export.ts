@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Client } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
@@ -83,7 +84,8 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
   const file = { ...target, path };
   const sink = openTarget(file, format, args.flag('resume'));
   const kept = keptOrder(sink);
-  const typed = typedOptions(args, settings);
+  const typed = typedOptions(args, settings, target);
+  const source = sourceOf(settings);
   if (args.flag('resume') && !kept) say(io, 'nothing to resume: starting afresh');
   if (kept && kept.typed !== typed) {
     sink.destroy();
@@ -91,7 +93,16 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
       hints: [`it was begun with: ${kept.typed}`, 'repeat them, or leave --resume out to start afresh'],
     });
   }
-  const order = kept ?? { filter: job.filter, typed };
+  if (kept && kept.source !== source) {
+    sink.destroy();
+    throw new UsageError(
+      `${target.shown} was begun with another address or other keys, so it cannot be resumed`,
+      {
+        hints: ['calls of two accounts must not meet in one file', 'leave --resume out to start afresh'],
+      },
+    );
+  }
+  const order = kept ?? { filter: job.filter, typed, source };
   const goOn = `go on with the same command and --resume: what is done stays in ${target.shown}.partial`;
   const verdict = await exportToFile(client, sink, file, {
     order,
@@ -113,8 +124,15 @@ function streamOptions(
   return { onProgress, ...(rows === null ? {} : { rows }), ...(prefetch === null ? {} : { prefetch }) };
 }
 
+// Tells accounts apart without naming one: a file that stays behind must not hold a key.
+function sourceOf(settings: Settings): string {
+  const key = settings.apiVersion.value === 'v3' ? settings.secret('accessKey') : null;
+  const parts = [settings.baseUrl?.value, (key ?? settings.secret('bearerToken'))?.value];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
-function typedOptions(args: Args, settings: Settings): string {
+function typedOptions(args: Args, settings: Settings, { format, gzip }: Target): string {
   const texts = ['q', 'from', 'until', 'on', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
@@ -123,6 +141,7 @@ function typedOptions(args: Args, settings: Settings): string {
   const flags = ['include-extensions', 'bom', 'spreadsheet-safe'].filter((name) => args.flag(name));
   return [
     settings.apiVersion.value,
+    `--format ${format}${gzip ? ' (.gz)' : ''}`,
     ...texts,
     ...(columns.length > 0 ? [`--columns ${columns.join(',')}`] : []),
     ...flags.map((name) => `--${name}`),

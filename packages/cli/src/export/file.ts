@@ -27,6 +27,8 @@ export interface Order {
   readonly filter: string;
   /** The options as they were typed. */
   readonly typed: string;
+  /** Which server and account it reads, as a mark that names neither. */
+  readonly source: string;
 }
 
 /** A checkpoint that also knows what the export was begun with. */
