@@ -127,6 +127,8 @@ describe('sync', () => {
   test.each([
     [[], /needs a store/],
     [['--store', 'postgres://me:hunter2@db/calls'], /must not have a password/],
+    [['--store', 'postgres://me:hunter2/x@db/calls'], /must not have a password/],
+    [['--store', 'postgres://me@db/calls?password=hunter2'], /must not have a password/],
     [['--store', 'sqlite::memory:', '--every', 'often'], /--every must look like/],
     [['--store', 'sqlite::memory:', '--account', 'a b'], /--account must be/],
   ])('%j is refused', async (args, said) => {
@@ -135,6 +137,13 @@ describe('sync', () => {
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain('hunter2');
   });
+});
+
+test('serve takes no password from its options either', async () => {
+  const { code, stderr } = await stage.quick(['serve', '--store', 'postgres://me:hunter2@db/calls']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/must not have a password/);
+  expect(stderr).not.toContain('hunter2');
 });
 
 describe('mcp', () => {

@@ -20,7 +20,7 @@ export function filterOf(args: Args, context: FilterContext, end: 'to' | 'until'
     parts.push(toFilter(`date_added:[${from ?? '*'} TO ${until === null ? '*]' : `${until}}`}`));
   }
   const minutes = args.number('min-talk');
-  if (minutes !== null) parts.push(toFilter(`talk_minutes:[${minutes} TO *]`));
+  if (minutes !== null) parts.push(toFilter(`talk_minutes:[${args.text('min-talk')} TO *]`));
   if (args.flag('include-extensions')) {
     if (version === 'v2') {
       throw new UsageError(

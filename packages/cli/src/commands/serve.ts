@@ -1,5 +1,6 @@
 import { createService, openStore, startSandbox } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
+import { refusePassword } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -15,6 +16,7 @@ export const serve: Handler = async (args, io) => {
   for (const name of ['records', 'seed', 'accounts', 'live']) {
     if (args.flag(name)) throw new UsageError(`--${name} belongs to the sandbox; leave it out with --store`);
   }
+  refusePassword(store);
   return serveStore(store, args, io, { host, port });
 };
 

@@ -7,6 +7,7 @@ import { contextOf, openClient } from '../calls/connect.ts';
 import { countingSink } from '../calls/counting-sink.ts';
 import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
+import { refusePassword } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
@@ -23,11 +24,7 @@ export const sync: Handler = async (args, io) => {
       hints: ['or postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }
-  if (/^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(url)) {
-    throw new UsageError('--store must not have a password in it: other users of the machine could read it', {
-      hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
-    });
-  }
+  refusePassword(url);
   const every = interval(args, 'every');
   const lookback = interval(args, 'lookback');
   const settings = await readSettings(args, io);
