@@ -216,7 +216,26 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(JSON.stringify(info)).not.toMatch(/plain/);
     expect(await store.revokeCredential(info?.id as string)).toBe(true);
     expect(await store.findAccount(keys)).toBeNull();
+    await store.putCredential('101', keys);
+    expect(await store.findAccount(keys), 'a sync that brings it again does not open it').toBeNull();
     expect(await store.revokeCredential('zz')).toBe(false);
+    await store.close();
+  });
+
+  test('renames an account that is switched off without switching it on', async () => {
+    const store = await filled(newUrl);
+    await store.putAccount({ id: '101', name: 'One', disabled: true });
+    await store.putAccount({ id: '101', name: 'Other' });
+    expect(await store.accounts()).toEqual([{ id: '101', name: 'Other', disabled: true }]);
+    await store.putAccount({ id: '101', name: 'Other', disabled: false });
+    expect(await store.accounts()).toEqual([{ id: '101', name: 'Other', disabled: false }]);
+    await store.close();
+  });
+
+  test('has no call for a sid that no database can hold', async () => {
+    const store = await filled(newUrl);
+    expect(await store.document('101', 'a\0b', 'v3')).toBeNull();
+    expect(await store.get('101', 'a\0b')).toBeNull();
     await store.close();
   });
 

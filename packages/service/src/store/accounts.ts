@@ -28,7 +28,7 @@ export interface CredentialInfo {
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const idOf = (c: Credential): string => hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
 
-/** Adds an account, or renames, disables or enables one. */
+/** Adds an account, or renames, disables or enables one; without `disabled` it stays as it is. */
 export async function putAccount(
   driver: Driver,
   account: Omit<Account, 'disabled'> & { disabled?: boolean },
@@ -41,7 +41,7 @@ export async function putAccount(
   }
   await driver.run(
     `INSERT INTO accounts (account, name, disabled, salt) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (account) DO UPDATE SET name = excluded.name, disabled = excluded.disabled`,
+       ON CONFLICT (account) DO UPDATE SET name = excluded.name${account.disabled === undefined ? '' : ', disabled = excluded.disabled'}`,
     [account.id, account.name, account.disabled === true ? 1 : 0, randomBytes(16).toString('base64url')],
   );
 }
@@ -56,7 +56,7 @@ export async function listAccounts(driver: Driver): Promise<Account[]> {
   }));
 }
 
-/** Lets a credential open an account. The secret itself is not kept. */
+/** Lets a credential open an account; one that was revoked stays so. The secret itself is not kept. */
 export async function putCredential(driver: Driver, account: string, credential: Credential): Promise<void> {
   const id = idOf(credential);
   await driver.write(async (session) => {
@@ -69,7 +69,7 @@ export async function putCredential(driver: Driver, account: string, credential:
     }
     await session.run(
       `INSERT INTO credentials (id, account, kind, secret_hash, revoked) VALUES ($1, $2, $3, $4, 0)
-         ON CONFLICT (id) DO UPDATE SET secret_hash = excluded.secret_hash, revoked = 0`,
+         ON CONFLICT (id) DO UPDATE SET secret_hash = excluded.secret_hash`,
       [id, account, credential.kind, credential.kind === 'keys' ? hash(credential.secretKey) : null],
     );
   });

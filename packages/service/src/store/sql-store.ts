@@ -60,7 +60,9 @@ export function createSqlStore(
 
     count: (account, selection) => countCalls(driver, account, selection),
     page: (account, query) => readPage(driver, account, query, tuning),
+    // PostgreSQL fails on text with a zero in it; no call is stored under such a sid.
     async document(account, sid, version) {
+      if (sid.includes('\0')) return null;
       const [row] = await driver.all(
         `SELECT common, ${tailColumn(version)} AS tail FROM calls WHERE account = $1 AND sid = $2`,
         [account, sid],
@@ -68,6 +70,7 @@ export function createSqlStore(
       return row === undefined ? null : Buffer.from(fragmentText(row.common) + fragmentText(row.tail));
     },
     async get(account, sid) {
+      if (sid.includes('\0')) return null;
       const [row] = await driver.all('SELECT common, v2, v3 FROM calls WHERE account = $1 AND sid = $2', [
         account,
         sid,
