@@ -159,7 +159,7 @@ describe('the program', () => {
       CALLS_SERVICE_DEFAULT_ROWS: '2',
       CALLS_SERVICE_CONFIG: 'service.json',
     };
-    const args = ['--max-rows', '3', '--store', 'postgres://me:hidden@db/calls', '--dump-config'];
+    const args = ['--max-rows', '3', '--store', 'postgres://me:hid@den@db/calls', '--dump-config'];
     const { out } = await run(args, { environment });
     expect(JSON.parse(out)).toMatchObject({
       'max-rows': 3,

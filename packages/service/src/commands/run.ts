@@ -68,7 +68,7 @@ function inForce(given: Settings): Record<string, unknown> {
     ([name, { standard }]) => (standard === undefined ? [] : [[name, standard] as const]),
   );
   const store = given.store
-    ?.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1:***@')
+    ?.replace(/^(\w+:\/\/[^:@/]*):.*@/, '$1:***@')
     .replace(/([?&](?:password|sslpassword)=)[^&]*/g, '$1***');
   return { ...Object.fromEntries(standards), ...given, ...(store === undefined ? {} : { store }) };
 }
