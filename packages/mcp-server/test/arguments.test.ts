@@ -82,6 +82,8 @@ describe('the filter of a call', () => {
     [{ to: '2024-02-29' }, 'date_added:[* TO 2024-03-01 00:00:00}'],
     [{ min_talk_minutes: 2 }, 'talk_minutes:[2 TO *]'],
     [{ min_talk_minutes: 0.25 }, 'talk_minutes:[0.3 TO *]'],
+    [{ min_talk_minutes: 2.04 }, 'talk_minutes:[2.1 TO *]'],
+    [{ min_talk_minutes: 1.1 }, 'talk_minutes:[1.1 TO *]'],
     [{ include_call_extensions: true }, 'inc_gce:1'],
     [{ q: 'talk_minutes:[1 TO *],inc_gce:1' }, 'talk_minutes:[1 TO *],inc_gce:1'],
   ])('of %j is %j', (args, text) => {

@@ -314,6 +314,9 @@ describe('the door', () => {
   it('never opens to other machines without a token', async () => {
     await expect(start({ host: '0.0.0.0' })).rejects.toThrow('without a token');
     await expect(start({ auth: { token: 'short' } })).rejects.toThrow('too short');
+    await expect(start({ auth: { token: 'p@ssword!with$pecials' } })).rejects.toThrow(
+      /no Authorization header/,
+    );
   });
 
   it.each<[string, { method?: string; headers?: Record<string, string>; body?: unknown }, number]>([

@@ -98,6 +98,9 @@ describe('--check', () => {
     expect(good).toMatchObject({ code: 0, log: '' });
     expect(good.out).toContain('ok     Listing calls works: the account has 12 calls');
     expect(good.out).toContain('ok     SMS numbers works: 1 number');
+    const older = { ...env, CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 'real-token' };
+    const both = await execute(['--check'], older);
+    expect(both.out, 'the listing takes the keys where calls take the token').toContain('SMS numbers works');
     server.next({ send: (_, response) => void response.writeHead(401).end() });
     const bad = await execute(['--check'], env);
     expect(bad.code).toBe(1);

@@ -86,8 +86,8 @@ function fromParts(args: FilterArguments, version: Version, notes: string[]): Fi
     });
   }
   if (args.min_talk_minutes !== undefined) {
-    // The API counts in tenths of a minute.
-    const text = String(Math.round(args.min_talk_minutes * 10) / 10);
+    // The API counts in tenths of a minute. Up, since a shorter call is not at least as long as was asked.
+    const text = String(Math.ceil(Number((args.min_talk_minutes * 10).toFixed(6))) / 10);
     clauses.push({ kind: 'range', field: 'talk_minutes', lower: { text, inclusive: true }, upper: null });
   }
   if (args.include_call_extensions === true) {

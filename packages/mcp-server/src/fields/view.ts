@@ -61,7 +61,9 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       const scrub = isId(spec) && idForm.test(text) ? scrubOwnPhones : scrubText;
       const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
       const cut = cutText(safe, textLimit);
-      return spec.visitorText ? fence(cut) : cut;
+      // A click id is copied from the visitor's address: where it is no id, it is the visitor's text.
+      const isForeign = spec.visitorText || (isId(spec) && !idForm.test(text));
+      return isForeign ? fence(cut) : cut;
     });
   };
 }

@@ -44,11 +44,16 @@ function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
+/** True for a text that a bearer token may be (RFC 6750). */
+export function isBearerText(text: string): boolean {
+  return /^[A-Za-z0-9._~+/=-]{1,8192}$/.test(text);
+}
+
 /** True when the request may come in: no auth is asked for, or its bearer token is right. */
 export async function isAuthorized(request: IncomingMessage, auth: HttpAuth | undefined): Promise<boolean> {
   if (!auth || (auth.token === undefined && auth.verify === undefined)) return true;
-  const match = /^Bearer +([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(request.headers.authorization ?? '');
-  if (!match?.[1]) return false;
+  const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
+  if (!match?.[1] || !isBearerText(match[1])) return false;
   if (auth.token !== undefined && sameSecret(match[1], auth.token)) return true;
   return auth.verify === undefined ? false : auth.verify(match[1]);
 }

@@ -4,7 +4,7 @@ import { rpcCodes } from '../protocol/errors.ts';
 import type { Front } from '../protocol/front.ts';
 import { isStatelessMessage } from '../protocol/revision.ts';
 import { BodyError, readJson } from './body.ts';
-import { foreignSource, isAuthorized, isLoopback } from './guards.ts';
+import { foreignSource, isAuthorized, isBearerText, isLoopback } from './guards.ts';
 import { serveHandshake } from './handshake.ts';
 import { challenge, isMetadataPath, resourceMetadata } from './metadata.ts';
 import type { HttpOptions } from './options.ts';
@@ -34,6 +34,12 @@ export async function listenHttp(front: Front, options: HttpOptions = {}): Promi
   }
   if (auth?.token !== undefined && auth.token.length < 16) {
     throw new Error('The token of the HTTP endpoint is too short: use at least 16 characters.');
+  }
+  if (auth?.token !== undefined && !isBearerText(auth.token)) {
+    throw new Error(
+      'The token of the HTTP endpoint has a character that no Authorization header can carry: ' +
+        'use letters, digits and - . _ ~ + / = only.',
+    );
   }
   const handle = createHandler(front, path, options);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {

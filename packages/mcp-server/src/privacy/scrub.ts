@@ -29,11 +29,25 @@ function wordPattern(value: string, text: string): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,4}')}(?![\\p{L}\\p{N}])`, 'giu');
 }
 
+/** A value as it is, and as addresses and logins write it: without the marks on its letters. */
+function spellings(kind: string, value: string): readonly string[] {
+  if (kind === 'phone' || /^[\0-\x7F]*$/.test(value)) return [value];
+  const bare = value
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[łŁøØđĐ]/g, (letter) => bareLetters[letter.toLowerCase()] ?? letter);
+  return bare === value ? [value] : [value, bare];
+}
+
+const bareLetters: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
+
 function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
   let result = text;
   for (const { kind, value } of known) {
-    const pattern = kind === 'phone' ? phonePattern(value, result) : wordPattern(value, result);
-    if (pattern) result = result.replace(pattern, () => replace(kind, value));
+    for (const spelled of spellings(kind, value)) {
+      const pattern = kind === 'phone' ? phonePattern(spelled, result) : wordPattern(spelled, result);
+      if (pattern) result = result.replace(pattern, () => replace(kind, value));
+    }
   }
   return result;
 }

@@ -89,5 +89,7 @@ export function clientFrom(settings: ApiSettings): Client {
     timeout: { total: 40_000 },
     ...(legacyBaseUrl === undefined ? {} : { legacyBaseUrl }),
     ...(auth === undefined ? {} : { auth }),
+    // The SMS listing takes the key pair even where calls are read with a token.
+    ...(keys === undefined ? {} : { legacyAuth: keys }),
   });
 }
