@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
@@ -246,6 +254,23 @@ describe('sliceFiles', () => {
     expect(sink.checkpoint).toEqual(place(1));
     await run(slices(sink.checkpoint), sink);
     expect(read()).toEqual(names.map((name, i) => [name, ...allSids.slice(i * 10, i * 10 + 10)]));
+  });
+
+  it('takes back the file of a slice whose place was not saved any more', async () => {
+    const names = ['one', 'two', 'three'];
+    let at = 0;
+    const named = (resume: boolean) => ({ ...options(resume), name: () => names[at++] as string });
+    // A folder in the way: the run ends just where the second file gets its name.
+    mkdirSync(join(folder, 'two', 'x'), { recursive: true });
+    await expect(run(slices(), sliceFiles(folder, named(false)))).rejects.toThrow(/two/);
+    rmSync(file('two'), { recursive: true });
+    writeFileSync(file('two'), 'what a run cut off a moment later would have left');
+    at = 1;
+    names[1] = 'other';
+    const sink = sliceFiles<Item>(folder, named(true));
+    expect(sink.checkpoint).toEqual(place(1));
+    await run(slices(sink.checkpoint), sink);
+    expect(readdirSync(folder).sort()).toEqual(['one', 'other', 'three']);
   });
 
   it('gives records behind the last mark a file of their own, and empty slices none', async () => {

@@ -42,7 +42,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly #options: SliceFilesOptions<T>;
   readonly #abort = new AbortController();
   readonly #names = new Set<string>();
-  #last: string | null = null;
+  #place: Place = { version: 1, until: null, checkpoint: null };
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
   constructor(folder: string, options: SliceFilesOptions<T>) {
@@ -53,7 +53,9 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
     const place = options.resume ? readPlace(join(folder, placeFile)) : null;
     this.checkpoint = place?.checkpoint ?? null;
-    this.#last = place?.until ?? null;
+    // A slice that got its name but not its place is read again, and then it may be cut in another way.
+    if (place?.writing != null) rmSync(join(folder, place.writing), { force: true });
+    if (place !== null) this.#place = place;
     if (place?.name != null) this.#names.add(place.name);
   }
 
@@ -83,26 +85,25 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 
   async #close(mark: Mark | null): Promise<void> {
-    const slice = { from: mark ? mark.from : this.#last, until: mark ? mark.until : null };
+    const slice = { from: mark ? mark.from : this.#place.until, until: mark ? mark.until : null };
     if (this.#current) {
       const { file, encoder } = this.#current;
       for (const chunk of await encoder.end()) await file.write(chunk);
-      await file.finish(join(this.folder, this.#nameOf(slice)));
+      const writing = this.#nameOf(slice);
+      await this.#save({ ...this.#place, writing });
+      await file.finish(join(this.folder, writing));
       this.#current = null;
     }
     if (mark === null) return rmSync(join(this.folder, placeFile), { force: true });
-    this.#last = mark.until;
-    const place = {
-      version: 1,
-      until: mark.until,
-      name: [...this.#names].at(-1),
-      checkpoint: mark.checkpoint,
-    };
-    await writeWhole(
-      join(this.folder, placeFile),
-      `${JSON.stringify(place)}\n`,
-      this.#options.durable ?? true,
-    );
+    const name = [...this.#names].at(-1);
+    const { until, checkpoint } = mark;
+    this.#place = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint };
+    await this.#save(this.#place);
+  }
+
+  #save(place: Place): Promise<void> {
+    const { durable = true } = this.#options;
+    return writeWhole(join(this.folder, placeFile), `${JSON.stringify(place)}\n`, durable);
   }
 
   #nameOf(slice: { from: string | null; until: string | null }): string {
@@ -118,8 +119,11 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
 }
 
 interface Place {
+  readonly version: 1;
   readonly until: string | null;
+  /** The last file that counts, and the one that is about to get its name. */
   readonly name?: string;
+  readonly writing?: string;
   readonly checkpoint: Checkpoint | null;
 }
 
