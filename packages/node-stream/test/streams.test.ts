@@ -86,7 +86,11 @@ describe('one source', () => {
     const { fetchPage } = server;
     server.fetchPage = async (query) => {
       const page = await fetchPage.call(server, query);
-      const parts = page.records().map((call) => JSON.stringify(call, null, 1));
+      const parts = page
+        .records()
+        .map((call) =>
+          JSON.stringify({ big: 0, ...call }, null, 1).replace('"big": 0', '"big": 12345678901234567890'),
+        );
       const borders: { start: number; end: number }[] = [];
       let text = '[ ';
       for (const part of parts) {
@@ -100,6 +104,7 @@ describe('one source', () => {
       .split('\n');
     expect(lines.pop()).toBe('');
     expect(lines.map((line) => JSON.parse(line).sid)).toEqual(expected.slice(0, 90));
+    expect(lines.every((line) => line.includes('12345678901234567890'))).toBe(true);
   });
 
   test('of nothing is an empty stream with a complete verdict', async () => {

@@ -2,6 +2,7 @@ import type { Batch } from './walk.ts';
 
 const newline = 0x0a;
 const return_ = 0x0d;
+const blank = 0x20;
 
 /**
  * The records of a batch as lines of JSON, cut out of the page. `mayReuse`: the page is read by nobody else, so that
@@ -25,9 +26,14 @@ export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
   const lines = [...(keep ?? borders.keys())].map((i) => {
     const { start, end } = borders[i] ?? first;
     const text = bytes.subarray(start, end);
-    return isPretty ? Buffer.from(JSON.stringify(JSON.parse(text.toString()))) : text;
+    return isPretty ? onOneLine(text) : text;
   });
   return Buffer.concat(lines.flatMap((line) => [line, lineEnd]));
+}
+
+/** Line ends lie between the values only, for in a text they are escaped: as blanks they change no value. */
+function onOneLine(text: Buffer): Buffer {
+  return Buffer.from(text.map((byte) => (byte === newline || byte === return_ ? blank : byte)));
 }
 
 const lineEnd = Buffer.from('\n');
