@@ -114,6 +114,12 @@ describe('toCsv', () => {
     );
   });
 
+  it('writes what came as an object instead of a text as JSON', async () => {
+    const call = { ...callOf({ sid: 'a' }), city: { name: 'x, y' } } as unknown as Call;
+    const text = await textOf(toCsv({ columns: ['sid', 'city'], header: false }).over([call]));
+    expect(text).toBe('a,"{""name"":""x, y""}"\r\n');
+  });
+
   it('refuses a column that is no field and names those that are', () => {
     expect(() => toCsv({ columns: [] })).toThrow(/columns is empty/);
     expect(() => toCsv({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd.*Fields: sid, /);

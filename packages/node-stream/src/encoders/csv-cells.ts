@@ -19,8 +19,10 @@ const special: Readonly<Record<CsvDialect['delimiter'], RegExp>> = {
 /** Makes the function that writes one cell: nothing for null, quoted where the text needs it. */
 export function csvCell({ delimiter, safe }: CsvDialect): (value: unknown) => string {
   const quoted = special[delimiter];
-  const plain = (value: unknown) => {
+  const plain = (value: unknown): string => {
     if (value === null || value === undefined) return '';
+    // No field is documented as an object, but one that comes is not lost.
+    if (typeof value === 'object') return plain(JSON.stringify(value));
     if (typeof value !== 'string') return String(value);
     if (value === '') return '""';
     return quoted.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
