@@ -108,6 +108,16 @@ const typed: [string, string[], RegExp[]][] = [
     ],
     [/not both/],
   ],
+  ...(
+    [
+      ['a currency without a value', ['--currency', 'USD'], [/--currency belongs to a value/]],
+      ['one file for the sheet and what is not in it', ['--left-out', './x'], [/name the same file/]],
+    ] as const
+  ).map(([what, more, said]): [string, string[], RegExp[]] => [
+    what,
+    ['export', '--for', 'sa360', '--to', 'x', '--time-zone', 'UTC', '--conversion-name', 'x', ...more],
+    [...said],
+  ]),
   ['a value without a sheet', ['export', '--to', 'x.csv', '--value', '1'], [/belongs to an upload sheet/]],
   [
     'columns in a sheet',

@@ -209,7 +209,7 @@ describe('demo', () => {
         .slice(-3)
         .every((line) => line.startsWith('  calls ')),
     ).toBe(true);
-    expect(readFileSync(join(cwd, 'calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(2000);
+    expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(2000);
   });
 
   test('says the same for the same seed', async () => {

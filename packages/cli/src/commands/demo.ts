@@ -22,7 +22,8 @@ import { type Style, styleFor, widthOf } from '../term/style.ts';
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  const shown = args.text('to') ?? 'calls.csv';
+  // Not a name that an export of real calls is likely to have: that file would be lost.
+  const shown = args.text('to') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
   if (isSpecial(path)) throw new UsageError(`--to ${shown} is no file; name one that demo may write`);
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));

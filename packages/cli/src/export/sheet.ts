@@ -69,13 +69,19 @@ export async function readSheetOrder(
     );
   }
   const value = await readValue(args, io);
+  if (currency !== null && value === null)
+    throw new UsageError('--currency belongs to a value; add --value or --value-rules');
   const minAge = args.number('min-age');
   const repeated = (['leave-out', 'first', 'second'] as const).find(
     (which) => which === args.text('repeated-hour'),
   );
+  const leftOut = args.text('left-out');
+  const to = args.text('to');
+  if (leftOut !== null && to !== null && resolve(io.cwd, leftOut) === resolve(io.cwd, to))
+    throw new UsageError('--to and --left-out name the same file; give the left-out calls one of their own');
   return {
     format,
-    leftOut: args.text('left-out'),
+    leftOut,
     options: {
       timeZone,
       conversionName,

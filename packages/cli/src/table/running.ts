@@ -11,9 +11,9 @@ export const runningCommands: readonly CommandSpec[] = [
     options: [
       { name: 'records', value: 'N', text: 'how many calls to make up; 20000 unless set' },
       { name: 'seed', value: 'N', text: 'other calls for another number; 1 unless set' },
-      { name: 'to', value: 'FILE', text: 'where the CSV goes; calls.csv unless set', completes: 'file' },
+      { name: 'to', value: 'FILE', text: 'where the CSV goes; demo-calls.csv unless set', completes: 'file' },
     ],
-    examples: [{ line: 'calls demo', text: 'writes calls.csv into the current folder' }],
+    examples: [{ line: 'calls demo', text: 'writes demo-calls.csv into the current folder' }],
     load: async () => (await import('../commands/demo.ts')).demo,
   },
   {
