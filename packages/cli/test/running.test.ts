@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openStore } from '@call-attribution/service';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -110,6 +111,19 @@ describe('sync', () => {
     const mirrored = await stage.quick(list, { env: { CALLS_BASE_URL: url } });
     expect(mirrored.stdout).toBe((await stage.quick(list)).stdout);
     expect(await mirror.stop('SIGTERM')).toBe(0);
+  });
+
+  test('never calls those new whose caller was erased', async () => {
+    const cwd = stage.program.folder();
+    const sync = ['sync', '--store', `sqlite:${join(cwd, 'calls.db')}`, '--json'];
+    await stage.quick(sync);
+    const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
+    const [first] = JSON.parse((await stage.quick(['list', '-n', '1', '--json'])).stdout);
+    const erased = await store.erase('101', first.ani);
+    await store.close();
+    expect(erased).toBeGreaterThan(0);
+    const again = await stage.quick([...sync, '--lookback', '9999d']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ new: 0, changed: 0 });
   });
 
   test('again and again until Ctrl-C, also when the server is away for a while', async () => {
