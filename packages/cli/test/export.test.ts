@@ -167,6 +167,17 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     },
   );
 
+  test('by a server that fails says how to go on, too', async () => {
+    const cwd = stage.program.folder();
+    stage.sandbox.faults.set('*', 'status=400, after=6');
+    const { code, stderr } = await stage.quick(['export', '--to', 'a.parquet', ...slowly], { cwd });
+    stage.sandbox.faults.clear();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /status 400.*\n(.*\n)*.*go on with the same command and --resume: .* a\.parquet\.rows\.partial/,
+    );
+  });
+
   test('by SIGKILL loses nothing and doubles nothing either', async () => {
     const cwd = stage.program.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');

@@ -11,7 +11,7 @@ import { judge, watch } from '../calls/reading.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, exportToOutput, keptOrder, openTarget } from '../export/file.ts';
+import { exportToFile, exportToOutput, keptOrder, openTarget, partialOf } from '../export/file.ts';
 import { exportSheet, readSheetOrder, saySheet } from '../export/sheet.ts';
 import { pathOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
@@ -103,7 +103,7 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
     );
   }
   const order = kept ?? { filter: job.filter, typed, source };
-  const goOn = `go on with the same command and --resume: what is done stays in ${target.shown}.partial`;
+  const goOn = `go on with the same command and --resume: what is done stays in ${partialOf(target, target.shown)}`;
   const verdict = await exportToFile(client, sink, file, {
     order,
     format,

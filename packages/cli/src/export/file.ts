@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -15,7 +15,8 @@ import {
   type Verdict,
 } from '@call-attribution/node-stream';
 import { readCalls } from '../calls/reading.ts';
-import { Interrupted } from '../errors.ts';
+import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
+import { explain } from '../failure.ts';
 import { type Io, write } from '../io.ts';
 import { encodingOf, type FormatOptions, projected } from './encode.ts';
 import { fileFault } from './save-text.ts';
@@ -55,6 +56,11 @@ export function openTarget(
 
 const rowsOf = (path: string): string => `${path}.rows`;
 
+/** What is added to the name of the file while it is collected, for people who look for it. */
+export function partialOf(target: Target, name: string): string {
+  return `${target.format === 'parquet' ? rowsOf(name) : name}.partial`;
+}
+
 /** Streams the calls into the open file and finishes it. What was written before a failure stays for `--resume`. */
 export async function exportToFile(
   client: Client,
@@ -81,7 +87,10 @@ export async function exportToFile(
     if (target.format === 'parquet') await toParquetFile(target.path, set.format);
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted([set.goOn]);
-    throw fileFault(error, target.shown);
+    const fault = fileFault(error, target.shown);
+    if (fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path))) throw fault;
+    const { message, exitCode, detail, hints } = await explain(fault);
+    throw new CliError(message, { exitCode, detail, hints: [...hints, set.goOn], cause: fault });
   }
   return verdict;
 }
