@@ -12,6 +12,7 @@ export type {
   FilterInput,
   ListQuery,
   RawPage,
+  ResponseInfo,
   ResponseMeta,
   SignalOptions,
   SmsOptions,

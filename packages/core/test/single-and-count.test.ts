@@ -1,4 +1,4 @@
-import { bearerToken, CallsError } from '@call-attribution/core';
+import { bearerToken, CallsError, type Client, type ResponseInfo } from '@call-attribution/core';
 import { type Fault, faults, makeCalls, makeWireCalls } from '@call-attribution/core/testing';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
@@ -6,10 +6,26 @@ import { failure, serve } from './support.ts';
 
 const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.stringify(value), headers);
 
+type Told = (response: ResponseInfo) => void;
+
 test('a count too deep to be one is no count', async () => {
   const { server, client } = await serve({}, { version: 'v2', auth: bearerToken('token') });
   server.next(faults.replace(200, `${'{"count":'.repeat(20_000)}1${'}'.repeat(20_000)}`));
   expect(await failure(client.countCalls())).toMatchObject({ code: 'count_unreadable' });
+});
+
+test.each([
+  ['getCall', (client: Client, onResponse: Told) => client.getCall('S1-0000001', { onResponse })],
+  ['countCalls', (client: Client, onResponse: Told) => client.countCalls({ onResponse })],
+  ['listCalls', (client: Client, onResponse: Told) => client.listCalls({ onResponse })],
+  ['listSmsNumbers', (client: Client, onResponse: Told) => client.listSmsNumbers({ onResponse })],
+] as const)('%s tells status, headers and attempts of the answer behind its result', async (_, ask) => {
+  const { server, client } = await serve();
+  server.next(faults.status(503));
+  const told: ResponseInfo[] = [];
+  await ask(client, (response) => told.push(response));
+  expect(told).toMatchObject([{ status: 200, attempts: 2 }]);
+  expect(told[0]?.headers).toHaveProperty('content-type');
 });
 
 describe('getCall', () => {

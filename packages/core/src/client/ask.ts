@@ -1,5 +1,7 @@
+import { plainHeaders, requestIdOf } from '../http/headers.ts';
 import type { Answer, Outgoing } from '../http/transport.ts';
 import type { Operation } from '../observe/channels.ts';
+import type { ResponseInfo, SignalOptions } from './client.ts';
 
 /** One thing to ask the server, and how to read the answer. What `read` throws counts as a failed attempt. */
 export interface Ask<T> {
@@ -14,6 +16,7 @@ export interface Ask<T> {
   /** Statuses beside 200 and 206 that `read` understands. */
   readonly alsoRead?: readonly number[];
   readonly signal: AbortSignal | undefined;
+  readonly onResponse: SignalOptions['onResponse'];
   read(answer: Answer): T | Promise<T>;
 }
 
@@ -23,3 +26,11 @@ export interface Asked<T> {
   readonly answer: Answer;
   readonly attempts: number;
 }
+
+/** What can be told of the answer behind a result. */
+export const responseOf = ({ answer: { status, headers }, attempts }: Asked<unknown>): ResponseInfo => ({
+  status,
+  headers: plainHeaders(headers),
+  requestId: requestIdOf(headers),
+  attempts,
+});

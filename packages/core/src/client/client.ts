@@ -8,23 +8,33 @@ import type { Version } from '../version.ts';
 /** What can be given as a filter: text, a parsed or built filter, or a builder. */
 export type FilterInput = string | Filter | { toFilter(): Filter };
 
+/** What any request takes. */
+export interface SignalOptions {
+  readonly signal?: AbortSignal;
+  /** Told of the answer a result was read from: status, headers, request id. What it throws fails the request. */
+  readonly onResponse?: (response: ResponseInfo) => void;
+}
+
 /** Which calls to list. */
-export interface ListQuery {
+export interface ListQuery extends SignalOptions {
   readonly filter?: FilterInput;
   /** Calls in a page. @default 250 */
   readonly rows?: number;
   /** Number of the page, counted from 0, in pages of `rows`. @default 0 */
   readonly start?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** The answer behind a result. */
-export interface ResponseMeta {
+export interface ResponseInfo {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | null;
   /** How many times the request was sent. */
   readonly attempts: number;
+}
+
+/** The answer behind a page, and what was asked for. */
+export interface ResponseMeta extends ResponseInfo {
   /** Rows asked for. */
   readonly rows: number;
   /** Page asked for. */
@@ -67,11 +77,6 @@ export interface CallCount {
   readonly source: CountSource;
 }
 
-/** Options of a request that only needs to be called off. */
-export interface SignalOptions {
-  readonly signal?: AbortSignal;
-}
-
 /** Options of `listSmsNumbers`. */
 export interface SmsOptions extends SignalOptions {
   /** `POST` sends the keys in a form body, where no access log writes them down. @default 'GET' */
@@ -92,11 +97,11 @@ export interface Client {
   /** One call by its id; an error with code `not_found` when there is none. */
   getCall(sid: string, options?: SignalOptions): Promise<Call>;
   /** How many calls match. */
-  countCalls(query?: Pick<ListQuery, 'filter' | 'signal'>): Promise<CallCount>;
+  countCalls(query?: Omit<ListQuery, 'rows' | 'start'>): Promise<CallCount>;
   /** The SMS-enabled numbers of the account. */
   listSmsNumbers(options?: SmsOptions): Promise<SmsNumber[]>;
   /** One page as bytes. */
   fetchPage(query?: ListQuery): Promise<RawPage>;
-  /** Lets requests under way finish, then frees the sockets. */
+  /** Lets requests on the wire finish, then frees the sockets. One that waits for its next attempt ends with `client_closed`. */
   close(): Promise<void>;
 }

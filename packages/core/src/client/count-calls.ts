@@ -4,7 +4,7 @@ import { queryString } from '../http/query.ts';
 import type { Answer } from '../http/transport.ts';
 import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, notWhatWasAsked, parseJson } from '../page/read-json.ts';
-import type { CallCount, ListQuery } from './client.ts';
+import type { CallCount, ListQuery, SignalOptions } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
 import { askPage, recordReader } from './list-calls.ts';
@@ -15,15 +15,14 @@ import { askPage, recordReader } from './list-calls.ts';
  */
 export async function countCalls(
   context: Context,
-  query: Pick<ListQuery, 'filter' | 'signal'>,
+  query: Omit<ListQuery, 'rows' | 'start'>,
 ): Promise<CallCount> {
   const filter = filterText(query.filter, context.settings.version);
-  if (context.settings.version === 'v3') return countByList(context, filter, query.signal);
+  if (context.settings.version === 'v3') return countByList(context, filter, query);
   try {
-    return await countByRequest(context, filter, query.signal);
+    return await countByRequest(context, filter, query);
   } catch (error) {
-    if (error instanceof CallsError && error.code === 'not_found')
-      return countByList(context, filter, query.signal);
+    if (error instanceof CallsError && error.code === 'not_found') return countByList(context, filter, query);
     throw error;
   }
 }
@@ -31,7 +30,7 @@ export async function countCalls(
 async function countByRequest(
   context: Context,
   { q, shownQ }: FilterText,
-  signal?: AbortSignal,
+  { signal, onResponse }: SignalOptions,
 ): Promise<CallCount> {
   const tail = `/count${queryString({ q })}`;
   const { requests } = context;
@@ -42,20 +41,26 @@ async function countByRequest(
     url: requests.shown(`/count${queryString({ q: shownQ })}`),
     authHint: requests.authHint,
     signal,
+    onResponse,
     read: readCount,
   });
   return asked.value;
 }
 
-async function countByList(context: Context, filter: FilterText, signal?: AbortSignal): Promise<CallCount> {
-  const page = await askPage(context, { ...filter, rows: 1, start: 0, signal }, recordReader(context));
+async function countByList(
+  context: Context,
+  filter: FilterText,
+  { signal, onResponse }: SignalOptions,
+): Promise<CallCount> {
+  const page = await askPage(
+    context,
+    { ...filter, rows: 1, start: 0, signal, onResponse },
+    recordReader(context),
+  );
   if (page.range !== null && page.range.total !== null)
     return { total: page.range.total, source: 'content-range' };
   if (page.count === 0) return { total: 0, source: 'content-range' };
-  throw unreadable(
-    'The server tells no total in Content-Range',
-    'Count by reading the list: for await (const call of client.calls()).',
-  );
+  throw unreadable('The server tells no total in Content-Range', 'Count what client.calls() gives.');
 }
 
 function readCount(answer: Answer): CallCount {
@@ -63,10 +68,7 @@ function readCount(answer: Answer): CallCount {
   if (total !== undefined) return { total, source: 'count' };
   const range = parseContentRange(headerText(answer.headers, 'content-range'));
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  throw unreadable(
-    'The answer of the count request holds no number',
-    'Ask what the server sends; countCalls of a v3 client counts another way.',
-  );
+  throw unreadable('The answer of the count request holds no number', 'A v3 client counts another way.');
 }
 
 function unreadable(problem: string, hint: string): ResponseError {

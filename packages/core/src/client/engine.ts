@@ -3,7 +3,7 @@ import { ConfigurationError } from '../errors/calls-error.ts';
 import { bodyPool } from '../http/body-pool.ts';
 import { channels } from '../observe/channels.ts';
 import { tracedRequest } from '../observe/publish.ts';
-import type { Ask, Asked } from './ask.ts';
+import { type Ask, type Asked, responseOf } from './ask.ts';
 import { attemptOnce } from './attempt-once.ts';
 import type { Settings } from './read-options.ts';
 import { retryLoop } from './retry-loop.ts';
@@ -35,10 +35,13 @@ export function createEngine(settings: Settings): Engine {
         ready = await own;
       }
       const dispatcher = ready;
-      const read = () =>
-        retryLoop(settings, ask, (attempt, leftMs) =>
+      const read = async () => {
+        const asked = await retryLoop(settings, ask, (attempt, leftMs) =>
           attemptOnce(settings, { dispatcher, bodies }, ask, attempt, leftMs),
         );
+        ask.onResponse?.(responseOf(asked));
+        return asked;
+      };
       return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
     },
     reuse: bodies.give,

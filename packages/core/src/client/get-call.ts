@@ -7,7 +7,11 @@ import type { SignalOptions } from './client.ts';
 import type { Context } from './context.ts';
 
 /** One call by its id. The API text does not say how it is wrapped, so that every plausible form is understood. */
-export async function getCall(context: Context, sid: string, { signal }: SignalOptions): Promise<Call> {
+export async function getCall(
+  context: Context,
+  sid: string,
+  { signal, onResponse }: SignalOptions,
+): Promise<Call> {
   checkSid(context, sid);
   const tail = `/${encode(sid)}`;
   const { requests } = context;
@@ -18,6 +22,7 @@ export async function getCall(context: Context, sid: string, { signal }: SignalO
     url: requests.shown(tail),
     authHint: requests.authHint,
     signal,
+    onResponse,
     read: (answer) => readOne(context, sid, answer),
   });
   return asked.value;
@@ -33,7 +38,7 @@ function checkSid({ settings }: Context, sid: unknown): void {
     'sid must be the id of a call, a text that is not blank.',
     {
       hint: reserved
-        ? 'In v2 this address is the count request: use countCalls().'
+        ? 'In v2 this is the count request: use countCalls().'
         : 'Take it from the field sid of a record.',
     },
   );

@@ -1,5 +1,5 @@
 import { ResponseError } from '../errors/calls-error.ts';
-import { headerText, plainHeaders, requestIdOf } from '../http/headers.ts';
+import { headerText } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { Answer } from '../http/transport.ts';
 import { channels, type PageEvent } from '../observe/channels.ts';
@@ -8,7 +8,7 @@ import { judgePage, type PageVerdict } from '../page/judge-page.ts';
 import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { Asked } from './ask.ts';
+import { type Asked, responseOf } from './ask.ts';
 import type { CallPage, ListQuery, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
@@ -22,6 +22,7 @@ export interface PageQuery extends FilterText {
   readonly rows: number;
   readonly start: number;
   readonly signal: AbortSignal | undefined;
+  readonly onResponse: ListQuery['onResponse'];
 }
 
 /** Checks a list query and turns its filter into text. */
@@ -31,6 +32,7 @@ export function readQuery(context: Context, query: ListQuery): PageQuery {
     rows: whole(query.rows ?? defaultRows, 'rows', 1),
     start: whole(query.start ?? 0, 'start', 0),
     signal: query.signal,
+    onResponse: query.onResponse,
   };
 }
 
@@ -55,7 +57,7 @@ export async function askPage<T>(
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageAnswer<T>> {
-  const { q, shownQ, rows, start, signal } = query;
+  const { q, shownQ, rows, start, signal, onResponse } = query;
   const place = { rows, start: start || undefined };
   const { requests } = context;
   const url = requests.shown(queryString({ q: shownQ, ...place }));
@@ -68,6 +70,7 @@ export async function askPage<T>(
     // Some servers say "not found" or "range not satisfiable" for a page past the end.
     alsoRead: start > 0 ? [404, 416] : [],
     signal,
+    onResponse,
     read: (answer) => readPage(answer, query, reader),
   });
   const { content, count, range, verdict } = asked.value;
@@ -97,21 +100,13 @@ function readPage<T>(answer: Answer, asked: PageQuery, reader: PageReader<T>): O
   return { content, count, range, verdict: judgePage(asked, range, count) };
 }
 
-/** What can be told of the answer behind a result. */
+/** The answer behind a page, and what was asked for. */
 function metaOf(
   asked: Asked<unknown>,
   { rows, start }: PageQuery,
   clampedTo: number | undefined,
 ): ResponseMeta {
-  const { status, headers } = asked.answer;
-  const meta = {
-    status,
-    headers: plainHeaders(headers),
-    requestId: requestIdOf(headers),
-    attempts: asked.attempts,
-    rows,
-    start,
-  };
+  const meta = { ...responseOf(asked), rows, start };
   return clampedTo === undefined ? meta : { ...meta, clampedTo };
 }
 

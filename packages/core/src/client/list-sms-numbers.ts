@@ -14,7 +14,7 @@ const authHint =
 
 /** The SMS-enabled numbers of the account. */
 export async function listSmsNumbers(context: Context, options: SmsOptions): Promise<SmsNumber[]> {
-  const { method = 'GET', signal } = options;
+  const { method = 'GET', signal, onResponse } = options;
   if (method !== 'GET' && method !== 'POST')
     throw new ConfigurationError('invalid_argument', "method must be 'GET' or 'POST'.");
   const asked = await context.engine.ask({
@@ -25,6 +25,7 @@ export async function listSmsNumbers(context: Context, options: SmsOptions): Pro
     url: `${context.settings.legacy?.origin}${context.settings.legacy?.prefix}/ibp_api.php?action=${action}`,
     authHint,
     signal,
+    onResponse,
     read: (answer) => readSmsNumbers(answer.body),
   });
   return asked.value;

@@ -18,7 +18,7 @@ export function networkError(error: unknown, origin: string, answering: boolean)
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', 'The client or its dispatcher has been closed.', {
       cause,
-      hint: 'Call close() only after the last request, or create a new client.',
+      hint: 'Create a new client.',
     });
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new NetworkError('dns_failed', `The name of ${origin} was not found (${code}).`, {

@@ -36,7 +36,7 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (told !== undefined && Number(told) !== numbers.length)
     throw new ResponseError('sms_count_mismatch', `${told} numbers were told, ${numbers.length} came.`, {
       isRetryable: true,
-      hint: 'The answer may have been cut or changed on the way.',
+      hint: 'It may have been cut or converted on the way.',
     });
   return numbers;
 }
