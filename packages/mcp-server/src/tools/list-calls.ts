@@ -72,7 +72,7 @@ export const listCalls = defineTool({
     const cursor = next && writeCursor(scope, next);
     const total = page.range?.total ?? undefined;
     return {
-      summary: sentence(shown, first, total, cursor),
+      summary: sentence(shown, first, total, cursor, place.start > 0),
       filter: chosen.text,
       columns: table.columns,
       rows: table.rows,
@@ -90,15 +90,20 @@ function sentence(
   first: number,
   total: number | undefined,
   cursor: string | undefined,
+  isLater: boolean,
 ): string {
   if (shown === 0) {
+    if (total === undefined && isLater) return 'No further rows: the page before was the last.';
     return total === undefined || total === 0
       ? 'No call matches. A wider from/to may.'
       : `No row here: the list has ${counted(total, 'call', 'calls')} and ends before this page.`;
   }
   const of = total === undefined ? 'an unknown number of calls' : counted(total, 'call', 'calls');
   const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${of}`;
-  return cursor === undefined ? `${rows}; these are the last.` : `${rows}; more with cursor=${cursor}`;
+  if (cursor === undefined) return `${rows}; these are the last.`;
+  return total === undefined
+    ? `${rows}; there may be more with cursor=${cursor}`
+    : `${rows}; more with cursor=${cursor}`;
 }
 
 /** Where the next page begins: in the same API page when the budget cut it, else in the next one. */
@@ -107,7 +112,9 @@ function nextPlace(place: Place, page: CallPage, shown: number): Place | undefin
   const rest = page.records.length - place.skip - shown;
   if (rest > 0) return { ...place, skip: place.skip + shown, total };
   const last = page.range?.last ?? place.start * place.rows + page.records.length;
-  const more = total === null ? page.records.length >= place.rows : last < total;
+  // Without a total, a first page that is shorter than asked may be the end, or all that the server gives at once.
+  const isFull = place.start === 0 || page.records.length >= place.rows;
+  const more = total === null ? isFull : last < total;
   if (!more || page.records.length === 0) return undefined;
   // A server that gives fewer rows than asked counts its pages in that size from now on.
   const rows = place.start === 0 ? page.records.length : place.rows;
