@@ -12,6 +12,7 @@ import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-u
 import { toText } from './made-up/wall-time.ts';
 import type { PageAccount } from './page/page-routes.ts';
 import { createService, type ListenOptions, type ServiceOptions } from './service.ts';
+import { StoreError } from './store/errors.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 
@@ -71,6 +72,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const journal = createJournal(options.journal);
 
   const store = await openStore(options.store ?? 'sqlite::memory:');
+  // Made-up calls and public test keys have no place in a store that somebody keeps real calls in.
+  const stranger = (await store.accounts()).find(
+    ({ id }) => !sources.some(({ account }) => account.id === id),
+  );
+  if (stranger) {
+    await store.close();
+    throw new StoreError(
+      'not_a_sandbox',
+      `The store holds account ${stranger.id}, which is none of this sandbox. Give a sandbox a store of its own.`,
+    );
+  }
   const accounts = sources.map(({ account, records }) => ({
     id: account.id,
     name: account.name,

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fromCall } from '@call-attribution/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   generate,
+  openStore,
   type Sandbox,
   type SandboxAccount,
   type SandboxOptions,
@@ -24,6 +28,19 @@ const keys = ({ accessKey, secretKey }: SandboxAccount) => ({ access_key: access
 
 afterAll(async () => {
   for (const sandbox of open) await sandbox.close();
+});
+
+test('a store with accounts of one’s own is no place for a sandbox, and stays as it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'own-store-'));
+  const url = `sqlite:${join(folder, 'calls.db')}`;
+  const own = await openStore(url);
+  await own.putAccount({ id: 'acme', name: 'Acme' });
+  await own.close();
+  await expect(startSandbox({ records: 5, store: url })).rejects.toMatchObject({ code: 'not_a_sandbox' });
+  const after = await openStore(url);
+  expect((await after.accounts()).map(({ id }) => id)).toEqual(['acme']);
+  await after.close();
+  rmSync(folder, { recursive: true });
 });
 
 describe('a sandbox', () => {

@@ -20,4 +20,5 @@ export type StoreErrorCode =
   | 'store_busy'
   | 'unknown_account'
   | 'unfit_record'
-  | 'short_page';
+  | 'short_page'
+  | 'not_a_sandbox';
