@@ -12,6 +12,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
+      reporter: ['text-summary'],
       include: ['packages/*/src/**'],
       exclude: ['**/bin.ts'],
       thresholds: { lines: 80 },
