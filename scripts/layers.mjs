@@ -7,9 +7,10 @@ const below = {
   'query-dsl': [],
   core: ['query-dsl'],
   'node-stream': ['query-dsl', 'core'],
+  conversions: ['query-dsl', 'core', 'node-stream'],
   service: ['query-dsl', 'core', 'node-stream'],
   'mcp-server': ['query-dsl', 'core', 'node-stream'],
-  cli: ['query-dsl', 'core', 'node-stream', 'service', 'mcp-server'],
+  cli: ['query-dsl', 'core', 'node-stream', 'conversions', 'service', 'mcp-server'],
 };
 /** Tests of these packages may also use what is named here. */
 const inTests = /** @type {Record<string, readonly string[]>} */ ({ 'mcp-server': ['service'] });

@@ -12,6 +12,7 @@ const budgets = /** @type {Record<string, number>} */ ({
   'query-dsl': 60_000,
   core: 190_000,
   'node-stream': 175_000,
+  conversions: 60_000,
   service: 260_000,
   'mcp-server': 480_000,
   cli: 240_000,

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sheetFormats } from '@call-attribution/conversions';
 import { createService, openStore, type Service, type Store } from '@call-attribution/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sheetFormats } from '../src/upload/formats.ts';
 import { callWith } from './calls.ts';
 import { openStage, type Stage } from './stage.ts';
 

@@ -1,5 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import {
+  type Reason,
+  readValueRules,
+  reasonTexts,
+  type SheetFormat,
+  type SheetOptions,
+  sheetFormats,
+  sheetLine,
+  ValueRulesError,
+  valueByRules,
+} from '@call-attribution/conversions';
 import type { Call, Client } from '@call-attribution/core';
 import type { CallStreamOptions, Verdict } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
@@ -9,11 +20,6 @@ import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import type { Reason, SheetFormat, SheetOptions } from '../upload/format.ts';
-import { reasonTexts } from '../upload/format.ts';
-import { sheetFormats } from '../upload/formats.ts';
-import { sheetLine } from '../upload/sheet.ts';
-import { readValueRules, valueByRules } from '../upload/value.ts';
 import { saveText } from './save-text.ts';
 
 /** A sheet that was asked for: the format and what was decided for it. */
@@ -106,8 +112,12 @@ async function readValue(args: Args, io: Io): Promise<SheetOptions['value'] | nu
   } catch (error) {
     throw new UsageError(`--value-rules: ${file} cannot be read`, { cause: error });
   }
-  const rules = readValueRules(text, file);
-  return (call) => valueByRules(call, rules);
+  try {
+    const rules = readValueRules(text, file);
+    return (call) => valueByRules(call, rules);
+  } catch (error) {
+    throw error instanceof ValueRulesError ? new UsageError(error.message, { hints: error.hints }) : error;
+  }
 }
 
 /** How a sheet came out. */

@@ -1,9 +1,9 @@
-import { printWall, wallTimeAt } from '../time/zone.ts';
 import { parameterOf } from './click-id.ts';
 import { wrongAge } from './eligible.ts';
 import type { SheetFormat } from './format.ts';
 import { validateSheet } from './sheet.ts';
 import { callTimes } from './times.ts';
+import { printWall, wallTimeAt } from './zone.ts';
 
 const titles = [
   'date_time',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../src/errors.ts';
-import { e164 } from '../src/upload/eligible.ts';
-import type { Reason, SheetFormat, SheetOptions } from '../src/upload/format.ts';
-import { sheetFormats } from '../src/upload/formats.ts';
-import { readSheet, sheetLine } from '../src/upload/sheet.ts';
-import { readValueRules, valueByRules } from '../src/upload/value.ts';
+import { e164 } from '../src/eligible.ts';
+import { ValueRulesError } from '../src/errors.ts';
+import type { Reason, SheetFormat, SheetOptions } from '../src/format.ts';
+import { sheetFormats } from '../src/formats.ts';
+import { readSheet, sheetLine } from '../src/sheet.ts';
+import { readValueRules, valueByRules } from '../src/value.ts';
 import { callWith } from './calls.ts';
 
 const options: SheetOptions = {
@@ -253,7 +253,7 @@ describe('value rules', () => {
     ['{ "rules": [], "otherwise": "x" }', /"otherwise" must be a number/],
   ])('%s is refused', (text, message) => {
     expect(() => readValueRules(text, 'rules.json')).toThrow(message);
-    expect(() => readValueRules(text, 'rules.json')).toThrow(UsageError);
+    expect(() => readValueRules(text, 'rules.json')).toThrow(ValueRulesError);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { fromUtc, instantsOf, offsetAt, parseWall, printWall, wallTimeAt } from '../time/zone.ts';
 import type { Reason, SheetOptions } from './format.ts';
+import { fromUtc, instantsOf, offsetAt, parseWall, printWall, wallTimeAt } from './zone.ts';
 
 /** The moment a wall-clock text of the API means, or why it cannot be known. */
 function momentOf(text: unknown, options: SheetOptions): { at: number } | { reason: Reason } {

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { nearest } from '../args/suggest.ts';
-import { UsageError } from '../errors.ts';
+import { ValueRulesError } from './errors.ts';
+import { nearest } from './nearest.ts';
 
 /** One rule: all conditions must hold. Texts may use `*` for any run of letters; case does not matter. */
 export interface ValueRule {
@@ -27,28 +27,32 @@ export function readValueRules(text: string, file: string): ValueRules {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`, {
-      hints: [shape],
-    });
+    throw new ValueRulesError(
+      `${file} is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+      {
+        hints: [shape],
+      },
+    );
   }
   const table = fieldsOf(json, file, ['rules', 'otherwise']);
   if (!Array.isArray(table.rules))
-    throw new UsageError(`${file}: "rules" must be a list`, { hints: [shape] });
+    throw new ValueRulesError(`${file}: "rules" must be a list`, { hints: [shape] });
   const rules = table.rules.map((rule: unknown, at): ValueRule => {
     const where = `${file}: rule ${at + 1}`;
     const fields = fieldsOf(rule, where, conditions);
     for (const [name, value] of Object.entries(fields)) {
       if (numbers.has(name) ? !isAmount(value) : typeof value !== 'string') {
-        throw new UsageError(
+        throw new ValueRulesError(
           `${where}: "${name}" must be ${numbers.has(name) ? 'a number from 0 up' : 'a text'}`,
         );
       }
     }
-    if (fields.value === undefined) throw new UsageError(`${where} has no "value"`, { hints: [shape] });
+    if (fields.value === undefined) throw new ValueRulesError(`${where} has no "value"`, { hints: [shape] });
     return fields as unknown as ValueRule;
   });
   if (table.otherwise === undefined || table.otherwise === null) return { rules };
-  if (!isAmount(table.otherwise)) throw new UsageError(`${file}: "otherwise" must be a number from 0 up`);
+  if (!isAmount(table.otherwise))
+    throw new ValueRulesError(`${file}: "otherwise" must be a number from 0 up`);
   return { rules, otherwise: table.otherwise };
 }
 
@@ -73,12 +77,12 @@ const isAmount = (value: unknown): value is number =>
 
 function fieldsOf(json: unknown, where: string, names: readonly string[]): Record<string, unknown> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new UsageError(`${where} must be an object`, { hints: [shape] });
+    throw new ValueRulesError(`${where} must be an object`, { hints: [shape] });
   }
   for (const name of Object.keys(json)) {
     if (names.includes(name)) continue;
     const near = nearest(name, names);
-    throw new UsageError(`${where} has an unknown name ${JSON.stringify(name)}`, {
+    throw new ValueRulesError(`${where} has an unknown name ${JSON.stringify(name)}`, {
       hints: [near ? `did you mean ${JSON.stringify(near)}?` : `known are ${names.join(', ')}`],
     });
   }
