@@ -3,13 +3,54 @@ import { defineConfig } from 'vitest/config';
 // Tests run on TypeScript sources: no build is needed, and an edit in one package is seen by all others at once.
 const conditions = ['@call-attribution/source'];
 
-export default defineConfig({
+const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },
+};
+
+// Generous, since no test is about time: a slow machine must not turn a right result into a failure.
+const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+const unit = {
+  ...shared,
   test: {
-    // Generous, since no test is about time: a slow machine must not turn a right answer into a failure.
-    testTimeout: 60_000,
+    ...patience,
+    name: 'unit',
+    include: ['packages/*/test/**/*.test.ts', 'conformance/test/**/*.test.ts', 'scripts/test/**/*.test.mjs'],
+  },
+};
+
+const types = {
+  ...shared,
+  test: {
+    name: 'types',
+    include: [],
+    typecheck: {
+      enabled: true,
+      only: true,
+      include: ['packages/*/test/**/*.test-d.ts'],
+      tsconfig: './tsconfig.json',
+    },
+  },
+};
+
+// Long laws and kills over and over. They run only when named: `pnpm drills`, or `vitest run --project drills <file>`.
+const drills = {
+  ...shared,
+  test: {
+    testTimeout: 600_000,
     hookTimeout: 60_000,
+    name: 'drills',
+    include: ['packages/*/test/drills/**/*.drill.ts'],
+  },
+};
+const drillsAreNamed = process.argv.some((argument) => argument.includes('drill'));
+
+export default defineConfig({
+  ...shared,
+  test: {
+    // What a package starts once for all its test files: see scripts/global-setup.ts.
+    globalSetup: ['./scripts/global-setup.ts'],
     coverage: {
       provider: 'v8',
       reporter: ['text-summary'],
@@ -17,31 +58,6 @@ export default defineConfig({
       exclude: ['**/bin.ts'],
       thresholds: { lines: 80 },
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: [
-            'packages/*/test/**/*.test.ts',
-            'conformance/test/**/*.test.ts',
-            'scripts/test/**/*.test.mjs',
-          ],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'types',
-          include: [],
-          typecheck: {
-            enabled: true,
-            only: true,
-            include: ['packages/*/test/**/*.test-d.ts'],
-            tsconfig: './tsconfig.json',
-          },
-        },
-      },
-    ],
+    projects: drillsAreNamed ? [unit, types, drills] : [unit, types],
   },
 });

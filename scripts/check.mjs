@@ -58,6 +58,7 @@ for (const stage of stages) {
   };
   await Promise.all([lane(), lane()]);
 }
+passed = (await step('drills', 'pnpm drills')) && passed;
 const tested = await step('tests', 'pnpm coverage', true);
 if (!passed) console.log('A step before the tests failed: see FAILED above.');
 if (!passed || !tested) process.exitCode = 1;
