@@ -4,6 +4,7 @@
 
 // Sources: records, bytes or pages of a query.
 export { type Checkpoint, CheckpointError } from './checkpoint/checkpoint.ts';
+export { isMark, Mark } from './checkpoint/mark.ts';
 // Operators, encoders and sinks.
 export { type CsvOptions, toCsv } from './encoders/csv.ts';
 export type { CsvColumn } from './encoders/csv-row.ts';
@@ -22,7 +23,6 @@ export type { Grouping, GroupRow } from './operators/groups.ts';
 export { type JoinOptions, type JoinTable, join } from './operators/join.ts';
 export type { Kernel, KernelFactory, Outlet } from './operators/kernel.ts';
 export { type MapOptions, mapCalls } from './operators/map-calls.ts';
-export { isMark, Mark } from './operators/mark.ts';
 export {
   type Accumulator,
   collect,
@@ -38,7 +38,6 @@ export {
   sum,
 } from './operators/measures.ts';
 export { type MergeOptions, mergeOrdered } from './operators/merge-ordered.ts';
-export type { Duration } from './operators/naive-time.ts';
 export { Operator, type OperatorShape } from './operators/operator.ts';
 export { QuantileSketch, type SketchOptions } from './operators/quantile-sketch.ts';
 export { type RateLimitOptions, rateLimit } from './operators/rate-limit.ts';
@@ -50,10 +49,12 @@ export {
   tumbling,
   type WindowRow,
 } from './operators/windows.ts';
-export type { Progress, Verdict } from './progress/progress.ts';
 export type { Encoding } from './sinks/encoding.ts';
 export { type FileSink, type FileSinkOptions, fileSink } from './sinks/file-sink.ts';
 export { type SliceFiles, type SliceFilesOptions, sliceFiles } from './sinks/slice-files.ts';
+export type { Trouble } from './slicing/slice-read.ts';
+export type { Slice } from './slicing/span.ts';
+export type { BoundStyle } from './slicing/window-query.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
@@ -63,7 +64,7 @@ export { type CallStream, type CallStreamOptions, createCallStream } from './sou
 export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
 export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
 export type { PageClient } from './source/page-client.ts';
-export type { Trouble } from './source/slice-read.ts';
+export type { Progress, Verdict } from './source/progress.ts';
 export type { StreamPage } from './source/stream-page.ts';
 // Sync: a copy that is kept up to date.
 export { fileState } from './sync/file-state.ts';
@@ -81,5 +82,4 @@ export {
   type UpsertSink,
 } from './sync/sync-state.ts';
 export type { SyncClient } from './sync/sync-steps.ts';
-export type { Slice } from './windows/span.ts';
-export type { BoundStyle } from './windows/window-query.ts';
+export type { Duration } from './time/naive-time.ts';

@@ -1,11 +1,11 @@
 import diagnosticsChannel from 'node:diagnostics_channel';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
-import { isMark } from '../src/operators/mark.ts';
-import type { Progress } from '../src/progress/progress.ts';
+import { isMark } from '../src/checkpoint/mark.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { createCallStream } from '../src/source/call-stream.ts';
 import type { DeadRecord } from '../src/source/options.ts';
+import type { Progress } from '../src/source/progress.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { print } from '@call-attribution/query-dsl';
-import { naiveMillis, naiveText } from '../operators/naive-time.ts';
-import type { Span } from '../windows/span.ts';
-import type { WindowQuery } from '../windows/window-query.ts';
+import type { Span } from '../slicing/span.ts';
+import type { WindowQuery } from '../slicing/window-query.ts';
+import { naiveMillis, naiveText } from '../time/naive-time.ts';
 
 /** Where a read stands: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {

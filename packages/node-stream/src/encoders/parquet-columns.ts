@@ -1,6 +1,6 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
 import { numberOf } from '../operators/decimal.ts';
-import { naiveMillis } from '../operators/naive-time.ts';
+import { naiveMillis } from '../time/naive-time.ts';
 
 /** Type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
 export type ParquetType = 'string' | 'integer' | 'decimal' | 'timestamp' | 'boolean';

@@ -1,4 +1,4 @@
-import type { Mark } from './mark.ts';
+import type { Mark } from '../checkpoint/mark.ts';
 
 /** Where a kernel puts what it makes. */
 export interface Outlet<O> {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
+import { Mark } from '../checkpoint/mark.ts';
+import { type Duration, durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
 import { Heap } from './heap.ts';
-import { Mark } from './mark.ts';
 import { type Reading, reader } from './measures.ts';
-import { type Duration, durationMillis, naiveMillis, naiveText } from './naive-time.ts';
 
 /** Options of `mergeOrdered`. */
 export interface MergeOptions<T> {

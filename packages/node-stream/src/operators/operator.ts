@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
+import { Mark } from '../checkpoint/mark.ts';
 import type { Kernel, KernelFactory, Outlet } from './kernel.ts';
-import { Mark } from './mark.ts';
 import { overEager, overPlain } from './over.ts';
 
 /** How an operator is built around its kernel. */

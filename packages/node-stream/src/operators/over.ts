@@ -1,5 +1,5 @@
+import { Mark } from '../checkpoint/mark.ts';
 import type { KernelFactory } from './kernel.ts';
-import { Mark } from './mark.ts';
 
 type Source<I> = Iterable<I | Mark> | AsyncIterable<I | Mark>;
 

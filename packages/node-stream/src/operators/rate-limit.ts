@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
+import { type Duration, durationMillis } from '../time/naive-time.ts';
 import { machineClock, type OperatorClock } from './clock.ts';
-import { type Duration, durationMillis } from './naive-time.ts';
 import { Operator } from './operator.ts';
 
 /** Options of `rateLimit`. */

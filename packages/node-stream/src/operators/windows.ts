@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
+import { type Duration, durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
 import { type Grouping, type GroupRow, type GroupTable, groupTables } from './groups.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
-import { type Duration, durationMillis, naiveMillis, naiveText } from './naive-time.ts';
 import { Operator } from './operator.ts';
 
 /** Options of `tumbling`. */

@@ -1,5 +1,5 @@
+import type { Mark } from '../checkpoint/mark.ts';
 import type { Kernel } from '../operators/kernel.ts';
-import type { Mark } from '../operators/mark.ts';
 import type { Operator } from '../operators/operator.ts';
 
 /** What turns the items of a sink into bytes: one encoder, or several behind each other (`[toCsv(), toGzip()]`). */

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { Mark } from '../operators/mark.ts';
+import { Mark } from '../checkpoint/mark.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
 

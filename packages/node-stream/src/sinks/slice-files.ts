@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { Mark } from '../operators/mark.ts';
+import { Mark } from '../checkpoint/mark.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
 import { PartFile, writeWhole } from './part-file.ts';
 

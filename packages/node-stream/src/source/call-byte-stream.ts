@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Verdict } from '../progress/progress.ts';
 import { ndjsonOf } from './ndjson.ts';
 import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
+import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import type { Batch } from './walk.ts';
 

@@ -1,4 +1,4 @@
-import { sliceOf } from '../windows/span.ts';
+import { sliceOf } from '../slicing/span.ts';
 import type { StreamOptions } from './options.ts';
 import type { Batch } from './walk.ts';
 

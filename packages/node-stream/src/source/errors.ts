@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { describeSlice, type Slice } from '../windows/span.ts';
-import type { Trouble } from './slice-read.ts';
+import type { Trouble } from '../slicing/slice-read.ts';
+import { describeSlice, type Slice } from '../slicing/span.ts';
 
 /** Where in a read something happened. */
 export interface StreamPlace {

@@ -1,9 +1,9 @@
 import type { FilterLike } from '@call-attribution/query-dsl';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Duration } from '../operators/naive-time.ts';
-import type { Progress } from '../progress/progress.ts';
-import type { Slice } from '../windows/span.ts';
-import type { BoundStyle } from '../windows/window-query.ts';
+import type { Slice } from '../slicing/span.ts';
+import type { BoundStyle } from '../slicing/window-query.ts';
+import type { Duration } from '../time/naive-time.ts';
+import type { Progress } from './progress.ts';
 
 /** How the range of `date_added` is cut into slices. */
 export interface WindowOptions {

@@ -1,10 +1,10 @@
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { Mark } from '../operators/mark.ts';
-import type { Verdict } from '../progress/progress.ts';
-import { sliceOf } from '../windows/span.ts';
+import { Mark } from '../checkpoint/mark.ts';
+import { sliceOf } from '../slicing/span.ts';
 import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
+import type { Verdict } from './progress.ts';
 import { Session } from './session.ts';
 import type { Batch } from './walk.ts';
 

@@ -1,14 +1,14 @@
 import { type Checkpoint, checkCheckpoint, queryHash, spanOf } from '../checkpoint/checkpoint.ts';
 import { openSpans } from '../checkpoint/intervals.ts';
-import { Ledger } from '../checkpoint/ledger.ts';
-import { durationMillis, naiveMillis } from '../operators/naive-time.ts';
-import { Meter } from '../progress/meter.ts';
-import type { Verdict } from '../progress/progress.ts';
-import { type Span, sliceOf } from '../windows/span.ts';
-import { windowQuery } from '../windows/window-query.ts';
+import { type Span, sliceOf } from '../slicing/span.ts';
+import { windowQuery } from '../slicing/window-query.ts';
+import { durationMillis, naiveMillis } from '../time/naive-time.ts';
 import { IncompleteError, StreamError } from './errors.ts';
+import { Ledger } from './ledger.ts';
+import { Meter } from './meter.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
+import type { Verdict } from './progress.ts';
 import { type Batch, Walk } from './walk.ts';
 
 const hour = 3600_000;

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { type Slice, sliceOf } from '../windows/span.ts';
+import { type Slice, sliceOf } from '../slicing/span.ts';
 import { ndjsonOf } from './ndjson.ts';
 import type { Batch } from './walk.ts';
 

@@ -1,13 +1,13 @@
 import { type ListQuery, type RawPage, ResponseError } from '@call-attribution/core';
-import { type Ask, isRefusal } from '../windows/probes.ts';
-import { learn, type Region } from '../windows/region.ts';
-import { type Span, sliceOf } from '../windows/span.ts';
+import { type Ask, isRefusal } from '../slicing/probes.ts';
+import { sidsOf } from '../slicing/record-scan.ts';
+import { learn, type Region } from '../slicing/region.ts';
+import { newPass, type SliceRead, sift, type Trouble } from '../slicing/slice-read.ts';
+import { isInside, Slicer, type SlicerSettings } from '../slicing/slicer.ts';
+import { type Span, sliceOf } from '../slicing/span.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { Lookahead, type LookaheadLimits, type Outcome, type PageNode } from './lookahead.ts';
 import type { PageClient } from './page-client.ts';
-import { sidsOf } from './record-scan.ts';
-import { newPass, type SliceRead, sift, type Trouble } from './slice-read.ts';
-import { isInside, Slicer, type SlicerSettings } from './slicer.ts';
 import { WorkList } from './work-list.ts';
 
 // Codes of the client's errors for pages that are not what their place in the whole says.

@@ -1,6 +1,6 @@
-import { type CutLimits, cut } from '../windows/region.ts';
+import { type CutLimits, cut } from '../slicing/region.ts';
+import type { SliceRead } from '../slicing/slice-read.ts';
 import type { Lookahead, Node, PageNode, RegionNode } from './lookahead.ts';
-import type { SliceRead } from './slice-read.ts';
 
 /** What the list needs from the walk that owns it. */
 export interface ListOwner {

@@ -1,9 +1,9 @@
 import type { Call, Client } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
-import { durationMillis, naiveMillis, naiveText } from '../operators/naive-time.ts';
+import { windowQuery } from '../slicing/window-query.ts';
 import { createCallStream } from '../source/call-stream.ts';
-import { windowQuery } from '../windows/window-query.ts';
+import { durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
 import { MemoryOfRecords } from './memory-of-records.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import { checkState, type SyncState } from './sync-state.ts';

@@ -1,4 +1,4 @@
-import { naiveText } from '../operators/naive-time.ts';
+import { naiveText } from '../time/naive-time.ts';
 
 /**
  * A half-open stretch of `date_added` in naive milliseconds. A null end is the query's own end: its bound as the caller

@@ -6,7 +6,7 @@ import {
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { naiveMillis, naiveText } from '../operators/naive-time.ts';
+import { naiveMillis, naiveText } from '../time/naive-time.ts';
 import { finest, type Span } from './span.ts';
 
 /**

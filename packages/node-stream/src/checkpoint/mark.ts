@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { Checkpoint } from './checkpoint.ts';
 
 /**
  * A mark travels in the stream behind the records it covers. It says that every record of a slice of `date_added` has

@@ -1,13 +1,13 @@
 import type { RawPage } from '@call-attribution/core';
-import { naiveMillis } from '../operators/naive-time.ts';
-import { type Ask, chooseStyle, earliest, findLower } from '../windows/probes.ts';
-import type { CutLimits, Region } from '../windows/region.ts';
-import { regionsOf, type Sample, sampleOf } from '../windows/sample.ts';
-import { finest, type Span } from '../windows/span.ts';
-import type { BoundStyle, WindowQuery } from '../windows/window-query.ts';
+import { naiveMillis } from '../time/naive-time.ts';
 import { Capacity } from './capacity.ts';
+import { type Ask, chooseStyle, earliest, findLower } from './probes.ts';
 import { dateOf } from './record-scan.ts';
+import type { CutLimits, Region } from './region.ts';
+import { regionsOf, type Sample, sampleOf } from './sample.ts';
 import type { SliceRead } from './slice-read.ts';
+import { finest, type Span } from './span.ts';
+import type { BoundStyle, WindowQuery } from './window-query.ts';
 
 /** What the cutting of a query depends on. */
 export interface SlicerSettings {

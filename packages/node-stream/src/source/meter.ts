@@ -1,10 +1,10 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { sizeOf } from '../checkpoint/ledger.ts';
-import type { Trouble } from '../source/slice-read.ts';
-import type { Batch } from '../source/walk.ts';
-import { type Span, sliceOf } from '../windows/span.ts';
+import type { Trouble } from '../slicing/slice-read.ts';
+import { type Span, sliceOf } from '../slicing/span.ts';
 import { publish } from './channels.ts';
+import { sizeOf } from './ledger.ts';
 import type { Progress, Verdict } from './progress.ts';
+import type { Batch } from './walk.ts';
 
 /** Counts what a read does, for its progress and its verdict. */
 export class Meter {
