@@ -43,7 +43,7 @@ function calls(fields) {
   const names = (list) => list.map((name) => `\n  | '${name}'`).join('');
   const optional = (spec) => spec.v2 === null || spec.v3 === null;
   return [
-    `${head}import type { Moment } from '../moment.ts';\n`,
+    `${head}import type { Moment } from '../../time/moment.ts';\n`,
     `/** The listed values of \`ppc_status\`; others may come with time. */\nexport type PpcStatus =${names(status.values)};\n`,
     `/** Version-neutral name of a field. */\nexport type FieldName =${names(fields.map((spec) => spec.name))};\n`,
     object(

@@ -1,7 +1,7 @@
+import { readMoment } from '../time/moment.ts';
+import { checkTimeZone } from '../time/zone.ts';
 import { type FieldSpec, fields } from './fields.ts';
 import type { Call, CallView } from './generated/calls.ts';
-import { readMoment } from './moment.ts';
-import { checkTimeZone } from './time-zone.ts';
 import { isDecimalText } from './wire-forms.ts';
 
 /** Options of `readCall`. */

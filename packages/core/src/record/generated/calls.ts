@@ -1,5 +1,5 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
-import type { Moment } from '../moment.ts';
+import type { Moment } from '../../time/moment.ts';
 
 /** The listed values of `ppc_status`; others may come with time. */
 export type PpcStatus =

@@ -1,0 +1,26 @@
+// The one home of time: naive times, durations and time zones. It uses nothing of Node.js, so that it runs in browsers.
+export { type Duration, durationMillis, parseDuration } from './duration.ts';
+export { type Moment, readMoment } from './moment.ts';
+export {
+  addDays,
+  addMonths,
+  day,
+  formatNaive,
+  formatNaiveTenths,
+  hour,
+  minute,
+  parseNaive,
+  parseTime,
+  second,
+  type TypedTime,
+} from './naive.ts';
+export {
+  checkTimeZone,
+  formatOffset,
+  type Instant,
+  instantOf,
+  instantsOf,
+  isTimeZone,
+  naiveAt,
+  offsetAt,
+} from './zone.ts';
