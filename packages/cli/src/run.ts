@@ -1,7 +1,7 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { commandHelp, programHelp } from './args/help.ts';
 import { sharedOptions } from './args/options.ts';
 import { parseArgs } from './args/parse.ts';
-import { nearest } from './args/suggest.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, write } from './io.ts';

@@ -1,9 +1,9 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { expect, test } from 'vitest';
 import type { CommandSpec } from '../src/args/command.ts';
 import { commandHelp, programHelp } from '../src/args/help.ts';
 import { sharedOptions } from '../src/args/options.ts';
 import { parseArgs } from '../src/args/parse.ts';
-import { nearest } from '../src/args/suggest.ts';
 import { UsageError } from '../src/errors.ts';
 import { commands } from '../src/table/all.ts';
 
@@ -80,7 +80,7 @@ test('numbers keep their bounds', () => {
 test('a name is suggested only when it is near', () => {
   expect(nearest('exprot', ['export', 'list'])).toBe('export');
   expect(nearest('rep', ['export', 'report'])).toBe('report');
-  expect(nearest('zzzz', ['export', 'list'])).toBeNull();
+  expect(nearest('zzzz', ['export', 'list'])).toBeUndefined();
 });
 
 test('every command has help with each of its options, and examples that parse', () => {

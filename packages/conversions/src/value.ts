@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { ValueRulesError } from './errors.ts';
-import { nearest } from './nearest.ts';
 
 /** One rule: all conditions must hold. Texts may use `*` for any run of letters; case does not matter. */
 export interface ValueRule {

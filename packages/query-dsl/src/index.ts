@@ -28,9 +28,10 @@ export { type Dialect, dialects, type ExtraFields, type FieldType } from './dial
 export { FilterSyntaxError } from './error.ts';
 export type { Bound, Clause, Filter, FilterLike, FlagClause, RangeClause, Version } from './filter.ts';
 export { type CallExtensions, type MatcherOptions, matcher } from './matcher.ts';
+export { nearest } from './nearest.ts';
 export { parse, toFilter } from './parse.ts';
 export { print } from './print.ts';
-export type { Fix, Problem, ProblemCode } from './problem.ts';
+export { applyFix, type Fix, type Problem, type ProblemCode } from './problem.ts';
 export { fromQueryParam, toQueryParam } from './query-param.ts';
 export type { ParseOptions } from './read.ts';
 export { type ParseResult, type SafeParseOptions, safeParse } from './safe-parse.ts';

@@ -37,6 +37,11 @@ export interface Problem {
   readonly frame: string;
 }
 
+/** The text with the fix of a problem applied, or undefined when the problem has no fix. */
+export function applyFix(text: string, { fix }: { readonly fix?: Fix | undefined }): string | undefined {
+  return fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
+}
+
 /** Adds a problem of the `length` characters at `start` to `problems`, when there is such a list. */
 export function report(
   { text, problems }: { readonly text: string; readonly problems: Problem[] | undefined },

@@ -1,4 +1,4 @@
-import { complete, diagnose, type Problem } from '@call-attribution/query-dsl';
+import { applyFix, complete, diagnose, type Problem } from '@call-attribution/query-dsl';
 import type { Version } from './api.ts';
 import { byId, el } from './dom.ts';
 
@@ -34,9 +34,8 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
       el('span', {}, problem.message + more),
       el('pre', { 'aria-hidden': 'true' }, problem.frame),
     ];
-    const { fix } = problem;
-    if (fix) {
-      const fixed = input.value.slice(0, fix.start) + fix.text + input.value.slice(fix.end);
+    const fixed = applyFix(input.value, problem);
+    if (fixed !== undefined) {
       const button = el('button', { type: 'button' }, 'Mend it: ', el('code', {}, fixed));
       button.addEventListener('click', () => {
         set(fixed);

@@ -1,6 +1,6 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 import type { Args, CommandSpec, OptionSpec } from './command.ts';
-import { nearest } from './suggest.ts';
 
 // Flags that other tools take secrets by. A flag is seen by every user of the machine and kept in the shell's history.
 const secretFlags = /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;

@@ -1,5 +1,5 @@
 import { type Call, type FieldSpec, fields } from '@call-attribution/core';
-import { nearest } from '../args/suggest.ts';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 
 /** The fields that go by these names (either version's), in the order they were asked for. */

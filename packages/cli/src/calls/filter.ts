@@ -1,4 +1,12 @@
-import { allOf, type Filter, type Problem, print, safeParse, toFilter } from '@call-attribution/query-dsl';
+import {
+  allOf,
+  applyFix,
+  type Filter,
+  type Problem,
+  print,
+  safeParse,
+  toFilter,
+} from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -87,8 +95,7 @@ export function rangeOf(
 
 /** A fault in a filter, with a caret under the place and, where there is one, the filter as it should be. */
 export function filterProblem(problem: Problem, text: string | null): UsageError {
-  const { fix } = problem;
-  const mended = fix && text !== null ? text.slice(0, fix.start) + fix.text + text.slice(fix.end) : null;
-  const hints = mended !== null && safeParse(mended).ok ? [`try: --q '${mended}'`] : [];
+  const fixed = text === null ? undefined : applyFix(text, problem);
+  const hints = fixed !== undefined && safeParse(fixed).ok ? [`try: --q '${fixed}'`] : [];
   return new UsageError(`the filter has a mistake. ${problem.message}`, { detail: problem.frame, hints });
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { nearest } from '../args/suggest.ts';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 

@@ -1,5 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
-import { nearest } from '../args/suggest.ts';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 
 /** One way to sort calls into groups. */

@@ -1,3 +1,4 @@
+import { nearest } from '@call-attribution/query-dsl';
 import { type Auth, checkAuth, type KeyAuth } from '../auth/auth.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { type Clock, systemClock } from '../http/clock.ts';
@@ -122,7 +123,7 @@ function readLimiter(given: ClientOptions['limiter'], clock: Clock): Limiter | u
 function refuseUnknown(given: object, known: ReadonlySet<string>, prefix: string): void {
   const unknown = Object.keys(given).find((name) => !known.has(name));
   if (unknown === undefined) return;
-  const near = [...known].find((name) => name.toLowerCase() === unknown.toLowerCase());
+  const near = nearest(unknown, [...known]);
   throw new ConfigurationError('invalid_option', `There is no option ${prefix}${unknown.slice(0, 40)}.`, {
     hint: near
       ? `Did you mean ${prefix}${near}?`

@@ -1,7 +1,7 @@
+import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
 import { cleanText, cutText } from '../untrusted/clean.ts';
-import { nearest } from './nearest.ts';
 import { argumentError } from './tool-error.ts';
 
 /**

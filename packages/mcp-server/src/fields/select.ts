@@ -1,5 +1,5 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
-import { nearest } from '../arguments/nearest.ts';
+import { nearest } from '@call-attribution/query-dsl';
 import { argumentError } from '../arguments/tool-error.ts';
 import { cleanText, cutText } from '../untrusted/clean.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../arguments/nearest.ts';
+import { nearest } from '@call-attribution/query-dsl';
 import { type Reveal, revealClasses } from '../privacy/classes.ts';
 
 /** What the command line asks for. */

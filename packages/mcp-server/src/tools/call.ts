@@ -1,5 +1,5 @@
+import { nearest } from '@call-attribution/query-dsl';
 import { toJsonSchema } from '../arguments/json-schema.ts';
-import { nearest } from '../arguments/nearest.ts';
 import { readArguments } from '../arguments/read.ts';
 import { type Failure, failureText, ToolError } from '../arguments/tool-error.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';

@@ -1,4 +1,4 @@
-import { diagnose, print } from '@call-attribution/query-dsl';
+import { applyFix, diagnose, print } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { explainFilter } from '../arguments/explain.ts';
 import { counted } from '../results/words.ts';
@@ -28,9 +28,7 @@ export const checkFilter = defineTool({
       at: problem.start,
       found: cutText(cleanText(problem.found), 80),
       ...(problem.expected.length > 0 ? { expected: problem.expected.slice(0, 6) } : {}),
-      ...(problem.fix
-        ? { fixed: cutText(q.slice(0, problem.fix.start) + problem.fix.text + q.slice(problem.fix.end), 600) }
-        : {}),
+      ...(problem.fix ? { fixed: cutText(applyFix(q, problem) ?? '', 600) } : {}),
     }));
     const listed = shown.length > 0 ? { problems: shown } : {};
     if (problems.length > 0) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { nearest } from '@call-attribution/query-dsl';
 import { environmentPrefix, type Setting, type Settings, settings, variableOf } from './settings.ts';
 
 /** A setting that is unknown or has no usable value; its message is one line for the person who set it. */
@@ -131,19 +132,6 @@ function read(what: string, name: string, value: unknown): unknown {
 
 /** " Did you mean …?" for a name that is close to a known one, else where to look. */
 function hint(name: string, known: readonly string[], dashes: string): string {
-  const near = known.find((candidate) => distance(candidate, name) <= 2);
+  const near = nearest(name, known);
   return near === undefined ? ' See --help.' : ` Did you mean ${dashes}${near}?`;
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }
