@@ -2,6 +2,7 @@
 // createCallStream and createCallByteStream read a query, syncCalls and syncInto keep a copy of it up to date,
 // operators, encoders and sinks are what stands between the two ends of a pipeline.
 
+export type { Duration } from '@call-attribution/core/time';
 // Sources: records, bytes or pages of a query.
 export { type Checkpoint, CheckpointError } from './checkpoint/checkpoint.ts';
 export { isMark, Mark } from './checkpoint/mark.ts';
@@ -82,4 +83,3 @@ export {
   type UpsertSink,
 } from './sync/sync-state.ts';
 export type { SyncClient } from './sync/sync-steps.ts';
-export type { Duration } from './time/naive-time.ts';

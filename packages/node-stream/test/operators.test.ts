@@ -274,7 +274,7 @@ describe('options out of range', () => {
     [
       'batch time in words',
       () => batch({ time: 'soon' as never }),
-      /time is "soon"; expected milliseconds or a text/,
+      /time is "soon"; expected milliseconds or a string/,
     ],
     ['dedupe capacity 0', () => dedupe({ capacity: 0 }), /capacity is 0/],
     ['rateLimit limit 0', () => rateLimit({ limit: 0 }), /limit is 0; expected more than 0/],

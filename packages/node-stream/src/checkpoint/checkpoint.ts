@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { print } from '@call-attribution/query-dsl';
 import type { Span } from '../slicing/span.ts';
 import type { WindowQuery } from '../slicing/window-query.ts';
-import { naiveMillis, naiveText } from '../time/naive-time.ts';
 
 /** Where a read stands: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {
@@ -63,12 +63,12 @@ export function checkCheckpoint(value: unknown, query: string): Checkpoint {
 
 /** Spans of a checkpoint's intervals. */
 export function spanOf([from, to]: readonly [string | null, string | null]): Span {
-  return { from: from === null ? null : naiveMillis(from), to: to === null ? null : naiveMillis(to) };
+  return { from: from === null ? null : parseNaive(from), to: to === null ? null : parseNaive(to) };
 }
 
 /** The interval of a span, as checkpoints hold it. */
 export function intervalOf(span: Span): [string | null, string | null] {
-  return [span.from === null ? null : naiveText(span.from), span.to === null ? null : naiveText(span.to)];
+  return [span.from === null ? null : formatNaive(span.from), span.to === null ? null : formatNaive(span.to)];
 }
 
 function isCheckpoint(value: unknown): value is Checkpoint {
@@ -91,7 +91,7 @@ function isCheckpoint(value: unknown): value is Checkpoint {
 }
 
 function isEnd(value: unknown): boolean {
-  return value === null || !Number.isNaN(naiveMillis(value));
+  return value === null || !Number.isNaN(parseNaive(value));
 }
 
 function isCount(value: unknown): value is number {

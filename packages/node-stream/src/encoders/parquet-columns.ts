@@ -1,6 +1,6 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
+import { parseNaive } from '@call-attribution/core/time';
 import { numberOf } from '../operators/decimal.ts';
-import { naiveMillis } from '../time/naive-time.ts';
 
 /** Type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
 export type ParquetType = 'string' | 'integer' | 'decimal' | 'timestamp' | 'boolean';
@@ -84,7 +84,7 @@ const stores: Readonly<Record<ParquetType, (wire: unknown, name: string, item: u
   },
   decimal: numberOf,
   timestamp(wire) {
-    const millis = naiveMillis(wire);
+    const millis = parseNaive(wire);
     return Number.isNaN(millis) ? undefined : BigInt(millis);
   },
   boolean: (wire) => (typeof wire === 'boolean' ? wire : undefined),

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { type Duration, durationMillis } from '../time/naive-time.ts';
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { machineClock, type OperatorClock } from './clock.ts';
 import { Operator } from './operator.ts';
 

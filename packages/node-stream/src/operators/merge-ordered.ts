@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
+import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { Mark } from '../checkpoint/mark.ts';
-import { type Duration, durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
 import { Heap } from './heap.ts';
 import { type Reading, reader } from './measures.ts';
 
@@ -63,10 +63,10 @@ export function mergeOrdered<T = Call>(
   };
   const accept = (lane: Lane<T>, item: T | Mark) => {
     if (item instanceof Mark) {
-      if (marks && item.until !== null) lane.latest = Math.max(lane.latest, naiveMillis(item.until));
+      if (marks && item.until !== null) lane.latest = Math.max(lane.latest, parseNaive(item.until));
       return;
     }
-    const time = naiveMillis(timeOf(item));
+    const time = parseNaive(timeOf(item));
     if (Number.isNaN(time))
       throw new TypeError(`source ${lanes.indexOf(lane)}: the time of an item cannot be read`);
     if (time < lane.latest - lateness) throw disorder(lanes.indexOf(lane), marks);
@@ -85,7 +85,7 @@ export function mergeOrdered<T = Call>(
       if (slowest === null) return null;
       if (marks && safe > told) {
         told = safe;
-        return new Mark({ until: naiveText(safe) });
+        return new Mark({ until: formatNaive(safe) });
       }
       for (const lane of lanes) if (lane.next === null && !lane.ended) ask(lane);
       const result = await slowest.next;

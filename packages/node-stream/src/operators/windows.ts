@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { type Duration, durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
+import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { type Grouping, type GroupRow, type GroupTable, groupTables } from './groups.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
@@ -57,7 +57,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
     );
   }
   const lateness = options.lateness === undefined ? null : durationMillis(options.lateness, 'lateness');
-  const origin = naiveMillis(options.origin ?? '1970-01-05 00:00:00');
+  const origin = parseNaive(options.origin ?? '1970-01-05 00:00:00');
   if (Number.isNaN(origin)) throw new RangeError('origin is no time; expected YYYY-MM-DD HH:MM:SS');
   const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
   const table = groupTables<T, K, M>(options, ['from', 'to']);
@@ -72,7 +72,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
       if (oldest + size > upTo) return;
       for (const start of [...open.keys()].sort((a, b) => a - b)) {
         if (start + size > upTo) break;
-        const span = { from: naiveText(start), to: naiveText(start + size) };
+        const span = { from: formatNaive(start), to: formatNaive(start + size) };
         for (const row of open.get(start)?.rows() ?? []) emit({ ...span, ...row });
         open.delete(start);
       }
@@ -80,7 +80,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
     };
     return {
       push(item) {
-        const time = naiveMillis(timeOf(item));
+        const time = parseNaive(timeOf(item));
         if (Number.isNaN(time)) throw noTime(item);
         const last = time - mod(time - origin, step);
         let late = false;
@@ -102,7 +102,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
       },
       mark({ until }) {
         marked = true;
-        if (until !== null) close(naiveMillis(until) - (lateness ?? 0));
+        if (until !== null) close(parseNaive(until) - (lateness ?? 0));
       },
       end: () => close(Number.POSITIVE_INFINITY),
     };

@@ -1,5 +1,5 @@
 import type { RawPage } from '@call-attribution/core';
-import { naiveMillis } from '../time/naive-time.ts';
+import { parseNaive } from '@call-attribution/core/time';
 import { Capacity } from './capacity.ts';
 import { type Ask, chooseStyle, earliest, findLower } from './probes.ts';
 import { dateOf } from './record-scan.ts';
@@ -103,7 +103,7 @@ export class Slicer {
   }
 
   #sample(page: RawPage): Sample {
-    const times = page.slices().map((_, i) => naiveMillis(dateOf(page, i)));
+    const times = page.slices().map((_, i) => parseNaive(dateOf(page, i)));
     return sampleOf(times.filter((time) => time >= earliest));
   }
 
@@ -123,6 +123,6 @@ export class Slicer {
 export function isInside({ from, to }: Span, page: RawPage): boolean {
   const ends = page.count > 0 ? [0, page.count - 1] : [];
   return ends
-    .map((i) => naiveMillis(dateOf(page, i)))
+    .map((i) => parseNaive(dateOf(page, i)))
     .every((date) => !(date < (from ?? date)) && !(date >= (to ?? Number.POSITIVE_INFINITY)));
 }

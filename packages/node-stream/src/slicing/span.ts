@@ -1,4 +1,4 @@
-import { naiveText } from '../time/naive-time.ts';
+import { formatNaive } from '@call-attribution/core/time';
 
 /**
  * A half-open stretch of `date_added` in naive milliseconds. A null end is the query's own end: its bound as the caller
@@ -30,5 +30,5 @@ export function describeSlice(slice: Slice): string {
 }
 
 function textOf(millis: number | null): string | null {
-  return millis === null ? null : naiveText(millis);
+  return millis === null ? null : formatNaive(millis);
 }

@@ -1,3 +1,4 @@
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import {
   type Bound,
   type Clause,
@@ -6,7 +7,6 @@ import {
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { naiveMillis, naiveText } from '../time/naive-time.ts';
 import { finest, type Span } from './span.ts';
 
 /**
@@ -37,12 +37,12 @@ export function windowQuery(input: string | FilterLike | undefined, version: 'v2
   const upper = own?.kind === 'range' ? own.upper : null;
   return {
     filter,
-    lower: lower && naiveMillis(lower.text),
-    upper: upper && naiveMillis(upper.text) + (upper.inclusive ? finest : 0),
+    lower: lower && parseNaive(lower.text),
+    upper: upper && parseNaive(upper.text) + (upper.inclusive ? finest : 0),
     hasExclusiveBound: lower?.inclusive === false || upper?.inclusive === false,
     within(span, style) {
-      const from = span.from === null ? lower : { text: naiveText(span.from), inclusive: true };
-      const to = span.to === null ? upper : { text: naiveText(span.to), inclusive: false };
+      const from = span.from === null ? lower : { text: formatNaive(span.from), inclusive: true };
+      const to = span.to === null ? upper : { text: formatNaive(span.to), inclusive: false };
       if (from === null && to === null) return { clauses: own ? [...others, own] : others };
       const range: Clause = {
         kind: 'range',
@@ -57,5 +57,5 @@ export function windowQuery(input: string | FilterLike | undefined, version: 'v2
 
 function shut(bound: Bound | null, step: number): Bound | null {
   if (bound === null || bound.inclusive) return bound;
-  return { text: naiveText(naiveMillis(bound.text) + step), inclusive: true };
+  return { text: formatNaive(parseNaive(bound.text) + step), inclusive: true };
 }

@@ -1,8 +1,8 @@
+import { durationMillis, parseNaive } from '@call-attribution/core/time';
 import { type Checkpoint, checkCheckpoint, queryHash, spanOf } from '../checkpoint/checkpoint.ts';
 import { openSpans } from '../checkpoint/intervals.ts';
 import { type Span, sliceOf } from '../slicing/span.ts';
 import { windowQuery } from '../slicing/window-query.ts';
-import { durationMillis, naiveMillis } from '../time/naive-time.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
 import { Meter } from './meter.ts';
@@ -118,7 +118,7 @@ function todo(from: Checkpoint | null): Span[] {
 
 function sealedBefore({ sealedBefore: given, settle }: WindowOptions, now: number): number {
   if (given !== undefined) {
-    const at = naiveMillis(given);
+    const at = parseNaive(given);
     if (Number.isNaN(at))
       throw new RangeError(`window.sealedBefore is ${given}; expected 'YYYY-MM-DD HH:MM:SS'`);
     return at;

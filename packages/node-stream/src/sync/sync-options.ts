@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
+import type { Duration } from '@call-attribution/core/time';
 import type { StreamOptions } from '../source/options.ts';
-import type { Duration } from '../time/naive-time.ts';
 
 /** Options of a sync. */
 export interface SyncOptions

@@ -1,9 +1,9 @@
 import type { Call, Client } from '@call-attribution/core';
+import { durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
 import { windowQuery } from '../slicing/window-query.ts';
 import { createCallStream } from '../source/call-stream.ts';
-import { durationMillis, naiveMillis, naiveText } from '../time/naive-time.ts';
 import { MemoryOfRecords } from './memory-of-records.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import { checkState, type SyncState } from './sync-state.ts';
@@ -52,8 +52,7 @@ export async function* syncSteps(
     const changes: SyncChange[] = [];
     for (const call of page.records) {
       changes.push(await memory.meet(call, false));
-      if (call.date_added > (latest ?? '') && naiveMillis(call.date_added) < ceiling)
-        latest = call.date_added;
+      if (call.date_added > (latest ?? '') && parseNaive(call.date_added) < ceiling) latest = call.date_added;
     }
     const newest = resumedAt ?? latest;
     if (page.isLast && newest !== null) memory.forget(minus(newest, lookback), minus(newest, settle));
@@ -119,5 +118,5 @@ function since(filter: Filter, from: string | null): Filter {
 }
 
 function minus(time: string, millis: number): string {
-  return naiveText(naiveMillis(time) - millis);
+  return formatNaive(parseNaive(time) - millis);
 }
