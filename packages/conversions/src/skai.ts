@@ -2,8 +2,7 @@ import { parameterOf } from './click-id.ts';
 import { wrongAge } from './eligible.ts';
 import type { SheetFormat } from './format.ts';
 import { validateSheet } from './sheet.ts';
-import { callTimes } from './times.ts';
-import { printWall, wallTimeAt } from './zone.ts';
+import { callTimes, localTime } from './times.ts';
 
 const titles = [
   'date_time',
@@ -42,12 +41,14 @@ export const skai: SheetFormat = {
     });
     if (age) return { reason: age };
     const zone = options.timeZone ?? 'UTC';
-    const clock = (at: number): string => printWall(wallTimeAt(at, zone));
     const sid = String(call.sid);
     const answered = Number(call.talk_minutes) > 0 ? 'Answered' : 'Not Answered';
-    const start = clock(times.start);
+    const start = localTime(times.start, zone);
     const dialled = String(call.dnis ?? '').replace(/[^0-9+]/g, '');
-    return { row: [start, '', dialled, '', '', '', start, clock(times.end), sid, answered, id], key: sid };
+    return {
+      row: [start, '', dialled, '', '', '', start, localTime(times.end, zone), sid, answered, id],
+      key: sid,
+    };
   },
   validate: (text) => {
     const time = { pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/, example: '2026-11-20 14:03:00' };

@@ -1,14 +1,20 @@
 import type { Call } from '@call-attribution/core';
+import {
+  formatNaive,
+  formatOffset,
+  instantsOf,
+  naiveAt,
+  offsetAt,
+  parseTime,
+} from '@call-attribution/core/time';
 import type { Reason, SheetOptions } from './format.ts';
-import { fromUtc, instantsOf, offsetAt, parseWall, printWall, wallTimeAt } from './zone.ts';
 
 /** The moment a wall-clock text of the API means, or why it cannot be known. */
 function momentOf(text: unknown, options: SheetOptions): { at: number } | { reason: Reason } {
   if (options.timeZone === null) return { reason: 'zone_missing' };
-  const wall = typeof text === 'string' ? parseWall(text) : null;
-  if (!wall) return { reason: 'time_unreadable' };
-  const instants = instantsOf(wall, options.timeZone);
-  const [first, second] = instants;
+  const time = typeof text === 'string' ? parseTime(text) : null;
+  if (!time) return { reason: 'time_unreadable' };
+  const [first, second] = instantsOf(Math.floor(time.millis / 1000) * 1000, options.timeZone);
   if (first === undefined) return { reason: 'time_not_in_zone' };
   if (second === undefined) return { at: first };
   if (options.repeatedHour === 'first') return { at: first };
@@ -35,29 +41,33 @@ export function clickTime(call: Call, start: number, options: SheetOptions): num
   return 'at' in shown ? Math.min(shown.at, start) : start;
 }
 
-/** `2026-11-20 14:03:00-0500`: wall clock and offset, right on both sides of a clock change. */
+/** `2026-11-20 14:03:00-0500`: local time and offset, right on both sides of a clock change. */
 export function withOffset(at: number, zone: string): string {
-  const minutes = Math.round(offsetAt(at, zone) / 60_000);
-  const sign = minutes < 0 ? '-' : '+';
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const size = Math.abs(minutes);
-  return `${printWall(wallTimeAt(at, zone))}${sign}${two(Math.floor(size / 60))}${two(size % 60)}`;
+  return `${localTime(at, zone)}${formatOffset(offsetAt(at, zone)).replace(':', '')}`;
+}
+
+/** `2026-11-20 14:03:00` on the clocks of the zone. */
+export function localTime(at: number, zone: string): string {
+  return formatNaive(naiveAt(at, zone));
 }
 
 /** `11/20/2026 7:03:00 PM` in UTC, the form of Microsoft's sheets. */
 export function americanUtc(at: number): string {
-  const { year, month, day, hour, minute, second } = fromUtc(at);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${month}/${day}/${year} ${hour % 12 || 12}:${two(minute)}:${two(second)} ${hour < 12 ? 'AM' : 'PM'}`;
+  const text = formatNaive(at);
+  const hour = Number(text.slice(11, 13));
+  return `${month(text)}/${date(text)}/${text.slice(0, 4)} ${hour % 12 || 12}${text.slice(13)} ${hour < 12 ? 'AM' : 'PM'}`;
 }
+
+const month = (text: string): number => Number(text.slice(5, 7));
+const date = (text: string): number => Number(text.slice(8, 10));
 
 /** `2026-11-20T19:03:00Z`. */
 export function isoUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** `11/20/2026` on the wall of the zone. */
+/** `11/20/2026` on the clocks of the zone. */
 export function americanDate(at: number, zone: string): string {
-  const { year, month, day } = wallTimeAt(at, zone);
-  return `${String(month).padStart(2, '0')}/${String(day).padStart(2, '0')}/${year}`;
+  const text = localTime(at, zone);
+  return `${text.slice(5, 7)}/${text.slice(8, 10)}/${text.slice(0, 4)}`;
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@call-attribution/core';
+import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import { openStore, type Store } from '@call-attribution/service';
@@ -88,9 +89,7 @@ async function again(once: () => Promise<void>, every: number, io: Io): Promise<
 function interval(args: Args, name: string): number | null {
   const text = args.text(name);
   if (text === null) return null;
-  const match = /^(\d{1,6})(s|m|h|d)$/.exec(text);
-  const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ''];
-  const length = Number(match?.[1]) * (unit ?? 0);
+  const length = parseDuration(text);
   if (!(length > 0))
     throw new UsageError(`--${name} must look like 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`);
   return length;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isTimeZone } from '@call-attribution/core/time';
 import type { Args } from '../args/command.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { isTimeZone } from '../time/zone.ts';
 import { besideFile, type ConfigFile, type ConfigName, readConfig } from './file.ts';
 
 /** Where a setting came from, for `calls check` and error texts. */

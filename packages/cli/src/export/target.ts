@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseTime } from '@call-attribution/core/time';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
-import { parseWall } from '../time/zone.ts';
 
 /** Formats a file of calls can have. */
 export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
@@ -61,7 +61,7 @@ export function pathOf(args: Args): string {
       hints: ['.ndjson, .csv, .json or .parquet; - writes to stdout; the end of the range is --until'],
     });
   }
-  if (parseWall(to) || /^(now|today|yesterday|\d+(m|h|d|w|mo))$/.test(to)) {
+  if (parseTime(to) || /^(now|today|yesterday|\d+(m|h|d|w|mo))$/.test(to)) {
     throw new UsageError(`--to ${to}: in export, --to is the file`, {
       hints: [`the end of the range is --until ${to}`],
     });
