@@ -1,4 +1,5 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
+import { parseNaive } from '@call-attribution/core/time';
 import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/classes.ts';
 import type { Pseudonymize } from '../privacy/pseudonym.ts';
 import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
@@ -54,7 +55,7 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       }
       const text = cleanText(sent);
       if (spec.values?.includes(text)) return isNumeric(spec) ? asNumber(text) : text;
-      if (forms[spec.type]?.test(text)) return isNumeric(spec) ? asNumber(text) : text;
+      if (forms[spec.type]?.(text)) return isNumeric(spec) ? asNumber(text) : text;
       // The key of the record and the account's own number are needed as they are.
       if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
       known ??= knownValues(call);
@@ -72,12 +73,15 @@ function read(call: Call, name: string): unknown {
   return (call as unknown as Readonly<Record<string, unknown>>)[name];
 }
 
-const forms: Readonly<Partial<Record<FieldSpec['type'], RegExp>>> = {
-  integer: /^-?\d{1,15}$/,
-  'integer-string': /^-?\d{1,15}$/,
-  'decimal-string': /^-?\d{1,12}(?:\.\d{1,3})?$/,
-  datetime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
-  'datetime-tenths': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/,
+const isDateTime = (text: string): boolean => !Number.isNaN(parseNaive(text));
+
+/** Does a value have the form of its type? Such values are never personal data. */
+const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolean>>> = {
+  integer: (text) => /^-?\d{1,15}$/.test(text),
+  'integer-string': (text) => /^-?\d{1,15}$/.test(text),
+  'decimal-string': (text) => /^-?\d{1,12}(?:\.\d{1,3})?$/.test(text),
+  datetime: isDateTime,
+  'datetime-tenths': isDateTime,
 };
 
 /** Ids may look like phone numbers, so they are only searched for those of the record itself. */

@@ -1,4 +1,5 @@
 import { apiKeys, bearerToken, type Client, createClient, type Version } from '@call-attribution/core';
+import { isTimeZone } from '@call-attribution/core/time';
 import { ToolError } from '../arguments/tool-error.ts';
 
 /** Environment variables, as the process has them. */
@@ -61,13 +62,9 @@ export function readEnvironment(env: Environment): ApiSettings {
 
 function zone(name: string | undefined, problems: string[]): string | undefined {
   if (name === undefined) return undefined;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return name;
-  } catch {
-    problems.push('CALLS_TIME_ZONE must be an IANA zone like America/New_York.');
-    return undefined;
-  }
+  if (isTimeZone(name)) return name;
+  problems.push('CALLS_TIME_ZONE must be an IANA zone like America/New_York.');
+  return undefined;
 }
 
 /** Makes the client, or throws an error that tells the agent which variable is missing. */
