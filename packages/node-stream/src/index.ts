@@ -8,19 +8,28 @@ export { type Checkpoint, CheckpointError } from './checkpoint/checkpoint.ts';
 export { isMark, Mark } from './checkpoint/mark.ts';
 // Operators, encoders and sinks.
 export { type CsvOptions, toCsv } from './encoders/csv.ts';
-export type { CsvColumn } from './encoders/csv-row.ts';
+export { type CsvColumn, type CsvDialect, csvLine } from './encoders/csv-row.ts';
 export { type GzipOptions, toGzip } from './encoders/gzip.ts';
 export { toJsonArray } from './encoders/json-array.ts';
 export { toNdjson } from './encoders/ndjson.ts';
 export { type ParquetOptions, toParquet } from './encoders/parquet.ts';
 export type { ParquetColumn, ParquetType } from './encoders/parquet-columns.ts';
 export type { TextOptions } from './encoders/text-chunks.ts';
-export { aggregate } from './operators/aggregate.ts';
+// Files: whole or not at all, locked, line by line.
+export { FileLockedError, lockFile } from './files/file-lock.ts';
+export { createLineReader, type LineReader, type LineReaderOptions, readLines } from './files/lines.ts';
+export { type FileContents, type WholeFileOptions, writeWholeFile } from './files/whole-file.ts';
+export {
+  aggregate,
+  createGroupTable,
+  type Grouping,
+  type GroupRow,
+  type GroupTable,
+} from './operators/aggregate.ts';
 export { type BatchOptions, batch } from './operators/batch.ts';
 export type { OperatorClock } from './operators/clock.ts';
 export { type DedupeOptions, dedupe } from './operators/dedupe.ts';
 export { type FilterOptions, filterCalls } from './operators/filter-calls.ts';
-export type { Grouping, GroupRow } from './operators/groups.ts';
 export { type JoinOptions, type JoinTable, join } from './operators/join.ts';
 export type { Kernel, KernelFactory, Outlet } from './operators/kernel.ts';
 export { type MapOptions, mapCalls } from './operators/map-calls.ts';

@@ -6,7 +6,16 @@ import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it, vi } from 'vitest';
-import { type CsvOptions, Mark, toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/index.ts';
+import {
+  type CsvOptions,
+  csvLine,
+  Mark,
+  toCsv,
+  toGzip,
+  toJsonArray,
+  toNdjson,
+  toParquet,
+} from '../src/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 import { parseCsv } from './parse-csv.ts';
 
@@ -75,6 +84,13 @@ describe('toCsv', () => {
   ];
   it.each(cases)('%s', async (_, row, options, line) => {
     expect(await csv([row], { header: false, ...options })).toBe(line);
+  });
+
+  it('writes a line by itself with csvLine, in any dialect', () => {
+    expect(csvLine(['sid', 'a "word"', null, undefined, '', 2, { a: 1 }])).toBe(
+      'sid,"a ""word""",,,"",2,"{""a"":1}"\r\n',
+    );
+    expect(csvLine(['a;b', '=1'], { delimiter: ';', newline: '\n', safe: true })).toBe('"a;b";\'=1\n');
   });
 
   it('begins with a byte order mark and a header when asked, also without a record', async () => {

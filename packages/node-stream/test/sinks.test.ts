@@ -111,6 +111,22 @@ describe('fileSink', () => {
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
   });
 
+  it('keeps metadata with the checkpoint and gives it back to the run that resumes', async () => {
+    const path = file('calls.ndjson');
+    const begun = { filter: 'talk_minutes:[2 TO *]', columns: ['sid'] };
+    const first = fileSink<Item>(path, { encode: toNdjson(), metadata: begun });
+    expect(first.metadata).toEqual(begun);
+    await cutAt(15, first);
+    const second = fileSink<Item>(path, { encode: toNdjson(), resume: true, metadata: { filter: 'other' } });
+    expect(second.metadata).toEqual(begun);
+    expect(second.checkpoint).toEqual(place(1));
+    await run(slices(second.checkpoint), second);
+    expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
+    const fresh = fileSink(file('other.ndjson'), { resume: true });
+    expect(fresh.metadata).toBe(null);
+    await new Promise((resolve) => fresh.once('close', resolve).destroy());
+  });
+
   it('takes bytes and texts of any source without an encoder', async () => {
     await pipeline(Readable.from(calls), toCsv(), fileSink(file('a.csv')));
     expect(parseCsv(readFileSync(file('a.csv'), 'utf8')).length).toBe(31);

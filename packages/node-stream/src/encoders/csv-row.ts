@@ -1,8 +1,55 @@
-import { type CsvDialect, csvCell } from './csv-cells.ts';
+/** How lines of CSV are written. */
+export interface CsvDialect {
+  /** Default a comma. */
+  delimiter?: ',' | ';' | '\t' | '|';
+  /** Default CR LF, as RFC 4180 has it. */
+  newline?: '\r\n' | '\n';
+  /**
+   * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
+   * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
+   * that people open.
+   */
+  safe?: boolean;
+}
 
-/** A column of one's own. */
+// What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
+const formula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
+const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
+
+const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
+
+/** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
+export function csvCell({ delimiter = ',', safe = false }: CsvDialect): (value: unknown) => string {
+  const needsQuotes = special[delimiter];
+  const plain = (value: unknown): string => {
+    if (value === null || value === undefined) return '';
+    // No field is documented as an object, but one that comes is not lost.
+    if (typeof value === 'object') return plain(JSON.stringify(value));
+    if (typeof value !== 'string') return String(value);
+    if (value === '') return '""';
+    return needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  };
+  if (!safe) return plain;
+  return (value) =>
+    plain(typeof value === 'string' && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value);
+}
+
+/**
+ * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is its JSON.
+ *
+ * @example
+ * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
+ */
+export function csvLine(cells: readonly unknown[], dialect: CsvDialect = {}): string {
+  const { delimiter = ',', newline = '\r\n' } = dialect;
+  return cells.map(csvCell(dialect)).join(delimiter) + newline;
+}
+
+/** A column of your own. */
 export interface CsvColumn<T> {
+  /** Its name in the header line. */
   header: string;
+  /** What the cell of a record holds. */
   value: (item: T) => string | number | boolean | null | undefined;
 }
 
@@ -22,7 +69,7 @@ export function csvRow<T>(
 ): (item: T) => string {
   if (columns.length === 0)
     throw new TypeError('columns is empty; give at least one, or none at all for all fields');
-  const { delimiter, newline } = dialect;
+  const { delimiter = ',', newline = '\r\n' } = dialect;
   const cell = csvCell(dialect);
   const cells = new Array<string>(columns.length).fill('');
   const own = columns.flatMap((column, at) =>

@@ -1,43 +1,27 @@
 import { type Call, fields } from '@call-attribution/core';
 import { Operator } from '../operators/operator.ts';
-import { type CsvDialect, csvCell } from './csv-cells.ts';
-import { type CsvColumn, csvRow } from './csv-row.ts';
+import { type CsvColumn, type CsvDialect, csvLine, csvRow } from './csv-row.ts';
 import { type TextOptions, textChunks } from './text-chunks.ts';
 
 /** Options of `toCsv`. */
-export interface CsvOptions<T = Call> extends TextOptions {
+export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
   /** Fields by name, and columns of your own, in order. Default all fields of the table. */
   columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[];
   /** Write a header line. Default true, false when `continued`. */
   header?: boolean;
   /** Begin with a byte order mark, which makes Excel read UTF-8. Default false. */
   bom?: boolean;
-  /**
-   * Put an apostrophe before texts that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`, tab, carriage return
-   * in front; plain numbers stay as they are). Changes the data, so it is off by default; use it for files that people open.
-   */
-  safe?: boolean;
-  /** Default a comma. */
-  delimiter?: ',' | ';' | '\t' | '|';
-  /** Default CR LF, as RFC 4180 has it. */
-  newline?: '\r\n' | '\n';
 }
 
 /**
  * CSV after RFC 4180, in UTF-8. Null is an empty cell and an empty text is `""`, so that both can be told apart.
  */
 export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
-  const dialect: CsvDialect = {
-    delimiter: options.delimiter ?? ',',
-    newline: options.newline ?? '\r\n',
-    safe: options.safe ?? false,
-  };
   const columns = options.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
   for (const column of columns) if (typeof column === 'string') known(column);
-  const row = csvRow<T>(columns, dialect);
-  const cell = csvCell(dialect);
-  const titles = columns.map((column) => cell(typeof column === 'string' ? column : column.header));
-  const header = `${titles.join(dialect.delimiter)}${dialect.newline}`;
+  const row = csvRow<T>(columns, options);
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.header));
+  const header = csvLine(titles, options);
   return new Operator<T, Uint8Array>(
     (outlet) => {
       const chunks = textChunks(outlet, options);

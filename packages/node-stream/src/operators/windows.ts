@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
-import { type Grouping, type GroupRow, type GroupTable, groupTables } from './groups.ts';
+import { type Grouping, type GroupRow, type GroupTable, groupTables } from './aggregate.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 

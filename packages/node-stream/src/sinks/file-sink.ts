@@ -14,13 +14,20 @@ export interface FileSinkOptions<T> {
   resume?: boolean;
   /** Wait for the disk at each mark and at the end, so that a power cut loses nothing. Default true. */
   durable?: boolean;
+  /**
+   * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
+   * file finds them in `sink.metadata`.
+   */
+  metadata?: unknown;
 }
 
 /** A file that appears when it is whole. */
 export interface FileSink extends Writable {
   readonly path: string;
-  /** Where the source goes on, when an unfinished file was taken up; null when the file starts afresh. */
+  /** Where the source resumes, for an unfinished file; null when the file is begun from its start. */
   readonly checkpoint: Checkpoint | null;
+  /** What the file was begun with: of the earlier run when an unfinished file is resumed, else the option. */
+  readonly metadata: unknown;
   /** Bytes of the file so far. */
   readonly bytes: number;
 }
@@ -42,16 +49,22 @@ export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> 
 class PartFileSink<T> extends Writable implements FileSink {
   readonly path: string;
   readonly checkpoint: Checkpoint | null;
+  readonly metadata: unknown;
   readonly #file: PartFile;
   readonly #encoder: Encoder<T> | null;
   readonly #resumable: boolean;
   readonly #state: PartState | null;
   readonly #abort = new AbortController();
 
-  constructor(path: string, { encode, durable = true }: FileSinkOptions<T>, state: PartState | null) {
+  constructor(
+    path: string,
+    { encode, durable = true, metadata = null }: FileSinkOptions<T>,
+    state: PartState | null,
+  ) {
     super({ objectMode: true });
     this.path = path;
     this.checkpoint = state?.checkpoint ?? null;
+    this.metadata = state === null ? metadata : (state.metadata ?? null);
     this.#state = state;
     this.#file = new PartFile(path, durable);
     this.#resumable = encode === undefined || encoders(encode).every(({ resumable }) => resumable);
@@ -92,7 +105,7 @@ class PartFileSink<T> extends Writable implements FileSink {
       return this.#file.write(typeof item === 'string' ? Buffer.from(item, encoding) : item);
     }
     if (this.#encoder) await this.#save(this.#encoder.mark(item));
-    if (this.#resumable && item.checkpoint !== null) await this.#file.save(item.checkpoint);
+    if (this.#resumable && item.checkpoint !== null) await this.#file.save(item.checkpoint, this.metadata);
   }
 
   async #save(bytes: Uint8Array[] | Promise<Uint8Array[]>): Promise<void> {

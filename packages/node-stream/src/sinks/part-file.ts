@@ -1,12 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
 
-/** What lies on the disk of an unfinished file: how many bytes of it count, and where the source goes on. */
+/** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
   readonly bytes: number;
   readonly checkpoint: Checkpoint;
+  readonly metadata?: unknown;
 }
 
 /**
@@ -52,12 +53,12 @@ export class PartFile {
     });
   }
 
-  /** All bytes so far count from now on, and `checkpoint` is where the source goes on. */
-  save(checkpoint: Checkpoint): Promise<void> {
+  /** All bytes so far count from now on, and `checkpoint` is where the source resumes. */
+  save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().datasync();
-      const state = { version: 1, bytes: this.#bytes, checkpoint };
-      await writeWhole(stateName(this.path), `${JSON.stringify(state)}\n`, this.#durable);
+      const state = { version: 1, bytes: this.#bytes, checkpoint, metadata };
+      await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`, { durable: this.#durable });
       this.#hasState = true;
     });
   }
@@ -121,29 +122,5 @@ function readState(text: string): PartState | null {
     return state.version === 1 && Number.isSafeInteger(state.bytes) ? state : null;
   } catch {
     return null;
-  }
-}
-
-/** Writes a small file so that a reader sees the old text or the new one, never a part. */
-export async function writeWhole(path: string, text: string, durable: boolean): Promise<void> {
-  const handle = await open(`${path}.new`, 'w');
-  try {
-    await handle.writeFile(text);
-    if (durable) await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${path}.new`, path);
-  if (durable) await syncFolder(path);
-}
-
-async function syncFolder(path: string): Promise<void> {
-  // Windows knows no sync of a folder; there the rename itself is what one gets.
-  if (process.platform === 'win32') return;
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

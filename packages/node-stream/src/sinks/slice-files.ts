@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
+import { writeWholeFile } from '../files/whole-file.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
-import { PartFile, writeWhole } from './part-file.ts';
+import { PartFile } from './part-file.ts';
 
 /** Options of `sliceFiles`. */
 export interface SliceFilesOptions<T> {
@@ -103,7 +104,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
 
   #save(place: Place): Promise<void> {
     const { durable = true } = this.#options;
-    return writeWhole(join(this.folder, placeFile), `${JSON.stringify(place)}\n`, durable);
+    return writeWholeFile(join(this.folder, placeFile), `${JSON.stringify(place)}\n`, { durable });
   }
 
   #nameOf(slice: { from: string | null; until: string | null }): string {

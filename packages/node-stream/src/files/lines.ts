@@ -1,0 +1,100 @@
+const lineBreak = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Settings of `createLineReader` and `readLines`. */
+export interface LineReaderOptions {
+  /** Longest line, in bytes without its line break. Default: no limit. */
+  maxBytes?: number;
+}
+
+/** Takes bytes as they come and reports the lines in them. */
+export interface LineReader {
+  /** Takes the next bytes. */
+  push(chunk: Uint8Array): void;
+  /** Ends the input: a last line without a line break is reported too. */
+  end(): void;
+}
+
+/**
+ * Cuts chunks of bytes into lines, in time proportional to their length however long a line is. A line ends with LF or
+ * CR LF and is reported without it. Bytes are joined before they are decoded, so a character that is split between two
+ * chunks stays whole.
+ *
+ * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`.
+ * @example
+ * const reader = createLineReader((line) => handle(JSON.parse(line)));
+ * socket.on('data', reader.push).on('end', reader.end);
+ */
+export function createLineReader(
+  onLine: (line: string) => void,
+  {
+    maxBytes = Number.POSITIVE_INFINITY,
+    onTooLong = () => {},
+  }: LineReaderOptions & { onTooLong?: () => void } = {},
+): LineReader {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+
+  const keep = (part: Uint8Array): void => {
+    size += part.length;
+    // One byte more than the limit may be the CR of a CR LF.
+    if (size <= maxBytes + 1) parts.push(part);
+    else parts = [];
+  };
+  const endLine = (): void => {
+    const bytes = size <= maxBytes + 1 ? Buffer.concat(parts, size) : null;
+    parts = [];
+    size = 0;
+    const end = bytes?.at(-1) === carriageReturn ? bytes.length - 1 : bytes?.length;
+    if (bytes === null || end === undefined || end > maxBytes) onTooLong();
+    else onLine(bytes.toString('utf8', 0, end));
+  };
+  return {
+    push(chunk) {
+      let from = 0;
+      for (let at = chunk.indexOf(lineBreak); at >= 0; at = chunk.indexOf(lineBreak, from)) {
+        keep(chunk.subarray(from, at));
+        endLine();
+        from = at + 1;
+      }
+      if (from < chunk.length) keep(chunk.subarray(from));
+    },
+    end() {
+      if (size > 0) endLine();
+    },
+  };
+}
+
+/**
+ * The lines of a stream of bytes or strings, without their line breaks. Throws a `RangeError` with the number of the
+ * line when one is longer than `maxBytes`.
+ *
+ * @example
+ * for await (const line of readLines(createReadStream('calls.ndjson'))) handle(JSON.parse(line));
+ */
+export async function* readLines(
+  source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
+  { maxBytes }: LineReaderOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  let count = 0;
+  let ready: (string | null)[] = [];
+  const reader = createLineReader((line) => ready.push(line), {
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    onTooLong: () => ready.push(null),
+  });
+  const taken = function* (): Generator<string, void, undefined> {
+    const lines = ready;
+    ready = [];
+    for (const line of lines) {
+      count += 1;
+      if (line === null) throw new RangeError(`Line ${count} is longer than ${maxBytes} bytes.`);
+      yield line;
+    }
+  };
+  for await (const chunk of source) {
+    reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    yield* taken();
+  }
+  reader.end();
+  yield* taken();
+}

@@ -1,0 +1,72 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** What a file is written from: a string, bytes, or several of them in order. */
+export type FileContents =
+  | string
+  | Uint8Array
+  | Iterable<string | Uint8Array>
+  | AsyncIterable<string | Uint8Array>;
+
+// Many short strings are written as one block.
+const blockSize = 65_536;
+
+/** Settings of `writeWholeFile`. */
+export interface WholeFileOptions {
+  /** Wait for the disk before the file gets its name, so that a power cut loses nothing. Default true. */
+  durable?: boolean;
+}
+
+/**
+ * Writes a file under `<path>.new` and then renames it: a reader sees the old contents or the new ones, never a part.
+ * When writing fails, the old file stays as it was and the new one is removed.
+ *
+ * @example
+ * await writeWholeFile('settings.json', JSON.stringify(settings));
+ */
+export async function writeWholeFile(
+  path: string,
+  contents: FileContents,
+  { durable = true }: WholeFileOptions = {},
+): Promise<void> {
+  const provisional = `${path}.new`;
+  const handle = await open(provisional, 'w');
+  try {
+    const isOne = typeof contents === 'string' || contents instanceof Uint8Array;
+    let parts: Uint8Array[] = [];
+    let size = 0;
+    const flush = async () => {
+      // appendFile repeats short writes, which write does not.
+      await handle.appendFile(Buffer.concat(parts, size));
+      parts = [];
+      size = 0;
+    };
+    for await (const chunk of isOne ? [contents] : contents) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      parts.push(bytes);
+      size += bytes.length;
+      if (size >= blockSize) await flush();
+    }
+    await flush();
+    if (durable) await handle.sync();
+    await handle.close();
+    await rename(provisional, path);
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(provisional, { force: true });
+    throw error;
+  }
+  if (durable) await syncFolder(path);
+}
+
+/** Makes the name of a new or renamed file durable. */
+export async function syncFolder(path: string): Promise<void> {
+  // Windows cannot sync a folder; there the rename has to be enough.
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
