@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { aggregate, collect, count, isMark, Mark, sliding, sum, tumbling } from '../src/index.ts';
+import {
+  aggregate,
+  collect,
+  count,
+  createGroupTable,
+  isMark,
+  Mark,
+  sliding,
+  sum,
+  tumbling,
+} from '../src/index.ts';
 import { all, callOf } from './calls-of.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
@@ -219,15 +229,23 @@ describe('aggregate', () => {
     ]);
   });
 
+  it('has a table that groups items without a stream', () => {
+    const table = createGroupTable({ by: ['channel'], measures: { minutes: sum('talk_minutes') } });
+    expect(table.rows()).toEqual([]);
+    table.add(callOf({ sid: 'a', talk_minutes: '0.1' }));
+    table.add(callOf({ sid: 'b', talk_minutes: '0.2' }));
+    expect(table.rows()).toEqual([{ channel: 'Tracker', minutes: 0.3 }]);
+  });
+
   it('makes one row of everything without a key, and no row of nothing', async () => {
     const totals = aggregate({ measures: { calls: count() } });
     expect(await all(totals.over([callOf({ sid: 'a' })]))).toEqual([{ calls: 1 }]);
     expect(await all(totals.over([]))).toEqual([]);
   });
 
-  it('refuses a column that stands twice, and more groups than allowed', async () => {
+  it('refuses a column that appears twice, and more groups than allowed', async () => {
     expect(() => aggregate({ by: ['channel'], measures: { channel: count() } })).toThrow(
-      /column channel stands twice/,
+      /column channel appears twice/,
     );
     const bySid = aggregate({ by: ['sid'], measures: { calls: count() }, maxGroups: 2 });
     const calls = ['a', 'b', 'c'].map((sid) => callOf({ sid }));
