@@ -1,7 +1,7 @@
 // Story: an assistant connects over stdio, learns the tools, counts, summarises and lists, and never sees a phone number.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 

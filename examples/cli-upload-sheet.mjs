@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '@call-attribution/cli';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 500 });
 const [account] = sandbox.accounts;

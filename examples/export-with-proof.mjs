@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream, toCsv } from '@call-attribution/node-stream';
 import { where } from '@call-attribution/query-dsl';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 3000 });
 const [account] = sandbox.accounts;

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { syncInto } from '@call-attribution/node-stream';
-import { createService, mirrorSink, openStore, startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
+import { createService } from '@call-attribution/service';
+import { mirrorSink, openStore } from '@call-attribution/store';
 
 const origin = await startSandbox({ records: 1500 });
 const [account] = origin.accounts;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { matcher, parse, print, safeParse, toSql } from '@call-attribution/query-dsl';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const typed = 'talk_minutes:[2 to 5]';
 const answer = safeParse(typed);

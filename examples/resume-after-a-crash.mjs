@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { bearerToken, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 2000 });
 const [account] = sandbox.accounts;

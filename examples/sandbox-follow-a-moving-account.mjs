@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { memoryState, syncCalls } from '@call-attribution/node-stream';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 300, days: 3 });
 const [account] = sandbox.accounts;

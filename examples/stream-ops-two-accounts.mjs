@@ -13,7 +13,7 @@ import {
   sum,
   tumbling,
 } from '@call-attribution/node-stream';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 1500, accounts: 2 });
 const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 1000 });
 const [account] = sandbox.accounts;

@@ -13,7 +13,9 @@ const budgets = /** @type {Record<string, number>} */ ({
   core: 190_000,
   'node-stream': 175_000,
   conversions: 60_000,
-  service: 260_000,
+  store: 100_000,
+  service: 180_000,
+  sandbox: 120_000,
   'mcp-server': 480_000,
   cli: 240_000,
 });

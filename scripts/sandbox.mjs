@@ -6,7 +6,7 @@ import { root } from './workspace.mjs';
 
 /** @param {readonly string[]} [flags] */
 export async function startSandboxProcess(flags = []) {
-  const bin = join(root, 'packages/service/dist/bin.js');
+  const bin = join(root, 'packages/sandbox/dist/bin.js');
   const child = spawn(
     process.execPath,
     [bin, '--sandbox', '--records', '2000', '--port', '0', '--ready-json', ...flags],

@@ -1,9 +1,10 @@
-// No snippet in our texts may rot: ```ts is type-checked, ```js run and ```sh run are executed against the built packages with a
-// live sandbox, ```json must parse. A ```js block that is not run is refused, so that nobody forgets the word.
+// No snippet in our texts may rot: ```ts is type-checked, ```ts run, ```js run and ```sh run are executed against the built
+// packages with a live sandbox, ```json must parse. A ```js block that is not run is refused, so that nobody forgets the word.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { codeBlocks, markdownFiles } from './markdown.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
@@ -56,7 +57,7 @@ for (const { lang, flags, code, where } of blocks) {
 }
 
 const runnable = blocks.filter(
-  ({ lang, flags }) => flags.includes('run') && (lang === 'js' || lang === 'sh'),
+  ({ lang, flags }) => flags.includes('run') && ['js', 'ts', 'sh'].includes(lang),
 );
 if (runnable.length > 0) {
   const calls = join(work, 'bin/calls');
@@ -70,9 +71,9 @@ if (runnable.length > 0) {
     for (const [i, { lang, code, where }] of runnable.entries()) {
       const cwd = mkdtempSync(join(tmpdir(), 'snippet-'));
       const script = join(work, `run-${i}.mjs`);
-      writeFileSync(script, code);
+      writeFileSync(script, lang === 'ts' ? transformSync(code, { loader: 'ts' }).code : code);
       const [command, args] =
-        lang === 'js' ? [process.execPath, [script]] : ['bash', ['-euo', 'pipefail', '-c', code]];
+        lang === 'sh' ? ['bash', ['-euo', 'pipefail', '-c', code]] : [process.execPath, [script]];
       const result = spawnSync(command, args, {
         cwd,
         encoding: 'utf8',

@@ -86,7 +86,7 @@ function rss(pid) {
 }
 
 try {
-  const bin = new URL('../../packages/service/dist/bin.js', import.meta.url).pathname;
+  const bin = new URL('../../packages/sandbox/dist/bin.js', import.meta.url).pathname;
   const service = start(bin, ['--sandbox', '--records', String(records), '--port', '0', '--ready-json']);
   const { url } = JSON.parse(
     await new Promise((done) => service.stdout.once('data', (line) => done(String(line)))),

@@ -1,5 +1,5 @@
 // How many made-up calls a second: the limit is 60,000. CPU time of one process, the median of five rounds.
-import { generate } from '@call-attribution/service';
+import { generate } from '@call-attribution/sandbox';
 
 const records = 200_000;
 const rates = [];

@@ -5,13 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate, openStore } from '@call-attribution/service';
+import { generate } from '@call-attribution/sandbox';
+import { openStore } from '@call-attribution/store';
 import { build } from 'esbuild';
 import { limit, median, timed } from './figures.mjs';
 
 const records = Number(process.env.CALLS_BENCH_RECORDS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
-const require = createRequire(new URL('../../packages/service/package.json', import.meta.url));
+const require = createRequire(new URL('../../packages/store/package.json', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 
 // Almost everything matches: the worst case for whoever has to count and skip.
@@ -109,10 +110,10 @@ async function measure(name, url, direct, figure) {
 
 async function postgresCluster() {
   const outfile = new URL(
-    `../../packages/service/node_modules/.bench-cluster-${process.pid}.mjs`,
+    `../../packages/test-tools/node_modules/.bench-cluster-${process.pid}.mjs`,
     import.meta.url,
   ).pathname;
-  const entry = new URL('../../packages/service/test/postgres-cluster.ts', import.meta.url).pathname;
+  const entry = new URL('../../packages/test-tools/src/postgres-cluster.ts', import.meta.url).pathname;
   await build({
     entryPoints: [entry],
     outfile,

@@ -6,7 +6,8 @@ import {
   createClient,
   toCall,
 } from '@call-attribution/core';
-import { type ServiceOptions, testKeys } from '@call-attribution/service';
+import { testKeys } from '@call-attribution/sandbox';
+import type { ServiceOptions } from '@call-attribution/service';
 import { afterAll, describe, expect, test } from 'vitest';
 import { calls, foreign, openWorld } from './world.ts';
 

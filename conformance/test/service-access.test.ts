@@ -1,4 +1,4 @@
-import { testKeys } from '@call-attribution/service';
+import { testKeys } from '@call-attribution/sandbox';
 import { describe, expect, test } from 'vitest';
 import { send } from './raw.ts';
 import { bearer, foreign, keys, openWorld, sidsOf } from './world.ts';

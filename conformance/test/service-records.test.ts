@@ -1,5 +1,5 @@
 import { fields } from '@call-attribution/core';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { raw } from './raw.ts';
 import { bearer, keys, openWorld } from './world.ts';

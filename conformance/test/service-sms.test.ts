@@ -1,4 +1,4 @@
-import { testKeys } from '@call-attribution/service';
+import { testKeys } from '@call-attribution/sandbox';
 import { describe, expect, test } from 'vitest';
 import { raw } from './raw.ts';
 import { openWorld } from './world.ts';

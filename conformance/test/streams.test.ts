@@ -5,7 +5,7 @@ import {
   type SyncState,
   syncInto,
 } from '@call-attribution/node-stream';
-import { type Sandbox, startSandbox } from '@call-attribution/service';
+import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 // The whole way of a record: made up, stored, served over HTTP, and read back in slices.

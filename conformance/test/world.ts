@@ -1,6 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
-import { createService, openStore, type ServiceOptions, testKeys } from '@call-attribution/service';
+import { testKeys } from '@call-attribution/sandbox';
+import { createService, type ServiceOptions } from '@call-attribution/service';
+import { openStore } from '@call-attribution/store';
 import { afterAll } from 'vitest';
 import { raw } from './raw.ts';
 

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const from = join(import.meta.dirname, 'browser');
 
 /** @param {string} outDir */
-export async function buildPage(outDir) {
+async function buildPage(outDir) {
   mkdirSync(outDir, { recursive: true });
   for (const file of ['index.html', 'icon.svg']) copyFileSync(join(from, file), join(outDir, file));
   await build({
@@ -22,4 +22,4 @@ export async function buildPage(outDir) {
   });
 }
 
-if (process.argv[1] === import.meta.filename) await buildPage(join(import.meta.dirname, 'dist/page/assets'));
+await buildPage(process.argv[2] ?? join(import.meta.dirname, 'dist/page/assets'));

@@ -36,11 +36,11 @@ test('layers: a dependency that points up or sideways is named', () => {
   });
   const up = { dependencies: { '@call-attribution/cli': 'workspace:^' } };
   const sideways = { dependencies: { '@call-attribution/service': 'workspace:^' } };
-  const inTests = { devDependencies: { '@call-attribution/service': 'workspace:^' } };
+  const inTests = { devDependencies: { '@call-attribution/sandbox': 'workspace:^' } };
   expect(violations([pkg('core', up)])).toEqual(['core must not depend on cli']);
   expect(violations([pkg('mcp-server', sideways)])).toEqual(['mcp-server must not depend on service']);
   expect(violations([pkg('mcp-server', inTests)])).toEqual([]);
-  expect(violations([pkg('core', inTests)])).toEqual(['core must not depend on service']);
+  expect(violations([pkg('core', inTests)])).toEqual(['core must not depend on sandbox']);
   expect(violations([pkg('helpers', {})])).toHaveLength(1);
 });
 

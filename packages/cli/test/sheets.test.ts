@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sheetFormats } from '@call-attribution/conversions';
-import { createService, openStore, type Service, type Store } from '@call-attribution/service';
+import { createService, type Service } from '@call-attribution/service';
+import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callWith } from './calls.ts';
 import { openStage, type Stage } from './stage.ts';

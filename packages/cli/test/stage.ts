@@ -1,4 +1,4 @@
-import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/service';
+import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
 import { vi } from 'vitest';
 import { type QuickOptions, runQuick } from './in-process.ts';
 import { bundleProgram, type Finished, type Program, type RunOptions } from './program.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
-import { generate, type Sandbox, startSandbox } from '@call-attribution/service';
+import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';

@@ -1,20 +1,18 @@
 import type { Call } from '@call-attribution/core';
+import type { LogEntry, PageAccount } from '@call-attribution/service';
+import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
+import type { Store } from '@call-attribution/store';
+import { openStore, StoreError } from '@call-attribution/store';
 import { controlRoutes } from './faults/control-routes.ts';
 import type { Fault } from './faults/fault.ts';
 import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';
-import type { LogEntry } from './http/front.ts';
 import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 import { toText } from './made-up/wall-time.ts';
-import type { PageAccount } from './page/page-routes.ts';
-import { createService, type ListenOptions, type ServiceOptions } from './service.ts';
-import { StoreError } from './store/errors.ts';
-import { openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
 
 /** How a sandbox is set up. Without options: 2,000 calls of one account on a free port, always the same. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {

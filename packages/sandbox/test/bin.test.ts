@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { makeCalls } from '@call-attribution/core/testing';
+import { builtFile } from '@call-attribution/test-tools';
 import { afterAll, describe, expect, test } from 'vitest';
 import { run as runCommand } from '../src/commands/run.ts';
-import { builtFile } from './built.ts';
 
-const bin = await builtFile('src/bin.ts');
+const bin = await builtFile(new URL('../src/bin.ts', import.meta.url).href);
+copyFileSync(new URL('../package.json', import.meta.url), join(bin, '../../../package.json'));
 const folder = mkdtempSync(join(tmpdir(), 'calls-bin-'));
 const started: ChildProcess[] = [];
 // Windows has no signals to listen to: a process that is told to stop just ends.

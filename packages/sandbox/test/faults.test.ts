@@ -1,5 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AnswerChanges } from '@call-attribution/service';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { planAnswer } from '../src/faults/answer-plan.ts';
@@ -7,7 +8,6 @@ import { FaultSyntaxError, parseFaults } from '../src/faults/fault.ts';
 import { createFaultBook, type RequestFacts } from '../src/faults/fault-book.ts';
 import { createIntercept } from '../src/faults/intercept.ts';
 import { createJournal } from '../src/faults/journal.ts';
-import type { AnswerChanges } from '../src/http/exchange.ts';
 
 const list: RequestFacts = { kind: 'list', key: 'k', header: null };
 

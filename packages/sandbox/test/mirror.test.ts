@@ -1,8 +1,10 @@
 import { apiKeys, createClient } from '@call-attribution/core';
 import { syncInto } from '@call-attribution/node-stream';
+import { createService } from '@call-attribution/service';
+import { mirrorSink, openStore } from '@call-attribution/store';
+import { testStores } from '@call-attribution/test-tools';
 import { afterAll, expect, test } from 'vitest';
-import { createService, mirrorSink, openStore, startSandbox, testKeys } from '../src/index.ts';
-import { testStores } from './stores.ts';
+import { startSandbox, testKeys } from '../src/index.ts';
 
 const stores = await testStores();
 const { accessKey, secretKey } = testKeys('101');

@@ -1,11 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createService } from '@call-attribution/service';
+import { openStore } from '@call-attribution/store';
+import { findChromium, launch } from '@call-attribution/test-tools';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { buildPage } from '../page.build.mjs';
-import { createService, generate, openStore, type Sandbox, startSandbox } from '../src/index.ts';
-import { findChromium, launch } from './chromium.ts';
+import { generate, type Sandbox, startSandbox } from '../src/index.ts';
 import { contrasts } from './contrasts.ts';
 
 const chromium = findChromium();
@@ -24,7 +27,8 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   const hosts = new Set<string>();
 
   beforeAll(async () => {
-    await buildPage(assets);
+    const builder = new URL('page.build.mjs', import.meta.resolve('@call-attribution/service/package.json'));
+    execFileSync(process.execPath, [fileURLToPath(builder), assets]);
     sandbox = await startSandbox({ ...data, service: { page: { assets } } });
     browser = await launch(chromium as string);
   });

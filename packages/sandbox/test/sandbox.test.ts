@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromCall } from '@call-attribution/core';
+import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   generate,
-  openStore,
   type Sandbox,
   type SandboxAccount,
   type SandboxOptions,

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Store } from '@call-attribution/store';
 import { createApi, createRoutes } from './http/api.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
 import { createFront, type FrontOptions, type LogEntry } from './http/front.ts';
@@ -9,7 +10,6 @@ import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { type Limits, openServer, stopServer, urlOf } from './http/server.ts';
 import { openApiRoute } from './openapi/openapi-route.ts';
 import { type PageOptions, pageRoutes } from './page/page-routes.ts';
-import type { Store } from './store/store.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {

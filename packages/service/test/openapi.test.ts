@@ -1,6 +1,8 @@
 import { type Call, fields, fromCall } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generate, openApiDocument, type Sandbox, startSandbox } from '../src/index.ts';
+import { createService, openApiDocument, type Service } from '../src/index.ts';
 
 type Schema = { [keyword: string]: Schema } & { readonly [keyword: string]: unknown };
 
@@ -51,14 +53,14 @@ describe('the OpenAPI document', () => {
     const names = fields.flatMap((field) => field[version] ?? []);
     expect(Object.keys(schema.properties ?? {})).toEqual(names);
     expect(schema.required).toEqual(names);
-    for (const call of generate({ records: 400, seed: 3 })) {
+    for (const call of makeCalls(400, 3)) {
       expect(problemsOf(schema, fromCall(call, version), version)).toEqual([]);
     }
   });
 
   test('refuses a record that departs from the table', () => {
     const schema = document.components?.schemas?.CallV3 as Schema;
-    const [call] = generate({ records: 1 });
+    const [call] = makeCalls(1);
     const bad = { ...fromCall(call as Call, 'v3'), date_added: 'yesterday', rank: 1, extra: true };
     const places = problemsOf(schema, bad, 'v3').map((problem) => problem.split(':')[0]);
     expect([...new Set(places)].sort()).toEqual(['v3', 'v3.date_added', 'v3.rank']);
@@ -81,23 +83,31 @@ describe('the OpenAPI document', () => {
 });
 
 describe('a running service', () => {
-  let sandbox: Sandbox;
+  let store: Store;
+  let service: Service;
+  let url: string;
   beforeAll(async () => {
-    sandbox = await startSandbox({ records: 5, service: { maxRows: 77 } });
+    store = await openStore('sqlite::memory:');
+    const account = { id: '1', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'bearer' };
+    service = createService({ store, accounts: [account], maxRows: 77 });
+    ({ url } = await service.listen());
+    await store.load('1', makeCalls(5));
   });
-  afterAll(() => sandbox.close());
+  afterAll(async () => {
+    await service.close();
+    await store.close();
+  });
 
   test('serves the document, with its own limits, to anyone', async () => {
-    const answer = await fetch(`${sandbox.url}/openapi.json`);
+    const answer = await fetch(`${url}/openapi.json`);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(await answer.json()).toEqual(openApiDocument({ maxRows: 77 }));
   });
 
   test('answers every path of the document', async () => {
-    const account = sandbox.accounts[0];
-    const headers = { authorization: `Bearer ${account?.bearerToken}` };
+    const headers = { authorization: 'Bearer bearer' };
     for (const path of Object.keys(document.paths ?? {})) {
-      const answer = await fetch(sandbox.url + path.replace('{sid}', 'none'), { headers });
+      const answer = await fetch(url + path.replace('{sid}', 'none'), { headers });
       const known = path.endsWith('{sid}') ? 404 : 200;
       expect([path, answer.status]).toEqual([path, known]);
       if (known === 404) expect(await answer.json()).toMatchObject({ code: 'unknown_record' });

@@ -2,19 +2,20 @@ import { readFileSync } from 'node:fs';
 import { get as getSecure } from 'node:https';
 import { connect } from 'node:net';
 import { makeCalls } from '@call-attribution/core/testing';
+import { openStore, type Store } from '@call-attribution/store';
+import { testStores } from '@call-attribution/test-tools';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  createService,
-  type LogEntry,
-  openStore,
-  type ServiceOptions,
-  type Store,
-  testKeys,
-} from '../src/index.ts';
-import { testStores } from './stores.ts';
+import { createService, type LogEntry, type ServiceOptions } from '../src/index.ts';
 
 const stores = await testStores();
 const keys = { access_key: 'test_access_101', secret_key: 'test_secret_101' };
+const account = {
+  id: '101',
+  name: 'One',
+  accessKey: keys.access_key,
+  secretKey: keys.secret_key,
+  bearerToken: 'test_bearer_101',
+};
 const list = '/v3/user/bid-management?q=inc_gce:1';
 const calls = makeCalls(300);
 const store = await openStore('sqlite::memory:');
@@ -25,7 +26,7 @@ afterAll(() => store.close());
 async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store } = {}, at = {}) {
   const service = createService({
     store,
-    accounts: [{ id: '101', name: 'One', ...testKeys('101') }],
+    accounts: [account],
     ...options,
   });
   const listening = await service.listen(at);

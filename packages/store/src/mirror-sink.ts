@@ -1,5 +1,5 @@
 import type { SyncState, UpsertSink } from '@call-attribution/node-stream';
-import type { Store } from '../store/store.ts';
+import type { Store } from './store.ts';
 
 /**
  * Lets a sync of node-stream write into an account of a store, so that the service mirrors it: calls and the place the

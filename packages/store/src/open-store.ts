@@ -1,9 +1,9 @@
-import { StoreError } from './errors.ts';
-import { migrate } from './migrations.ts';
-import type { PageTuning } from './pages.ts';
-import { openPostgres, type PostgresOptions } from './postgres-driver.ts';
+import { StoreError } from './database/errors.ts';
+import { migrate } from './database/migrations.ts';
+import { openPostgres, type PostgresOptions } from './database/postgres.ts';
+import { openSqlite, type SqliteOptions } from './database/sqlite.ts';
+import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
-import { openSqlite, type SqliteOptions } from './sqlite-driver.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link openStore}; those of the other database are without effect. */

@@ -6,19 +6,19 @@ import {
   putAccount,
   putCredential,
   revokeCredential,
-} from './accounts.ts';
-import { fragmentText, fromStored } from './documents.ts';
-import type { Driver } from './driver.ts';
-import { eraseCaller } from './erasure.ts';
-import { StoreError } from './errors.ts';
-import { type PageTuning, readPage, tailColumn } from './pages.ts';
-import { besidesTime, countCalls, parameters } from './pyramid.ts';
-import { everything, type Selection } from './selection.ts';
-import { listSms, replaceSms } from './sms.ts';
+} from './accounts/accounts.ts';
+import { listSms, replaceSms } from './accounts/sms.ts';
+import type { Driver } from './database/driver.ts';
+import { StoreError } from './database/errors.ts';
+import { fragmentText, fromStored } from './rows/documents.ts';
+import { type PageTuning, readPage, tailColumn } from './rows/pages.ts';
+import { besidesTime, countCalls, parameters } from './rows/pyramid.ts';
+import { everything, type Selection } from './rows/selection.ts';
+import { secondsOf } from './rows/wire-values.ts';
+import { deleteCalls, holdAccount, type Stored, writeCalls } from './rows/write.ts';
 import type { Store } from './store.ts';
-import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep.ts';
-import { secondsOf } from './wire-values.ts';
-import { deleteCalls, holdAccount, type Stored, writeCalls } from './write.ts';
+import { eraseCaller } from './upkeep/erasure.ts';
+import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
 /** A store over a driver whose database has the present schema. */
 export function createSqlStore(

@@ -1,10 +1,10 @@
 import type { Call } from '@call-attribution/core';
-import type { Account, Credential, CredentialInfo } from './accounts.ts';
-import type { Page, PageQuery } from './pages.ts';
-import type { Selection } from './selection.ts';
-import type { SmsEntry } from './sms.ts';
-import type { AccountSize, TallyFault } from './upkeep.ts';
-import type { Stored } from './write.ts';
+import type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
+import type { SmsEntry } from './accounts/sms.ts';
+import type { Page, PageQuery } from './rows/pages.ts';
+import type { Selection } from './rows/selection.ts';
+import type { Stored } from './rows/write.ts';
+import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
 /** Calls, accounts and keys in one database. Every method may be called from several processes at once. */
 export interface Store {

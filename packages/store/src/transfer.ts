@@ -1,8 +1,8 @@
 import { type Call, fromCall, toCall } from '@call-attribution/core';
-import { StoreError } from '../store/errors.ts';
-import type { Selection } from '../store/selection.ts';
-import type { Store } from '../store/store.ts';
-import type { Stored } from '../store/write.ts';
+import { StoreError } from './database/errors.ts';
+import type { Selection } from './rows/selection.ts';
+import type { Stored } from './rows/write.ts';
+import type { Store } from './store.ts';
 
 /** How records are written in a file: neutral holds all that either version has. */
 export type RecordForm = 'neutral' | 'v2' | 'v3';

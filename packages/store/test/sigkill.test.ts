@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { builtFile, testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
 import { everything, openStore } from '../src/index.ts';
-import { builtFile } from './built.ts';
-import { testStores } from './stores.ts';
 
 const stores = await testStores();
-const writer = await builtFile('test/fixtures/endless-writer.ts');
+const writer = await builtFile(new URL('./fixtures/endless-writer.ts', import.meta.url).href);
 const drills = Number(process.env.CALLS_DRILLS ?? 4);
 
 /** Runs the writer, kills it some time after its n-th batch, and gives the last batch it was told to be safe. */

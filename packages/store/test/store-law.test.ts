@@ -1,10 +1,10 @@
 import type { Call } from '@call-attribution/core';
+import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStore, type Selection, type Store } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
-import { testStores } from './stores.ts';
 
 const stores = await testStores();
 const runs = Number(process.env.CALLS_RUNS ?? 25);

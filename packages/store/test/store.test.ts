@@ -1,11 +1,11 @@
 import { type Call, fromCall } from '@call-attribution/core';
 import { makeCalls } from '@call-attribution/core/testing';
+import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { everything, exportCalls, importCalls, openStore, type Store, StoreError } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
-import { testStores } from './stores.ts';
 
 const stores = await testStores();
 // What a call does not say comes back as null.

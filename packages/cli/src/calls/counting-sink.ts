@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fromCall, type Version } from '@call-attribution/core';
 import type { UpsertSink } from '@call-attribution/node-stream';
-import { everything, mirrorSink, type Store } from '@call-attribution/service';
+import { everything, mirrorSink, type Store } from '@call-attribution/store';
 
 /** What a sync did to a store, by what the store held before. */
 export interface Written {

@@ -1,5 +1,5 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import { startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
 
 /** A client over made-up calls that this process serves to itself. */
 export interface OwnSandbox {

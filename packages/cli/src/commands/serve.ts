@@ -1,4 +1,6 @@
-import { createService, openStore, startSandbox } from '@call-attribution/service';
+import { startSandbox } from '@call-attribution/sandbox';
+import { createService } from '@call-attribution/service';
+import { openStore } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { refusePassword } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';

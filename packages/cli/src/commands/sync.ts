@@ -2,7 +2,7 @@ import type { Client } from '@call-attribution/core';
 import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
-import { openStore, type Store } from '@call-attribution/service';
+import { openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { countingSink } from '../calls/counting-sink.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Account, Store } from '@call-attribution/store';
 import { SettingsError } from '../config/read-settings.ts';
-import type { Account } from '../store/accounts.ts';
-import type { Store } from '../store/store.ts';
 import type { CommandIo } from './io.ts';
 
 /** Flags of the `accounts` command. */

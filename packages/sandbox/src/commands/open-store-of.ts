@@ -1,7 +1,7 @@
+import type { Store } from '@call-attribution/store';
+import { openStore } from '@call-attribution/store';
 import { SettingsError } from '../config/read-settings.ts';
 import type { Settings } from '../config/settings.ts';
-import { openStore } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
 
 /** Opens the store that the settings name. */
 export async function openStoreOf(given: Settings): Promise<Store> {

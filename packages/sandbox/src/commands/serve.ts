@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { LogEntry } from '@call-attribution/service';
+import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import { SettingsError } from '../config/read-settings.ts';
 import { type Settings, settings as table } from '../config/settings.ts';
-import type { LogEntry } from '../http/front.ts';
 import { startSandbox } from '../sandbox.ts';
-import { createService, type ListenOptions, type ServiceOptions } from '../service.ts';
 import type { CommandIo } from './io.ts';
 import { openStoreOf } from './open-store-of.ts';
 

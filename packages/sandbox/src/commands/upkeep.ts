@@ -3,9 +3,9 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import type { Store } from '@call-attribution/store';
+import { exportCalls, importCalls, type RecordForm } from '@call-attribution/store';
 import { SettingsError } from '../config/read-settings.ts';
-import { exportCalls, importCalls, type RecordForm } from '../mirror/transfer.ts';
-import type { Store } from '../store/store.ts';
 import { accountOf, needed } from './accounts.ts';
 import type { CommandIo } from './io.ts';
 

@@ -1,4 +1,4 @@
-import type { AnswerChanges } from '../http/exchange.ts';
+import type { AnswerChanges } from '@call-attribution/service';
 import type { Fault } from './fault.ts';
 
 /** How one request will be answered, once all faults that meet it are put together. */

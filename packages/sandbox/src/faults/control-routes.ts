@@ -1,5 +1,5 @@
-import type { Answer, Exchange, Route } from '../http/exchange.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Answer, Exchange, Route } from '@call-attribution/service';
+import { Refusal } from '@call-attribution/service';
 import { FaultSyntaxError } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { Journal } from './journal.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerChanges, Intercept } from '../http/exchange.ts';
+import type { AnswerChanges, Intercept } from '@call-attribution/service';
 import { type AnswerPlan, planAnswer } from './answer-plan.ts';
 import { endEarly } from './early-end.ts';
 import { type Fault, FaultSyntaxError, type RequestKind } from './fault.ts';

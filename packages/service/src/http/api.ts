@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '@call-attribution/store';
 import { countAnswer, listAnswer, singleAnswer } from './calls-routes.ts';
 import { readCredential } from './credentials.ts';
 import type { Answer, Exchange, Route } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { safeParse } from '@call-attribution/query-dsl';
-import { type Selection, selectionOf } from '../store/selection.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '@call-attribution/store';
+import { type Selection, selectionOf } from '@call-attribution/store';
 import type { Answer, Exchange } from './exchange.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Credential } from '../store/accounts.ts';
+import type { Credential } from '@call-attribution/store';
 import { Refusal } from './refusal.ts';
 
 const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;

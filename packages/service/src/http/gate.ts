@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Account, Credential } from '../store/accounts.ts';
-import type { Store } from '../store/store.ts';
+import type { Account, Credential, Store } from '@call-attribution/store';
 import { refused } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';

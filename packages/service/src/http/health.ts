@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '@call-attribution/store';
 import type { Answer, Route } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 

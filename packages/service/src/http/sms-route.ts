@@ -1,5 +1,4 @@
-import type { SmsEntry } from '../store/sms.ts';
-import type { Store } from '../store/store.ts';
+import type { SmsEntry, Store } from '@call-attribution/store';
 import type { Answer, Exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { readParameters } from './parameters.ts';

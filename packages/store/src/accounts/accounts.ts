@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Driver } from './driver.ts';
-import { StoreError } from './errors.ts';
+import type { Driver } from '../database/driver.ts';
+import { StoreError } from '../database/errors.ts';
 
 /** An account as the store knows it. */
 export interface Account {

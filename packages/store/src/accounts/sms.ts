@@ -1,5 +1,5 @@
-import type { Driver } from './driver.ts';
-import { holdAccount } from './write.ts';
+import type { Driver } from '../database/driver.ts';
+import { holdAccount } from '../rows/write.ts';
 
 /** An SMS-enabled number as the listing shows it. */
 export interface SmsEntry {

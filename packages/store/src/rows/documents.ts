@@ -1,5 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../database/errors.ts';
 import { noTalk, secondsOf, tenthsOf } from './wire-values.ts';
 
 /** A call as three JSON fragments, so that either version is two of them side by side and nothing is printed per request. */

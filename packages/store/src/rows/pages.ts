@@ -1,6 +1,6 @@
+import type { Driver, Session } from '../database/driver.ts';
+import { StoreError } from '../database/errors.ts';
 import { joinDocuments } from './documents.ts';
-import type { Driver, Session } from './driver.ts';
-import { StoreError } from './errors.ts';
 import { besidesTime, findRank, parameters } from './pyramid.ts';
 import type { Selection } from './selection.ts';
 

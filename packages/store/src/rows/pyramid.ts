@@ -1,4 +1,4 @@
-import type { Session, Value } from './driver.ts';
+import type { Session, Value } from '../database/driver.ts';
 import type { Selection } from './selection.ts';
 import { cellsOf, isWide, levels, width } from './tally.ts';
 

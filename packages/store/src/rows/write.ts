@@ -1,8 +1,8 @@
 import type { Call } from '@call-attribution/core';
+import type { Driver, Session, Value } from '../database/driver.ts';
+import { StoreError } from '../database/errors.ts';
 import { callerMark } from './caller-mark.ts';
 import { type StoredCall, toStored } from './documents.ts';
-import type { Driver, Session, Value } from './driver.ts';
-import { StoreError } from './errors.ts';
 import { type Cell, differences, type Place } from './tally.ts';
 
 /** What a batch came to. */

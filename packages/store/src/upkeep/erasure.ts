@@ -1,7 +1,7 @@
-import { callerMark, plainNumber } from './caller-mark.ts';
-import { fragmentText } from './documents.ts';
-import type { Driver } from './driver.ts';
-import { deleteCalls, holdAccount } from './write.ts';
+import type { Driver } from '../database/driver.ts';
+import { callerMark, plainNumber } from '../rows/caller-mark.ts';
+import { fragmentText } from '../rows/documents.ts';
+import { deleteCalls, holdAccount } from '../rows/write.ts';
 
 /** Rows looked at per statement, so that other work of the process gets its turn. */
 const stretch = 5_000;

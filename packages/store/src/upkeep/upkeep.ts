@@ -1,7 +1,7 @@
-import type { Driver, Session } from './driver.ts';
-import { levels } from './tally.ts';
-import { anyTalk, textOfSeconds } from './wire-values.ts';
-import { deleteCalls, holdAccount } from './write.ts';
+import type { Driver, Session } from '../database/driver.ts';
+import { levels } from '../rows/tally.ts';
+import { anyTalk, textOfSeconds } from '../rows/wire-values.ts';
+import { deleteCalls, holdAccount } from '../rows/write.ts';
 
 /** What {@link checkTally} found: an empty list is a store whose counts are exact. */
 export interface TallyFault {
