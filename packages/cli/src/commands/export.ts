@@ -82,10 +82,11 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
     return judge(verdict, io);
   }
   const file = { ...target, path };
-  const sink = openTarget(file, format, args.flag('resume'));
-  const kept = keptOrder(sink);
   const typed = typedOptions(args, settings, target);
   const source = sourceOf(settings);
+  const order = { filter: job.filter, typed, source };
+  const sink = openTarget(file, format, order, args.flag('resume'));
+  const kept = keptOrder(sink);
   if (args.flag('resume') && !kept) say(io, 'nothing to resume: starting afresh');
   if (kept && kept.typed !== typed) {
     sink.destroy();
@@ -102,10 +103,8 @@ async function exportFile(client: Client, target: Target, job: Job): Promise<num
       },
     );
   }
-  const order = kept ?? { filter: job.filter, typed, source };
   const goOn = `go on with the same command and --resume: what is done stays in ${partialOf(target, target.shown)}`;
   const verdict = await exportToFile(client, sink, file, {
-    order,
     format,
     stream,
     io,

@@ -1,17 +1,16 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
 import {
   type CallStreamOptions,
-  type Checkpoint,
   type Encoding,
   type FileSink,
   fileSink,
   isMark,
-  Mark,
+  type Mark,
+  readLines,
   type Verdict,
 } from '@call-attribution/node-stream';
 import { readCalls } from '../calls/reading.ts';
@@ -22,7 +21,7 @@ import { encodingOf, type FormatOptions, projected } from './encode.ts';
 import { fileFault } from './save-text.ts';
 import type { Target } from './target.ts';
 
-/** What a file of calls was begun with; kept in its checkpoint, so that `--resume` goes on with the very same query. */
+/** What a file of calls was begun with; kept with its checkpoint, so that `--resume` repeats the very same query. */
 export interface Order {
   /** The filter as it was understood, relative dates worked out. */
   readonly filter: string;
@@ -32,26 +31,25 @@ export interface Order {
   readonly source: string;
 }
 
-/** A checkpoint that also knows what the export was begun with. */
-interface Kept extends Checkpoint {
-  readonly order?: Order;
-}
-
 /** What an unfinished export was begun with, or null when there is none. */
 export function keptOrder(sink: FileSink): Order | null {
-  return (sink.checkpoint as Kept | null)?.order ?? null;
+  if (sink.checkpoint === null) return null;
+  return (sink.metadata as Order | null) ?? { filter: '', typed: 'options that were not kept', source: '' };
 }
 
-/** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected beside it. */
+/** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected in another file. */
 export function openTarget(
   target: Target & { path: string },
   format: FormatOptions,
+  order: Order,
   resume: boolean,
 ): FileSink {
-  if (target.format !== 'parquet')
-    return fileSink(target.path, { encode: encodingOf(target, format), resume });
-  const rows = encodingOf({ ...target, format: 'ndjson', gzip: false }, format);
-  return fileSink(rowsOf(target.path), { encode: rows, resume });
+  const isParquet = target.format === 'parquet';
+  return fileSink(isParquet ? rowsOf(target.path) : target.path, {
+    encode: encodingOf(isParquet ? { ...target, format: 'ndjson', gzip: false } : target, format),
+    metadata: order,
+    resume,
+  });
 }
 
 const rowsOf = (path: string): string => `${path}.rows`;
@@ -67,23 +65,22 @@ export async function exportToFile(
   sink: FileSink,
   target: Target & { path: string },
   set: {
-    order: Order;
     format: FormatOptions;
     stream: CallStreamOptions;
     io: Io;
     goOn: string;
   },
 ): Promise<Verdict> {
-  const { order, io } = set;
+  const { io } = set;
   const { stream, verdict } = readCalls(client, {
     ...set.stream,
-    filter: order.filter,
-    checkpoint: keptOrder(sink) === null ? null : sink.checkpoint,
+    filter: (sink.metadata as Order).filter,
+    checkpoint: sink.checkpoint,
     marks: true,
     signal: io.signal,
   });
   try {
-    await pipeline(stream, (items) => prepared(items, set, target), sink);
+    await pipeline(stream, (items) => prepared(items, set.format, target), sink);
     if (target.format === 'parquet') await toParquetFile(target.path, set.format);
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted([set.goOn]);
@@ -97,25 +94,15 @@ export async function exportToFile(
 
 async function* prepared(
   items: AsyncIterable<Call | Mark>,
-  { order, format }: { order: Order; format: FormatOptions },
+  format: FormatOptions,
   target: Target,
 ): AsyncGenerator<Call | Mark> {
-  for await (const item of items) {
-    if (!isMark(item)) yield projected(item, format, target.format);
-    else if (item.checkpoint !== null) {
-      const checkpoint: Kept = { ...item.checkpoint, order };
-      yield new Mark({ from: item.from, until: item.until, checkpoint });
-    } else yield item;
-  }
+  for await (const item of items) yield isMark(item) ? item : projected(item, format, target.format);
 }
 
 async function toParquetFile(path: string, format: FormatOptions): Promise<void> {
-  const lines = createInterface({
-    input: createReadStream(rowsOf(path)),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
   const calls = async function* (): AsyncGenerator<Call> {
-    for await (const line of lines) if (line) yield JSON.parse(line);
+    for await (const line of readLines(createReadStream(rowsOf(path)))) yield JSON.parse(line);
   };
   const encode: Encoding<Call> = encodingOf({ format: 'parquet', gzip: false }, format);
   await pipeline(Readable.from(calls()), fileSink(path, { encode }));
