@@ -1,0 +1,47 @@
+import { type Auth, apiKeys, bearerToken, type KeyAuth } from '../auth/auth.ts';
+import { describe, type SettingProblem } from './problems.ts';
+import type { Settings } from './read-settings.ts';
+
+/** What a program still has to be given before it can read calls; empty when nothing is missing. */
+export function missingSettings(settings: Settings): SettingProblem[] {
+  const { apiVersion } = settings;
+  const missing = settings.baseUrl === null ? [describe({ code: 'no_base_url' })] : [];
+  if (settings.secret('bearerToken') !== null) return missing;
+  if (apiVersion.value === 'v2') return [...missing, describe({ code: 'no_token' })];
+  if (settings.secret('accessKey') === null) missing.push(describe({ code: 'no_access_key' }));
+  if (settings.secret('secretKey') === null) missing.push(describe({ code: 'no_secret_key' }));
+  return missing;
+}
+
+/** Settings in the form of client options. */
+export interface Connection {
+  readonly baseUrl?: string;
+  readonly legacyBaseUrl?: string;
+  readonly version: 'v2' | 'v3';
+  readonly auth?: Auth;
+  readonly legacyAuth?: KeyAuth;
+}
+
+/**
+ * The settings as options of `createClient`: keys before a token in v3, a token in v2. The SMS number listing takes the
+ * keys even where calls are read with a token.
+ *
+ * @example
+ * const settings = readSettings();
+ * const client = createClient({ ...connectionOf(settings), baseUrl: settings.baseUrl.value });
+ */
+export function connectionOf(settings: Settings): Connection {
+  const access = settings.secret('accessKey');
+  const secret = settings.secret('secretKey');
+  const token = settings.secret('bearerToken');
+  const keys = access && secret ? apiKeys(access.value, secret.value) : undefined;
+  const version = settings.apiVersion.value;
+  const auth = version === 'v3' && keys ? keys : token ? bearerToken(token.value) : undefined;
+  return {
+    version,
+    ...(settings.baseUrl ? { baseUrl: settings.baseUrl.value } : {}),
+    ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
+    ...(auth ? { auth } : {}),
+    ...(keys ? { legacyAuth: keys } : {}),
+  };
+}

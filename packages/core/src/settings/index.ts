@@ -1,0 +1,14 @@
+// The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
+export { type ConfigFile, type ConfigName, configNames, type Environment } from './config-file.ts';
+export { type Connection, connectionOf, missingSettings } from './credentials.ts';
+export type { SettingProblem } from './problems.ts';
+export {
+  type Origin,
+  type PlainName,
+  readSettings,
+  readVariable,
+  type SecretName,
+  type Setting,
+  type Settings,
+  type SettingsSource,
+} from './read-settings.ts';

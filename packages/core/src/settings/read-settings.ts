@@ -1,0 +1,189 @@
+import { resolve } from 'node:path';
+import { isTimeZone } from '../time/zone.ts';
+import {
+  type ConfigFile,
+  type ConfigName,
+  type Environment,
+  fromFolderOf,
+  readConfigFile,
+  readTextFile,
+  systemCode,
+} from './config-file.ts';
+import { describe, type SettingFact, type SettingProblem } from './problems.ts';
+
+/** Where a setting came from. */
+export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'default';
+
+/** A setting and where it came from. */
+export interface Setting<T = string> {
+  /** The value, as it will be used. */
+  readonly value: T;
+  readonly origin: Origin;
+  /** The option, variable or file it came from, such as `CALLS_BASE_URL`. */
+  readonly from: string;
+}
+
+/** Settings that are not secret. */
+export type PlainName = 'baseUrl' | 'legacyBaseUrl' | 'apiVersion' | 'timeZone';
+
+/** Credentials. */
+export type SecretName = 'accessKey' | 'secretKey' | 'bearerToken';
+
+/** All settings, read once. Credentials are returned by a function, so that nothing prints them by accident. */
+export interface Settings {
+  /** The configuration file, when one was found. */
+  readonly file: ConfigFile | null;
+  /** URL of the API. */
+  readonly baseUrl: Setting | null;
+  /** URL of the SMS number listing. */
+  readonly legacyBaseUrl: Setting | null;
+  readonly apiVersion: Setting<'v2' | 'v3'>;
+  /** IANA name of the time zone that the account's times are in. */
+  readonly timeZone: Setting | null;
+  /** What is wrong with the settings that are there, in the order in which they are read. */
+  readonly problems: readonly SettingProblem[];
+  /** A credential, or null when it is not set. */
+  secret(name: SecretName): Setting | null;
+}
+
+/** Where `readSettings` reads. */
+export interface SettingsSource {
+  /** Values that were given directly; they come first. Null and undefined count as not given. */
+  readonly options?: Readonly<Partial<Record<PlainName, string | null | undefined>>>;
+  /** What messages call an option. @default the name itself */
+  readonly nameOption?: (name: PlainName | 'config') => string;
+  /** The configuration file that was named with an option. */
+  readonly config?: string | null;
+  /** @default process.env */
+  readonly env?: Environment;
+  /** Folder that relative paths start from. @default process.cwd() */
+  readonly cwd?: string;
+  /**
+   * Is `calls.config.json` looked for in `cwd`? Switch it off where others choose the folder: a file in it could send
+   * the user's credentials to another server.
+   * @default true
+   */
+  readonly searchCwd?: boolean;
+}
+
+const variables: Readonly<Record<PlainName | SecretName, string>> = {
+  baseUrl: 'CALLS_BASE_URL',
+  legacyBaseUrl: 'CALLS_LEGACY_BASE_URL',
+  apiVersion: 'CALLS_API_VERSION',
+  timeZone: 'CALLS_TIME_ZONE',
+  accessKey: 'CALLS_ACCESS_KEY',
+  secretKey: 'CALLS_SECRET_KEY',
+  bearerToken: 'CALLS_BEARER_TOKEN',
+};
+
+/**
+ * Reads the settings of a client: options first, then the environment, then the configuration file. Nothing is thrown:
+ * `problems` says what is wrong, so that a program can show one problem or all of them.
+ *
+ * @example
+ * const settings = readSettings({ options: { apiVersion: 'v2' } });
+ * const [problem] = [...settings.problems, ...missingSettings(settings)];
+ * if (problem) throw new Error(problem.message);
+ */
+export function readSettings(source: SettingsSource = {}): Settings {
+  const {
+    options = {},
+    nameOption = (name) => name,
+    config = null,
+    env = process.env,
+    cwd = process.cwd(),
+  } = source;
+  const problems: SettingProblem[] = [];
+  const report = (fact: SettingFact): void => {
+    problems.push(describe(fact));
+  };
+  const file = readConfigFile({ named: config, env, cwd, searchCwd: source.searchCwd ?? true }, (fact) =>
+    report(
+      fact.code === 'no_config_file' && config !== null ? { ...fact, from: nameOption('config') } : fact,
+    ),
+  );
+  const plain = (name: PlainName): Setting | null => {
+    const given = options[name];
+    if (given !== undefined && given !== null)
+      return { value: given, origin: 'option', from: nameOption(name) };
+    const value = readVariable(env, variables[name]);
+    if (value !== null) return { value, origin: 'environment', from: variables[name] };
+    const written = file?.values[name];
+    return file && written ? { value: written, origin: 'file', from: file.path } : null;
+  };
+  const baseUrl = checkedUrl(plain('baseUrl'), report);
+  const legacyBaseUrl = checkedUrl(plain('legacyBaseUrl'), report);
+  const apiVersion = checkedVersion(plain('apiVersion'), report);
+  const timeZone = plain('timeZone');
+  const isKnownZone = timeZone === null || isTimeZone(timeZone.value);
+  if (!isKnownZone) report({ code: 'unknown_time_zone', from: timeZone.from, value: timeZone.value });
+  const names = ['accessKey', 'secretKey', 'bearerToken'] as const;
+  const secrets = new Map(names.map((name) => [name, readSecret(name, { file, env, cwd }, report)]));
+  return {
+    file,
+    baseUrl,
+    legacyBaseUrl,
+    apiVersion,
+    timeZone: isKnownZone ? timeZone : null,
+    problems,
+    secret: (name) => secrets.get(name) ?? null,
+  };
+}
+
+/** An environment variable without spaces around it; null when it is empty or not set. */
+export function readVariable(env: Environment, name: string): string | null {
+  const value = env[name]?.trim();
+  // Some hosts pass on the placeholder of a setting that the user left empty, such as ${input:key}.
+  return value === undefined || value === '' || /^\$\{.*\}$/.test(value) ? null : value;
+}
+
+type Report = (fact: SettingFact) => void;
+
+function checkedUrl(setting: Setting | null, report: Report): Setting | null {
+  if (setting === null) return null;
+  const { from, value } = setting;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) report({ code: 'not_a_url', from });
+  else if (url.username || url.password || /[?&](secret_)?access_key=/i.test(url.search))
+    report({ code: 'credentials_in_url', from });
+  else return setting;
+  return null;
+}
+
+function checkedVersion(setting: Setting | null, report: Report): Setting<'v2' | 'v3'> {
+  if (setting !== null) {
+    const { value, from } = setting;
+    if (value === 'v2' || value === 'v3') return { ...setting, value };
+    report({ code: 'unknown_version', from, value });
+  }
+  return { value: 'v3', origin: 'default', from: 'default' };
+}
+
+function readSecret(
+  name: SecretName,
+  { file, env, cwd }: { file: ConfigFile | null; env: Environment; cwd: string },
+  report: Report,
+): Setting | null {
+  const variable = variables[name];
+  const direct = readVariable(env, variable);
+  if (direct !== null) return { value: direct, origin: 'environment', from: variable };
+  const path = readVariable(env, `${variable}_FILE`);
+  if (path !== null) return fromFile(resolve(cwd, path), `${variable}_FILE`, report);
+  if (file === null) return null;
+  const fileName: ConfigName = `${name}File`;
+  const named = file.values[fileName];
+  if (named) return fromFile(fromFolderOf(file, named), `${fileName} in ${file.path}`, report);
+  const written = file.values[name];
+  return written ? { value: written, origin: 'file', from: file.path } : null;
+}
+
+function fromFile(path: string, from: string, report: Report): Setting | null {
+  try {
+    const value = readTextFile(path).trim();
+    if (value !== '') return { value, origin: 'key file', from: path };
+    report({ code: 'empty_file', from, path });
+  } catch (error) {
+    report({ code: 'unreadable_file', from, path, reason: systemCode(error) });
+  }
+  return null;
+}

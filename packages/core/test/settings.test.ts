@@ -1,0 +1,150 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createClient } from '@call-attribution/core';
+import { connectionOf, missingSettings, readSettings } from '@call-attribution/core/settings';
+import { describe, expect, test } from 'vitest';
+import { afterwards } from './support.ts';
+
+const url = 'https://api.example.com';
+
+/** A new folder with these files. */
+function folder(files: Readonly<Record<string, string | Buffer>> = {}): string {
+  const cwd = mkdtempSync(join(tmpdir(), 'settings-'));
+  afterwards(() => rmSync(cwd, { recursive: true }));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), content);
+  }
+  return cwd;
+}
+
+/** Settings of an environment and of a folder that holds `calls.config.json`. */
+function read(env: Record<string, string>, config?: string | Buffer, more: object = {}) {
+  const cwd = folder(config === undefined ? {} : { 'calls.config.json': config });
+  return readSettings({ env: { HOME: cwd, ...env }, cwd, ...more });
+}
+
+describe('settings', () => {
+  test('options come before the environment, and the environment before the file', () => {
+    const config = JSON.stringify({ baseUrl: `${url}/file`, timeZone: 'UTC', apiVersion: 'v2' });
+    const env = { CALLS_BASE_URL: `${url}/env`, CALLS_API_VERSION: 'v3' };
+    const options = { baseUrl: `${url}/option`, apiVersion: null };
+    const settings = read(env, config, { options, nameOption: (name: string) => `--${name}` });
+    expect(settings.problems).toEqual([]);
+    expect(settings.baseUrl).toEqual({ value: `${url}/option`, origin: 'option', from: '--baseUrl' });
+    expect(settings.apiVersion).toEqual({ value: 'v3', origin: 'environment', from: 'CALLS_API_VERSION' });
+    expect(settings.timeZone).toEqual({ value: 'UTC', origin: 'file', from: settings.file?.path });
+  });
+  test('an empty variable and a placeholder that was left count as not set', () => {
+    const settings = read({ CALLS_BASE_URL: '  ', CALLS_TIME_ZONE: '$' + '{input:zone}' });
+    expect([settings.baseUrl, settings.timeZone, settings.problems]).toEqual([null, null, []]);
+    expect(settings.apiVersion).toMatchObject({ value: 'v3', origin: 'default' });
+  });
+  test.each([
+    ['a UTF-8 byte order mark', Buffer.from(`\ufeff{"baseUrl":"${url}"}`)],
+    ['UTF-16 with a byte order mark', Buffer.from(`\ufeff{"baseUrl":"${url}"}`, 'utf16le')],
+  ])('a file with %s is read', (_, config) => {
+    expect(read({}, config).baseUrl?.value).toBe(url);
+  });
+  test('the file of the user comes last, CALLS_CONFIG first', () => {
+    const cwd = folder({
+      'home/call-attribution/calls.config.json': JSON.stringify({ baseUrl: `${url}/home` }),
+      'other.json': JSON.stringify({ baseUrl: `${url}/other` }),
+    });
+    const env = { XDG_CONFIG_HOME: join(cwd, 'home') };
+    expect(readSettings({ env, cwd }).baseUrl?.value).toBe(`${url}/home`);
+    expect(readSettings({ env: { ...env, CALLS_CONFIG: 'other.json' }, cwd }).baseUrl?.value).toBe(
+      `${url}/other`,
+    );
+    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: `${url}/cwd` }));
+    expect(readSettings({ env, cwd }).baseUrl?.value).toBe(`${url}/cwd`);
+    expect(readSettings({ env, cwd, searchCwd: false }).baseUrl?.value).toBe(`${url}/home`);
+  });
+  test('a file with a credential that others can read is exposed', () => {
+    const cwd = folder({ 'calls.config.json': JSON.stringify({ secretKey: 'hunter2' }) });
+    chmodSync(join(cwd, 'calls.config.json'), 0o644);
+    expect(readSettings({ env: {}, cwd }).file?.isExposed).toBe(process.platform !== 'win32');
+    chmodSync(join(cwd, 'calls.config.json'), 0o600);
+    expect(readSettings({ env: {}, cwd }).file?.isExposed).toBe(false);
+  });
+});
+
+describe('problems are said without the value of a credential', () => {
+  test.each([
+    [{}, '{\n  "baseUrl": "x",\n  secretKey: "hunter2"\n}', 'line 3, column 3 should have a name in double'],
+    [{}, '{ "secretKey": "hunter2"', 'line 1, column 25 should have a comma'],
+    [{}, '{ "secretKey": "hunter2" "baseUrl"', 'line 1, column 26 should have a comma'],
+    [{}, '{ "secretKey" "hunter2" }', 'column 15 should have a colon'],
+    [{}, '{ "secretKey": hunter2 }', 'column 16 should have a value'],
+    [{}, '{ "secretKey": "hunter2", }', 'column 27 should have a name'],
+    [{}, '{} {}', 'column 4 should have the end of the file'],
+    [{}, '{ "secretKey": ["hunter2", {"a": [1e3, true}', 'column 44 should have a comma, or the closing'],
+    [{}, '', 'line 1, column 1 should have a value'],
+    [{}, '[]', 'must hold one JSON object'],
+    [{}, '{ "baseURL": "https://example.com" }', 'unknown name "baseURL"; did you mean "baseUrl"?'],
+    [{}, '{ "password": "hunter2" }', 'unknown name "password"; known names: baseUrl'],
+    [{}, '{ "baseUrl": 5 }', '"baseUrl" must be a string'],
+    [{}, '{ "apiVersion": "v4" }', 'the API version is v2 or v3, not "v4"'],
+    [{ CALLS_CONFIG: 'nowhere.json' }, undefined, 'nowhere.json; it was named by CALLS_CONFIG'],
+    [{ CALLS_BASE_URL: 'api.example.com' }, undefined, 'CALLS_BASE_URL must be a URL that begins with'],
+    [
+      { CALLS_BASE_URL: 'https://me:hunter2@x.example' },
+      undefined,
+      'CALLS_BASE_URL must not have credentials',
+    ],
+    [{ CALLS_TIME_ZONE: 'Eastern' }, undefined, 'CALLS_TIME_ZONE: there is no time zone "Eastern"'],
+    [{ CALLS_SECRET_KEY_FILE: 'nowhere' }, undefined, 'nowhere cannot be read (ENOENT)'],
+    [{}, '{ "secretKeyFile": "calls.config.json/x" }', 'cannot be read (ENOTDIR)'],
+  ] as [Record<string, string>, string | undefined, string][])('%j and %j', (env, config, expected) => {
+    const { problems } = read(env, config);
+    const [problem, more] = problems.map(({ message, hint }) => [message, hint].filter(Boolean).join('; '));
+    expect(problem).toContain(expected);
+    expect(problem).not.toContain('hunter2');
+    expect(more).toBeUndefined();
+  });
+  test('every text that JSON.parse refuses has a place', () => {
+    for (const text of ['{"a":1,}', '["a"', '"a\nb"', '{"a":01}', '{"a":truely}', '[1,,2]', '\u00a0{}'])
+      expect(read({}, text).problems[0]?.code, text).toBe('config_not_json');
+  });
+});
+
+describe('credentials', () => {
+  test('come from variables, from files named by them, and from files the configuration names', () => {
+    const cwd = folder({
+      'calls.config.json': JSON.stringify({ bearerTokenFile: 'keys/token', accessKey: 'written' }),
+      'keys/token': 'token\r\n',
+      secret: '\ufeffkey-two\n',
+    });
+    const settings = readSettings({ env: { CALLS_SECRET_KEY_FILE: 'secret' }, cwd });
+    expect(settings.secret('bearerToken')).toMatchObject({ value: 'token', origin: 'key file' });
+    expect(settings.secret('secretKey')).toMatchObject({ value: 'key-two', from: join(cwd, 'secret') });
+    expect(settings.secret('accessKey')).toMatchObject({ value: 'written', origin: 'file' });
+    expect(JSON.stringify(settings)).not.toContain('key-two');
+  });
+  test('v3 prefers keys, v2 takes the token, and the SMS listing always takes keys', () => {
+    const env = {
+      CALLS_BASE_URL: url,
+      CALLS_ACCESS_KEY: 'one',
+      CALLS_SECRET_KEY: 'two',
+      CALLS_BEARER_TOKEN: 'three',
+    };
+    const v3 = connectionOf(read(env));
+    expect([v3.auth?.kind, v3.legacyAuth?.kind]).toEqual(['keys', 'keys']);
+    const v2 = connectionOf(read({ ...env, CALLS_API_VERSION: 'v2' }));
+    expect([v2.auth?.kind, v2.legacyAuth?.kind]).toEqual(['bearer', 'keys']);
+    const client = createClient({ baseUrl: url, ...v2 });
+    expect([client.baseUrl, client.version]).toEqual([url, 'v2']);
+  });
+  test.each([
+    [{}, ['no_base_url', 'no_access_key', 'no_secret_key']],
+    [{ CALLS_BASE_URL: url, CALLS_ACCESS_KEY: 'one' }, ['no_secret_key']],
+    [{ CALLS_BASE_URL: url, CALLS_BEARER_TOKEN: 'three' }, []],
+    [
+      { CALLS_API_VERSION: 'v2', CALLS_ACCESS_KEY: 'one', CALLS_SECRET_KEY: 'two' },
+      ['no_base_url', 'no_token'],
+    ],
+  ] as [Record<string, string>, string[]][])('with %j these are missing: %j', (env, codes) => {
+    expect(missingSettings(read(env)).map(({ code }) => code)).toEqual(codes);
+  });
+});
