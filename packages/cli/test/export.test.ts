@@ -7,12 +7,12 @@ import { gunzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { callWith } from './calls.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type OwnStage, openOwnStage } from './stage.ts';
 
-let stage: Stage;
+let stage: OwnStage;
 let sids: string[];
 beforeAll(async () => {
-  stage = await openStage({ records: 800, days: 30 });
+  stage = await openOwnStage({ records: 800, days: 30 });
   const listed = await stage.quick(['list', '--all', '--csv', '--columns', 'sid', '--include-extensions']);
   sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
 });
@@ -28,7 +28,7 @@ const sidsOf = (text: string): string[] =>
 
 describe('a file', () => {
   test('holds every call once, in each format, and the end says so', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const read: Record<string, (bytes: Buffer, path: string) => Promise<string[]> | string[]> = {
       'a.ndjson': (bytes) => sidsOf(bytes.toString()),
       'b.ndjson.gz': (bytes) => sidsOf(gunzipSync(bytes).toString()),
@@ -63,7 +63,7 @@ describe('a file', () => {
   });
 
   test('has only the chosen columns, in their order, also with a mark for Excel', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const columns = ['--columns', 'talk_minutes,sid', '--on', '2026-10-15'];
     await stage.quick(['export', '--to', 'a.csv', '--bom', ...columns], { cwd });
     expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
@@ -83,7 +83,7 @@ describe('a file', () => {
   });
 
   test('an earlier file stays until the new one is whole', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     writeFileSync(join(cwd, 'a.ndjson'), 'the old one');
     stage.sandbox.faults.set('*', [{ status: 404, after: 3 }]);
     const { code } = await stage.quick(['export', '--to', 'a.ndjson', '--rows', '100', ...all], { cwd });
@@ -97,21 +97,27 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   const slowly = ['--rows', '40', '--prefetch', '1', ...all];
   const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 25 }]);
 
-  async function stopped(name: string, signal: 'SIGINT' | 'SIGKILL', cwd: string) {
+  async function stopped(name: string, by: 'Ctrl-C' | 'SIGKILL', cwd: string) {
     const path = join(cwd, name);
     const place = name.endsWith('.parquet') ? `${path}.rows` : path;
+    const args = ['export', '--to', name, ...slowly];
+    const onCheckpoint = (stop: () => unknown): void => {
+      const poll = setInterval(() => {
+        if (!existsSync(`${place}.checkpoint`)) return;
+        clearInterval(poll);
+        stop();
+      }, 5);
+    };
     slow();
-    let poll: NodeJS.Timeout | undefined;
-    const result = await stage.calls(['export', '--to', name, ...slowly], {
-      cwd,
-      started: (child) => {
-        poll = setInterval(() => {
-          if (!existsSync(`${place}.checkpoint`)) return;
-          clearInterval(poll);
-          child.kill(signal);
-        }, 5);
-      },
-    });
+    const controller = new AbortController();
+    if (by === 'Ctrl-C') onCheckpoint(() => controller.abort());
+    const result =
+      by === 'Ctrl-C'
+        ? await stage.quick(args, { cwd, signal: controller.signal })
+        : await stage.calls(args, {
+            cwd,
+            started: (child) => onCheckpoint(() => child.kill(by)),
+          });
     stage.sandbox.faults.clear();
     expect(existsSync(path), 'no file before it is whole').toBe(false);
     expect(existsSync(`${place}.partial`)).toBe(true);
@@ -121,12 +127,12 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   test.each(['a.ndjson', 'a.csv.gz', 'a.parquet'])(
     'by Ctrl-C says how to go on, and goes on with --resume: %s',
     async (name) => {
-      const cwd = stage.program.folder();
-      const first = await stopped(name, 'SIGINT', cwd);
+      const cwd = stage.folder();
+      const first = await stopped(name, 'Ctrl-C', cwd);
       expect(first).toMatchObject({ code: 130, stdout: '' });
       expect(first.stderr).toMatch(/stopped\n {2}→ go on with the same command and --resume/);
 
-      const other = await stage.calls(['export', '--to', name, '--resume', '--on', '2026-10-15'], { cwd });
+      const other = await stage.quick(['export', '--to', name, '--resume', '--on', '2026-10-15'], { cwd });
       expect(other.code).toBe(2);
       expect(other.stderr).toMatch(/begun with other options/);
       if (!name.endsWith('.parquet')) {
@@ -146,7 +152,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
         JSON.parse(readFileSync(`${place}.checkpoint`, 'utf8')).bytes,
       );
       expect(kept.length).toBeGreaterThan(0);
-      const second = await stage.calls(['export', '--to', name, '--resume', ...slowly], { cwd });
+      const second = await stage.quick(['export', '--to', name, '--resume', ...slowly], { cwd });
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 800 calls/);
       const bytes = readFileSync(path);
@@ -168,7 +174,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   );
 
   test('by a server that fails says how to go on, too', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     stage.sandbox.faults.set('*', 'status=400, after=6');
     const { code, stderr } = await stage.quick(['export', '--to', 'a.parquet', ...slowly], { cwd });
     stage.sandbox.faults.clear();
@@ -179,16 +185,16 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   });
 
   test('by SIGKILL loses nothing and doubles nothing either', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
-    expect(await stage.calls(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+    expect(await stage.quick(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
       code: 0,
     });
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
   test('by a full disk names the file with status 7, and goes on when there is room', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     // A file of at most so many blocks, and no signal for it: writes fail as on a full disk.
     const { code, stderr } = await shell(
       `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`,
@@ -198,18 +204,18 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     expect(code).toBe(7);
     expect(stderr).toMatch(/a\.ndjson: the file is larger than is allowed \(EFBIG\)/);
     expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
-    expect(await stage.calls(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+    expect(await stage.quick(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
       code: 0,
     });
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
   test('onto a full device is status 7, and the device stays', async () => {
-    const full = await stage.calls(['export', '--to', '/dev/full', '--format', 'csv']);
+    const full = await stage.quick(['export', '--to', '/dev/full', '--format', 'csv']);
     expect(full.code).toBe(7);
     expect(full.stderr).toMatch(/\/dev\/full: no space left on the disk \(ENOSPC\)/);
     const sheet = ['export', '--for', 'sa360', '--conversion-name', 'x', '--to', '/dev/full'];
-    expect((await stage.calls(sheet)).stderr).toMatch(/\/dev\/full: no space left/);
+    expect((await stage.quick(sheet)).stderr).toMatch(/\/dev\/full: no space left/);
   });
 
   async function shell(
@@ -218,7 +224,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     cwd: string,
   ): Promise<{ code: number | null; stderr: string }> {
     const env = { PATH: process.env.PATH ?? '', HOME: cwd, ...stage.env };
-    const child = spawn('sh', ['-c', script, process.execPath, stage.program.bin, ...args], { cwd, env });
+    const child = spawn('sh', ['-c', script, process.execPath, stage.bin, ...args], { cwd, env });
     let stderr = '';
     child.stderr.on('data', (text) => {
       stderr += String(text);
@@ -236,7 +242,7 @@ test('a server that gives no totals ends with status 3: nothing proves that this
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const env = { CALLS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  const result = await stage.calls(['export', '--to', '-'], { env });
+  const result = await stage.quick(['export', '--to', '-'], { env });
   server.close();
   expect(result.code).toBe(3);
   expect(sidsOf(result.stdout)).toEqual(['s1', 's2', 's3']);

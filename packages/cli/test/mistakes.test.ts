@@ -1,16 +1,29 @@
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from './stage.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Finished } from './program.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage({ records: 50 });
-});
+const stage = openStage();
 afterAll(() => stage.close());
+
+/** A server on loopback that treats every request alike. */
+async function serverThat(
+  respond: (response: ServerResponse) => unknown,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_, response) => respond(response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
 
 const nobody = {
   CALLS_BASE_URL: '',
@@ -142,7 +155,7 @@ test.each(typed)(
   '%s is told before keys are asked for, with status 2 and empty stdout',
   async (_, args, said) => {
     const { code, stdout, stderr } = await stage.quick(args, {
-      env: { ...nobody, CALLS_BASE_URL: stage.sandbox.url },
+      env: { ...nobody, CALLS_BASE_URL: stage.url },
     });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     for (const text of said) expect(stderr).toMatch(text);
@@ -155,17 +168,17 @@ test('as a process, a slip ends the same way: an unknown option, a bad filter, n
   const option = await stage.calls(['list', '--colums', 'sid']);
   expect(option).toMatchObject({ code: 2, stdout: '' });
   expect(option.stderr).toMatch(/no option --colums\n {2}→ did you mean --columns/);
-  const filter = await stage.calls(['count', '--q', 'talk_minutes:[1 to 2]']);
+  const filter = await stage.quick(['count', '--q', 'talk_minutes:[1 to 2]']);
   expect(filter).toMatchObject({ code: 2, stdout: '' });
   expect(filter.stderr).toMatch(
     /\n {2}talk_minutes:\[1 to 2\]\n {18}\^\^\n {2}→ try: --q 'talk_minutes:\[1 TO 2\]'\n$/,
   );
-  expect(await stage.calls(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
+  expect(await stage.quick(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
 });
 
 describe('the server', () => {
   test('with a wrong key: status 4, what is expected, and no key in the text', async () => {
-    const { code, stderr } = await stage.calls(['count', '--debug'], {
+    const { code, stderr } = await stage.quick(['count', '--debug'], {
       env: { CALLS_SECRET_KEY: 'wrong-key-4711' },
     });
     expect(code).toBe(4);
@@ -177,26 +190,26 @@ describe('the server', () => {
   });
 
   test('that is down: status 5 and where it was looked for', async () => {
-    const { code, stderr } = await stage.calls(['count'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
+    const { code, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
     expect(code).toBe(5);
     expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:1/);
     expect(stderr).toMatch(/Is the server running/);
   });
 
   test('that answers with a login page: status 1, and no page in the terminal', async () => {
-    stage.sandbox.faults.set('*', [{ html: true }]);
-    const { code, stdout, stderr } = await stage
-      .calls(['count'])
-      .finally(() => stage.sandbox.faults.clear('*'));
+    const page = '<!doctype html><html><body>Please log in</body></html>';
+    const server = await serverThat((response) => response.setHeader('content-type', 'text/html').end(page));
+    const { code, stdout, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: server.url } });
+    server.close();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).not.toMatch(/<html|<body/i);
   });
 
   test('that goes silent: status 5 after the time that was given', async () => {
-    stage.sandbox.faults.set('*', [{ stall: 0 }]);
-    const { code, stderr } = await stage
-      .calls(['count', '--timeout', '0.2'])
-      .finally(() => stage.sandbox.faults.clear('*'));
+    const server = await serverThat(() => {});
+    const env = { CALLS_BASE_URL: server.url };
+    const { code, stderr } = await stage.quick(['count', '--timeout', '0.2'], { env });
+    server.close();
     expect(code).toBe(5);
     expect(stderr).toMatch(/calls check/);
   });
@@ -216,19 +229,24 @@ test('a store that cannot be opened is named in one line', async () => {
 test.skipIf(process.platform === 'win32')(
   'Ctrl-C ends any command with status 130 and one word',
   async () => {
-    // A server that takes a request and never answers: the moment to press is when it has one.
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const env = { CALLS_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` };
-    for (const args of [['list', '--all', '--ndjson'], ['count'], ['get', 'x'], ['report']]) {
-      const started = (child: ChildProcess): void => {
-        silent.once('request', () => child.kill('SIGINT'));
-      };
-      const { code, stderr } = await stage.calls(args, { env, started });
+    // A server that takes a request and never responds: the moment to press is when it has one.
+    let stop = (): unknown => undefined;
+    const silent = await serverThat(() => stop());
+    const env = { CALLS_BASE_URL: silent.url };
+    const isStopped = (args: string[], { code, stderr }: Finished): void => {
       expect({ args, code }).toEqual({ args, code: 130 });
       expect(stderr).toMatch(/calls: stopped\n$/);
+    };
+    const args = ['list', '--all', '--ndjson'];
+    const started = (child: ChildProcess): void => {
+      stop = () => child.kill('SIGINT');
+    };
+    isStopped(args, await stage.calls(args, { env, started }));
+    for (const args of [['count'], ['get', 'x'], ['report']]) {
+      const signal = new AbortController();
+      stop = () => signal.abort();
+      isStopped(args, await stage.quick(args, { env, signal: signal.signal }));
     }
-    silent.closeAllConnections();
     silent.close();
   },
 );
@@ -243,17 +261,17 @@ describe('keys', () => {
   });
 
   test('from files that the environment or the configuration names', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     writeFileSync(join(cwd, 'access'), `${stage.env.CALLS_ACCESS_KEY}\n`);
     writeFileSync(join(cwd, 'secret'), `${stage.env.CALLS_SECRET_KEY}\n`);
     const byName = {
       ...nobody,
-      CALLS_BASE_URL: stage.sandbox.url,
+      CALLS_BASE_URL: stage.url,
       CALLS_ACCESS_KEY_FILE: 'access',
       CALLS_SECRET_KEY_FILE: 'secret',
     };
     expect((await stage.quick(['count'], { cwd, env: byName })).code).toBe(0);
-    const config = { baseUrl: stage.sandbox.url, accessKeyFile: 'access', secretKeyFile: 'secret' };
+    const config = { baseUrl: stage.url, accessKeyFile: 'access', secretKeyFile: 'secret' };
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
     expect((await stage.quick(['count'], { cwd, env: nobody })).code).toBe(0);
     const missing = await stage.quick(['count'], {
@@ -267,18 +285,16 @@ describe('keys', () => {
 
 describe('configuration', () => {
   test('options come before the environment, and the environment before the file', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const wrong = 'http://127.0.0.1:1';
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: wrong, timeZone: 'UTC' }));
     const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
-    expect(
-      (await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.sandbox.url } })).code,
-    ).toBe(0);
-    const byOption = await stage.quick(
-      ['count', '--base-url', stage.sandbox.url, '--from', '99999d', '--verbose'],
-      { cwd, env: { CALLS_BASE_URL: wrong, CALLS_TIME_ZONE: '' } },
-    );
+    expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
+    const byOption = await stage.quick(['count', '--base-url', stage.url, '--from', '99999d', '--verbose'], {
+      cwd,
+      env: { CALLS_BASE_URL: wrong, CALLS_TIME_ZONE: '' },
+    });
     expect(byOption.code).toBe(0);
     expect(byOption.stderr).toMatch(/\(--base-url\)/);
     expect(byOption.stderr).toMatch(/UTC \(.*calls\.config\.json\)/);
@@ -286,12 +302,12 @@ describe('configuration', () => {
   });
 
   test('the folder of the user is the last place, and --config the first', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const home = join(cwd, 'home');
     mkdirSync(join(home, 'call-attribution'), { recursive: true });
     writeFileSync(
       join(home, 'call-attribution', 'calls.config.json'),
-      JSON.stringify({ baseUrl: stage.sandbox.url }),
+      JSON.stringify({ baseUrl: stage.url }),
     );
     const env = { CALLS_BASE_URL: '', XDG_CONFIG_HOME: home };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(0);
@@ -310,7 +326,7 @@ describe('configuration', () => {
     ['{ "apiVersion": "v4", "baseUrl": "https://example.com" }', /v2 or v3, not "v4"/],
     ['{ "secretKey": "hunter2", "oops', /is not JSON/],
   ])('a file with %s is refused', async (text, said) => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), text);
     const { code, stderr } = await stage.quick(['count'], { cwd, env: nobody });
     expect(code).toBe(2);
@@ -340,7 +356,7 @@ describe('check', () => {
       findings: expect.arrayContaining([expect.objectContaining({ item: 'list', state: 'wrong' })]),
     });
     expect((await stage.quick(['check'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code).toBe(5);
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
     const open = await stage.quick(['check'], { cwd, env: { CALLS_SECRET_KEY: '' } });
@@ -352,11 +368,13 @@ test.skipIf(process.platform === 'win32')(
   'a full disk behind stdout is status 7, with the reason',
   async () => {
     const full = openSync('/dev/full', 'w');
-    const commands = [['list', '--csv', '--all'], ['export', '--to', '-'], ['report'], ['fields'], ['count']];
-    const results = await Promise.all(commands.map((args) => stage.calls(args, { stdout: full })));
-    for (const [at, { code, stderr }] of results.entries()) {
-      expect(code, commands[at]?.join(' ')).toBe(7);
+    const isFull = (args: string[], { code, stderr }: Finished): void => {
+      expect(code, args.join(' ')).toBe(7);
       expect(stderr).toMatch(/no space left on the disk \(ENOSPC\)/);
-    }
+    };
+    const args = ['list', '--csv', '--all'];
+    isFull(args, await stage.calls(args, { stdout: full }));
+    for (const args of [['export', '--to', '-'], ['report'], ['fields'], ['count']])
+      isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));
   },
 );

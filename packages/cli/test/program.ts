@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -25,22 +25,11 @@ export interface RunOptions {
   readonly stdout?: number;
 }
 
-/** The program, bundled from its sources, and a folder for what it writes. */
-export interface Program {
-  /** Path of the bundled bin. */
-  readonly bin: string;
-  /** A fresh folder. */
-  folder(): string;
-  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
-  remove(): void;
-}
-
 /**
  * Bundles the sources of this workspace into one folder, so that tests drive a real process without a build. Outside
- * packages stay where they are: native ones could not be bundled, and the others need not be.
+ * packages stay where they are: native ones could not be bundled, and the others need not be. Returns the path of the bin.
  */
-export async function bundleProgram(): Promise<Program> {
-  const made = mkdtempSync(join(tmpdir(), 'calls-test-'));
+export async function bundleProgram(made: string): Promise<string> {
   const bin = join(made, 'src', 'bin.js');
   await build({
     entryPoints: [join(import.meta.dirname, '../src/bin.ts')],
@@ -71,13 +60,34 @@ export async function bundleProgram(): Promise<Program> {
       },
     ],
   });
-  const { copyFileSync } = await import('node:fs');
   copyFileSync(join(import.meta.dirname, '../package.json'), join(made, 'package.json'));
+  return bin;
+}
+
+/** Starts `calls serve` over 600 made-up calls; resolves once it listens. */
+export async function serveSandbox(
+  bin: string,
+): Promise<{ env: Record<string, string>; token: string; stop: () => Promise<void> }> {
+  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--ready-json'];
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const line = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (data) => resolve(String(data)));
+    child.once('close', (code) => reject(new Error(`calls serve ended with status ${code}`)));
+  });
+  const { url, legacyUrl, accounts } = JSON.parse(line);
   return {
-    bin,
-    folder: () => mkdtempSync(join(made, 'work-')),
-    run: (args, options = {}) => runNode([bin, ...args], { cwd: made, ...options }),
-    remove: () => rmSync(made, { recursive: true, force: true }),
+    env: {
+      CALLS_BASE_URL: url,
+      CALLS_LEGACY_BASE_URL: legacyUrl,
+      CALLS_ACCESS_KEY: accounts[0].accessKey,
+      CALLS_SECRET_KEY: accounts[0].secretKey,
+    },
+    token: accounts[0].bearerToken,
+    async stop() {
+      child.kill();
+      await closed;
+    },
   };
 }
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from './stage.ts';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage();
-});
+const stage = openStage();
 afterAll(() => stage.close());
 
 test('version and help go to stdout and ask nothing of the server', async () => {
   const version = await stage.calls(['--version'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
   expect(version).toMatchObject({ code: 0, stderr: '' });
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const help = await stage.calls(['--help']);
+  const help = await stage.quick(['--help']);
   expect(help).toMatchObject({ code: 0, stderr: '' });
   expect(help.stdout).toContain('Exit status:');
   for (const name of ['list', 'export', 'report', 'demo']) {
@@ -22,7 +19,7 @@ test('version and help go to stdout and ask nothing of the server', async () => 
 });
 
 test('without a command, help is printed and the status says that nothing was done', async () => {
-  const result = await stage.calls([]);
+  const result = await stage.quick([]);
   expect(result.code).toBe(2);
   expect(result.stdout).toContain('calls demo');
 });
@@ -41,14 +38,14 @@ describe('list', () => {
   });
 
   test('fits the width that is asked for, and names what has no room', async () => {
-    const { stdout, stderr } = await stage.calls(['list', '-n', '3'], { env: { COLUMNS: '80' } });
+    const { stdout, stderr } = await stage.quick(['list', '-n', '3'], { env: { COLUMNS: '80' } });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(stderr).toMatch(/no room for .*ppc_status/);
   });
 
   test('gives the same calls in every data format', async () => {
     const columns = ['--columns', 'sid,ani', '-n', '5'];
-    const json = JSON.parse((await stage.calls(['list', '--json', ...columns])).stdout);
+    const json = JSON.parse((await stage.quick(['list', '--json', ...columns])).stdout);
     const ndjson = (await stage.quick(['list', '--ndjson', ...columns])).stdout
       .trimEnd()
       .split('\n')
@@ -104,7 +101,7 @@ test('a closed pipe ends the command without a word', async () => {
 
 test('get shows one call, by group for people and whole for programs', async () => {
   const [{ sid }] = JSON.parse((await stage.quick(['list', '--json', '-n', '1'])).stdout);
-  const card = await stage.calls(['get', sid]);
+  const card = await stage.quick(['get', sid]);
   expect(card.stdout).toMatch(new RegExp(`^system\n +sid +${sid}\n`));
   expect(card.stdout).toContain('\ntiming\n');
   expect(JSON.parse((await stage.quick(['get', sid, '--json'])).stdout).sid).toBe(sid);
@@ -115,7 +112,7 @@ test('get shows one call, by group for people and whole for programs', async () 
 });
 
 test('count prints one number, and as JSON its source', async () => {
-  const plain = await stage.calls(['count']);
+  const plain = await stage.quick(['count']);
   expect(plain).toMatchObject({ code: 0, stderr: '' });
   const { total, source } = JSON.parse((await stage.quick(['count', '--json'])).stdout);
   expect(plain.stdout).toBe(`${total}\n`);
@@ -123,7 +120,7 @@ test('count prints one number, and as JSON its source', async () => {
 });
 
 test('v2 works with its token, and counts both channels', async () => {
-  const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: stage.sandbox.accounts[0]?.bearerToken ?? '' };
+  const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   expect((await stage.quick(['count'], { env })).stdout).toBe('600\n');
   expect((await stage.quick(['list', '-n', '1'], { env })).code).toBe(0);
   // The SMS listing takes the key pair, whatever the version.
@@ -134,7 +131,7 @@ test('v2 works with its token, and counts both channels', async () => {
 });
 
 test('sms shows the numbers', async () => {
-  const { stdout, stderr } = await stage.calls(['sms']);
+  const { stdout, stderr } = await stage.quick(['sms']);
   expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
   expect(stderr).toBe('3 SMS-enabled numbers\n');
   expect((await stage.quick(['sms', '--csv'])).stdout).toMatch(/^number,smsEnabled,url\r\n\d+,true,https/);
@@ -142,7 +139,7 @@ test('sms shows the numbers', async () => {
 
 test('fields needs no server: it searches names and meanings', async () => {
   const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '' };
-  const found = await stage.calls(['fields', 'gclid'], { env });
+  const found = await stage.quick(['fields', 'gclid'], { env });
   expect(found).toMatchObject({ code: 0, stderr: '' });
   expect(found.stdout).toContain('ppc_gclid');
   const names = JSON.parse((await stage.quick(['fields', '--json'], { env })).stdout).map(

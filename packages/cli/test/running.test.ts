@@ -5,11 +5,12 @@ import { openStore } from '@call-attribution/store';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from './stage.ts';
+import { runNode } from './program.ts';
+import { type OwnStage, openOwnStage } from './stage.ts';
 
-let stage: Stage;
+let stage: OwnStage;
 beforeAll(async () => {
-  stage = await openStage({ records: 500 });
+  stage = await openOwnStage({ records: 500 });
 });
 const running = new Set<ChildProcess>();
 afterEach(() => {
@@ -27,8 +28,8 @@ interface Live {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-function start(args: string[], env: Record<string, string> = {}, cwd = stage.program.folder()): Live {
-  const child = spawn(process.execPath, [stage.program.bin, ...args], {
+function start(args: string[], env: Record<string, string> = {}, cwd = stage.folder()): Live {
+  const child = spawn(process.execPath, [stage.bin, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -94,15 +95,13 @@ describe('serve', () => {
 
 describe('sync', () => {
   test('fills a store once, finds the same again, and the store serves the very same calls with the same keys', async () => {
-    const cwd = stage.program.folder();
-    const first = await stage.calls(['sync', '--store', 'sqlite:calls.db', '--json'], { cwd });
+    const cwd = stage.folder();
+    const store = `sqlite:${join(cwd, 'calls.db')}`;
+    const first = await stage.quick(['sync', '--store', store, '--json']);
     expect(first.code).toBe(0);
     expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 500, changed: 0, same: 0 });
     expect(first.stderr).toMatch(/500 new, 0 changed, 0 the same/);
-    const second = await stage.calls(
-      ['sync', '--store', 'sqlite:calls.db', '--lookback', '9999d', '--json'],
-      { cwd },
-    );
+    const second = await stage.quick(['sync', '--store', store, '--lookback', '9999d', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 500 });
 
     const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);
@@ -114,7 +113,7 @@ describe('sync', () => {
   });
 
   test('never calls those new whose caller was erased', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const sync = ['sync', '--store', `sqlite:${join(cwd, 'calls.db')}`, '--json'];
     await stage.quick(sync);
     const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
@@ -127,7 +126,7 @@ describe('sync', () => {
   });
 
   test('again and again until Ctrl-C, also when the server is away for a while', async () => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const args = ['sync', '--store', 'sqlite:calls.db', '--every', '1s', '--lookback', '9999d'];
     const live = start(args, { ...stage.env }, cwd);
     await live.until(/500 new/);
@@ -163,7 +162,7 @@ test('serve takes no password from its options either', async () => {
 describe('mcp', () => {
   async function connected(args: string[], env: Record<string, string>): Promise<Client> {
     const client = new Client({ name: 'test', version: '1.0.0' });
-    const command = { command: process.execPath, args: [stage.program.bin, 'mcp', ...args] };
+    const command = { command: process.execPath, args: [stage.bin, 'mcp', ...args] };
     await client.connect(
       new StdioClientTransport({
         ...command,
@@ -207,8 +206,8 @@ describe('mcp', () => {
 
 describe('demo', () => {
   test('does the whole job in an empty folder, with no configuration and nothing on the network', async () => {
-    const cwd = stage.program.folder();
-    const { code, stdout, stderr } = await stage.program.run(['demo', '--records', '2000'], { cwd });
+    const cwd = stage.folder();
+    const { code, stdout, stderr } = await runNode([stage.bin, 'demo', '--records', '2000'], { cwd });
     expect(stderr).toMatch(/\(all of it in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 2,000 calls/);
@@ -244,7 +243,7 @@ describe('demo', () => {
 
 describe.skipIf(process.platform === 'win32')('completion', () => {
   test('bash offers commands, options and choices', async () => {
-    const { stdout: script, code } = await stage.calls(['completion', 'bash']);
+    const { stdout: script, code } = await stage.quick(['completion', 'bash']);
     expect(code).toBe(0);
     const offered = (...words: string[]): Promise<string[]> =>
       new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callWith } from './calls.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
 
 const tagged =
   'https://shop.example/?gclid=Cj0KCQ_click-1&msclkid=f894f652ea334e739002f7167ab8f8e3&k_clickid=kc-77_a&mkwid=s8Hx2k&pcrid=5551234';
@@ -52,12 +52,11 @@ const calls = [
   }),
 ];
 
-let stage: Stage;
+const stage = openStage();
 let store: Store;
 let service: Service;
 let env: Record<string, string>;
 beforeAll(async () => {
-  stage = await openStage({ records: 1 });
   store = await openStore('sqlite::memory:');
   await store.putAccount({ id: '1', name: 'Sheets' });
   await store.upsert('1', calls);
@@ -86,7 +85,7 @@ const sheet = (name: string, ...args: string[]): string[] => [
 test.each(sheetFormats.map((format) => [format.name, format] as const))(
   '%s: rows and left-out calls add up, the reasons are counted, and the sheet is valid',
   async (name, format) => {
-    const cwd = stage.program.folder();
+    const cwd = stage.folder();
     const args = sheet(
       name,
       '--value',
@@ -133,7 +132,7 @@ test.each(sheetFormats.map((format) => [format.name, format] as const))(
 );
 
 test('as a process: the sheet, the reasons on stderr, and status 0', async () => {
-  const cwd = stage.program.folder();
+  const cwd = stage.folder();
   const { code, stdout, stderr } = await stage.calls(sheet('microsoft-bulk', '--min-age', '0'), { cwd, env });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
@@ -145,7 +144,7 @@ test('as a process: the sheet, the reasons on stderr, and status 0', async () =>
 });
 
 test('values come from the rules, and a call without a rule is left out', async () => {
-  const cwd = stage.program.folder();
+  const cwd = stage.folder();
   writeFileSync(
     join(cwd, 'rules.json'),
     JSON.stringify({ rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] }),
@@ -159,7 +158,7 @@ test('values come from the rules, and a call without a rule is left out', async 
 });
 
 test('a sheet that its validator refuses is not written', async () => {
-  const cwd = stage.program.folder();
+  const cwd = stage.folder();
   // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
   const args = [
     'export',

@@ -1,17 +1,21 @@
-import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
-import { vi } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sandbox, SandboxOptions } from '@call-attribution/sandbox';
+import { inject } from 'vitest';
 import { type QuickOptions, runQuick } from './in-process.ts';
-import { bundleProgram, type Finished, type Program, type RunOptions } from './program.ts';
-
-// A process takes a second to start on a busy machine, and some tests start a dozen.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+import { type Finished, type RunOptions, runNode } from './program.ts';
 
 /** The program and a sandbox for it to talk to. */
 export interface Stage {
-  readonly program: Program;
-  readonly sandbox: Sandbox;
+  /** Path of the bundled program. */
+  readonly bin: string;
+  /** Address of the sandbox. */
+  readonly url: string;
   /** What a person would have exported. */
   readonly env: Readonly<Record<string, string>>;
+  /** An empty folder. */
+  folder(): string;
   /** Runs `calls` against the sandbox in this process, which is many times quicker than starting one. */
   quick(args: readonly string[], options?: QuickOptions): Promise<Finished>;
   /** Runs `calls` against the sandbox as a process of its own. */
@@ -19,30 +23,45 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Sets the stage: a bundled program, a sandbox, and its keys in the environment. */
-export async function openStage(options: SandboxOptions = {}): Promise<Stage> {
-  const [program, sandbox] = await Promise.all([
-    bundleProgram(),
-    startSandbox({ records: 600, seed: 5, ...options }),
-  ]);
+/** A stage whose sandbox may be made to fail. */
+export interface OwnStage extends Stage {
+  readonly sandbox: Sandbox;
+}
+
+/** The bundled program and the sandbox of 600 calls that all test files share. */
+export function openStage(): Stage {
+  return stageOf(inject('callsEnv'), async () => {});
+}
+
+/** The bundled program and a sandbox that only this test file uses, so that it may switch faults on. */
+export async function openOwnStage(options: SandboxOptions): Promise<OwnStage> {
+  const { startSandbox } = await import('@call-attribution/sandbox');
+  const sandbox = await startSandbox({ seed: 5, ...options });
   const account = sandbox.accounts[0];
   const env = {
     CALLS_BASE_URL: sandbox.url,
     CALLS_LEGACY_BASE_URL: sandbox.legacyUrl,
     CALLS_ACCESS_KEY: account?.accessKey ?? '',
     CALLS_SECRET_KEY: account?.secretKey ?? '',
-    CALLS_TIME_ZONE: 'America/New_York',
   };
-  const work = program.folder();
+  return { ...stageOf(env, () => sandbox.close()), sandbox };
+}
+
+function stageOf(connection: Record<string, string>, close: () => Promise<void>): Stage {
+  const bin = inject('callsBin');
+  const env = { ...connection, CALLS_TIME_ZONE: 'America/New_York' };
+  const work = mkdtempSync(join(tmpdir(), 'calls-test-'));
+  const folder = (): string => mkdtempSync(join(work, 'work-'));
   return {
-    program,
-    sandbox,
+    bin,
+    url: connection.CALLS_BASE_URL ?? '',
     env,
-    calls: (args, run = {}) => program.run(args, { ...run, env: { ...env, ...run.env } }),
+    folder,
+    calls: (args, run = {}) => runNode([bin, ...args], { cwd: work, ...run, env: { ...env, ...run.env } }),
     quick: (args, run = {}) => runQuick(args, { cwd: work, ...run, env: { HOME: work, ...env, ...run.env } }),
     async close() {
-      await sandbox.close();
-      program.remove();
+      await close();
+      rmSync(work, { recursive: true, force: true });
     },
   };
 }

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { textWidth } from '../src/term/width.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type OwnStage, openOwnStage } from './stage.ts';
 
-let stage: Stage;
+let stage: OwnStage;
 beforeAll(async () => {
-  stage = await openStage({ records: 800, days: 30 });
+  stage = await openOwnStage({ records: 800, days: 30 });
 });
 afterEach(() => stage.sandbox.faults.clear());
 afterAll(() => stage.close());
@@ -26,13 +26,11 @@ function inTerminal(
     type?: readonly (readonly [RegExp, string])[];
   } = {},
 ): Promise<Session> {
-  const words = [process.execPath, stage.program.bin, ...args].map(
-    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
-  );
+  const words = [process.execPath, stage.bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   const line = `stty cols ${options.columns ?? 80} rows 24; exec ${words.join(' ')}`;
   const own =
     process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', line] : ['-qefc', line, '/dev/null'];
-  const cwd = stage.program.folder();
+  const cwd = stage.folder();
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: cwd,
