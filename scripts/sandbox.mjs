@@ -1,4 +1,4 @@
-// Starts the built service with made-up data as its own process, the way any script can, and gives its address and keys.
+// Starts `calls serve` as a process of its own, as any script can, and returns its address and keys.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -6,19 +6,19 @@ import { root } from './workspace.mjs';
 
 /** @param {readonly string[]} [flags] */
 export async function startSandboxProcess(flags = []) {
-  const bin = join(root, 'packages/sandbox/dist/bin.js');
-  const child = spawn(
-    process.execPath,
-    [bin, '--sandbox', '--records', '2000', '--port', '0', '--ready-json', ...flags],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const bin = join(root, 'packages/cli/dist/bin.js');
+  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--ready-json', ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let talk = '';
+  child.stderr.on('data', (text) => {
+    talk += text;
+  });
   const lines = createInterface({ input: child.stdout });
   /** @type {string} */
   const line = await new Promise((resolve, reject) => {
     lines.once('line', resolve);
-    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code} before it was ready`)));
+    child.once('exit', (code) => reject(new Error(`calls serve ended with status ${code}: ${talk}`)));
   });
   const ready = JSON.parse(line);
   const [account] = ready.accounts;

@@ -86,8 +86,8 @@ function rss(pid) {
 }
 
 try {
-  const bin = new URL('../../packages/sandbox/dist/bin.js', import.meta.url).pathname;
-  const service = start(bin, ['--sandbox', '--records', String(records), '--port', '0', '--ready-json']);
+  const bin = new URL('../../packages/cli/dist/bin.js', import.meta.url).pathname;
+  const service = start(bin, ['serve', '--records', String(records), '--port', '0', '--ready-json']);
   const { url } = JSON.parse(
     await new Promise((done) => service.stdout.once('data', (line) => done(String(line)))),
   );

@@ -8,6 +8,8 @@ export interface QuickOptions {
   readonly cwd?: string;
   readonly signal?: AbortSignal;
   readonly now?: Date;
+  /** What stdin holds. Default nothing. */
+  readonly input?: string;
   /** Fails the nth write to stdout with this code, as a full disk would. */
   readonly stdoutFails?: string;
 }
@@ -17,7 +19,7 @@ export async function runQuick(args: readonly string[], options: QuickOptions = 
   const stdout = memory(options.stdoutFails);
   const stderr = memory();
   const code = await run(args, {
-    stdin: Readable.from([]),
+    stdin: Readable.from(options.input === undefined ? [] : [options.input]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: options.env ?? {},

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startLive } from './live.ts';
 import { runNode } from './program.ts';
 import { type OwnStage, openOwnStage } from './stage.ts';
 
@@ -12,59 +13,9 @@ let stage: OwnStage;
 beforeAll(async () => {
   stage = await openOwnStage({ records: 500 });
 });
-const running = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-  running.clear();
-});
 afterAll(() => stage.close());
-
-/** A command that runs until it is stopped. */
-interface Live {
-  readonly child: ChildProcess;
-  said(): { stdout: string; stderr: string };
-  /** Waits until one of the outputs has it. */
-  until(pattern: RegExp): Promise<RegExpMatchArray>;
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-}
-
-function start(args: string[], env: Record<string, string> = {}, cwd = stage.folder()): Live {
-  const child = spawn(process.execPath, [stage.bin, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  const seen = { stdout: '', stderr: '' };
-  const waits = new Set<() => void>();
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      seen[name] += text;
-      for (const look of waits) look();
-    });
-  }
-  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
-  return {
-    child,
-    said: () => seen,
-    until: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const match = pattern.exec(seen.stdout) ?? pattern.exec(seen.stderr);
-          if (!match) return;
-          waits.delete(look);
-          resolve(match);
-        };
-        waits.add(look);
-        closed.then((code) => reject(new Error(`ended with ${code} before ${pattern}: ${seen.stderr}`)));
-        look();
-      }),
-    stop: (signal = 'SIGINT') => {
-      child.kill(signal);
-      return closed;
-    },
-  };
-}
+const start = (args: string[], env?: Record<string, string>, cwd?: string) =>
+  startLive(stage, args, env, cwd);
 
 describe('serve', () => {
   test('a sandbox says where it is and with which keys, and stops on Ctrl-C', async () => {

@@ -3,6 +3,7 @@ import type { LogEntry, PageAccount } from '@call-attribution/service';
 import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
 import { openStore, StoreError } from '@call-attribution/store';
+import { sandboxDefaults } from './defaults.ts';
 import { controlRoutes } from './faults/control-routes.ts';
 import type { Fault } from './faults/fault.ts';
 import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
@@ -87,7 +88,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     records,
     ...testKeys(account.id),
   }));
-  const schedules = sources.map((source) => createSchedule(source, liveOptions.callsPerMinute ?? 12));
+  const schedules = sources.map((source) =>
+    createSchedule(source, liveOptions.callsPerMinute ?? sandboxDefaults.callsPerMinute),
+  );
   const clock = createLiveClock(
     schedules,
     sources[0]?.until ?? 0,

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Store } from '@call-attribution/store';
+import { serviceDefaults } from './defaults.ts';
 import { createApi, createRoutes } from './http/api.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
 import { createFront, type FrontOptions, type LogEntry } from './http/front.ts';
@@ -71,25 +72,16 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const standardLimits: Limits = {
-  urlBytes: 8_192,
-  headerBytes: 32_768,
-  connections: 2_000,
-  headMs: 10_000,
-  idleMs: 60_000,
-  drainMs: 10_000,
-};
-
 /** Makes the API over a store; `listen` starts it. */
 export function createService(options: ServiceOptions): Service {
   const { store, now = Date.now, intercept = null, log = null, page = {} } = options;
-  const limits: Limits = { ...standardLimits, ...options.limits };
+  const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
   const shape: Shape = {
-    singleAs: options.singleAs ?? 'object',
-    countAs: options.countAs ?? 'object',
-    defaultRows: options.defaultRows ?? 100,
-    maxRows: options.maxRows ?? 1_000,
-    rowsOver: options.rowsOver ?? 'reject',
+    singleAs: options.singleAs ?? serviceDefaults.singleAs,
+    countAs: options.countAs ?? serviceDefaults.countAs,
+    defaultRows: options.defaultRows ?? serviceDefaults.defaultRows,
+    maxRows: options.maxRows ?? serviceDefaults.maxRows,
+    rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
   };
   const routes = [
     ...(options.routes ?? []),
@@ -117,7 +109,7 @@ export function createService(options: ServiceOptions): Service {
     });
 
   return {
-    async listen({ port = 0, host = '127.0.0.1', adminPort = null, tls = null } = {}) {
+    async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
       if (servers.length > 0)
         throw new Error('The service listens already. Make another one for another port.');
       for (const account of options.accounts ?? []) await addAccount(store, account);

@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly text: string;
   /** The only values accepted; also offered by completion. */
   readonly choices?: readonly string[];
+  /** What holds when the option is not given; shown in help. */
+  readonly default?: string | number;
   /** Set when the option may be given more than once. */
   readonly repeat?: boolean;
   /** What completion offers for the value. */

@@ -67,7 +67,9 @@ function leftColumn(option: OptionSpec): string {
 }
 
 function describe(option: OptionSpec): string {
-  return option.choices ? `${option.text} (${option.choices.join(', ')})` : option.text;
+  const choices = option.choices ? ` (${option.choices.join(', ')})` : '';
+  const standard = option.default === undefined ? '' : `; ${option.default} unless set`;
+  return option.text + choices + standard;
 }
 
 function row(left: string, text: string, width: number): string[] {

@@ -1,3 +1,5 @@
+import { openStore, type Store } from '@call-attribution/store';
+import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 
 /** Refuses the address of a store that has a password in it: the process list shows options to everybody. */
@@ -6,5 +8,19 @@ export function refusePassword(url: string): void {
   if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
   throw new UsageError('--store must not have a password in it: other users of the machine could read it', {
     hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
+  });
+}
+
+/** Opens the store that the settings of `calls serve` and `calls store` name. */
+export async function openStoreOf(settings: Args): Promise<Store> {
+  const url = settings.text('store');
+  if (url === null) {
+    throw new UsageError('which store? name it with --store sqlite:calls.db', {
+      hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
+    });
+  }
+  return openStore(url, {
+    synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
+    poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,
   });
 }

@@ -5,6 +5,7 @@ import {
   pseudonymKeyFrom,
   serveStdio,
 } from '@call-attribution/mcp-server';
+import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import { stopped } from '../calls/until-stopped.ts';
@@ -31,7 +32,7 @@ export const mcp: Handler = async (args, io) => {
   for (const name of ['records', 'seed']) {
     if (args.flag(name)) throw new UsageError(`--${name} belongs to --sandbox`);
   }
-  const settings = readSettings(args, io);
+  const settings = await readSettings(args, io);
   let client: Client | null = null;
   // An assistant may list the tools before the keys are set; what is missing is told in the answer to each call.
   const open = async (): Promise<Client> => {
@@ -61,7 +62,7 @@ export const mcp: Handler = async (args, io) => {
 };
 
 async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
-  const records = args.integer('records') ?? 5000;
+  const records = args.integer('records') ?? sandboxDefaults.records;
   const { openOwnSandbox } = await import('../calls/own-sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
   say(io, `calls mcp: ${count(records)} made-up calls; nothing of this is real`);

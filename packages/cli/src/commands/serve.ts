@@ -1,61 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { startSandbox } from '@call-attribution/sandbox';
-import { createService } from '@call-attribution/service';
-import { openStore } from '@call-attribution/store';
+import {
+  createService,
+  type Listening,
+  type ListenOptions,
+  type LogEntry,
+  type ServiceOptions,
+} from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
-import { refusePassword } from '../calls/store-url.ts';
+import { openStoreOf } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
+import { dumpSettings, serveSettings } from './serve-settings.ts';
 
 /** `calls serve`: the API on this machine, over made-up calls or over a store of one's own. */
-export const serve: Handler = async (args, io) => {
-  const store = args.text('store');
-  const host = args.text('host') ?? '127.0.0.1';
-  const port = args.integer('port', { max: 65_535 }) ?? 8080;
-  if (store === null) return serveSandbox(args, io, { host, port });
+export const serve: Handler = async (args, io, commands) => {
+  const settings = serveSettings(args, io, commands);
+  if (args.flag('dump-config')) {
+    await write(io.stdout, dumpSettings(settings, commands));
+    return exitCodes.ok;
+  }
+  if (settings.text('store') === null || settings.flag('sandbox')) return serveSandbox(settings, io);
   for (const name of ['records', 'seed', 'accounts', 'live']) {
     if (args.flag(name)) throw new UsageError(`--${name} belongs to the sandbox; leave it out with --store`);
   }
-  refusePassword(store);
-  return serveStore(store, args, io, { host, port });
+  return serveStore(settings, io);
 };
 
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
-
-async function serveSandbox(args: Args, io: Io, place: Place): Promise<number> {
-  const records = args.integer('records') ?? 5000;
+async function serveSandbox(settings: Args, io: Io): Promise<number> {
+  const records = whole(settings, 'records', 0);
+  const store = settings.text('store');
   const sandbox = await startSandbox({
     records,
-    seed: args.integer('seed', { max: 0xffffffff }) ?? 1,
-    accounts: args.integer('accounts', { min: 1, max: 1000 }) ?? 1,
-    live: args.flag('live'),
-    ...place,
-  }).catch((error: unknown) => {
-    throw listenFault(error);
-  });
+    seed: whole(settings, 'seed', 0, 0xffffffff),
+    accounts: whole(settings, 'accounts', 1, 1000),
+    live: settings.flag('live'),
+    ...(store === null ? {} : { store }),
+    ...listenOptions(settings, io),
+    service: serviceOptions(settings, io, 'off'),
+  }).catch(explainListening);
   try {
     const { url, legacyUrl, accounts } = sandbox;
-    if (args.flag('ready-json')) {
-      const shown = accounts.map(({ id, accessKey, secretKey, bearerToken }) => ({
-        id,
-        accessKey,
-        secretKey,
-        bearerToken,
-      }));
-      await write(io.stdout, `${JSON.stringify({ url, legacyUrl, accounts: shown })}\n`);
-    }
-    say(io, `sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
+    const shown = accounts.map(({ id, accessKey, secretKey, bearerToken }) => ({
+      id,
+      accessKey,
+      secretKey,
+      bearerToken,
+    }));
+    const talk = await announce(settings, io, { url, legacyUrl, accounts: shown });
+    talk(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
     for (const account of accounts) {
-      say(io, '');
-      say(io, `${account.name} (account ${account.id}). Paste into another terminal:`);
-      say(io, `  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
-      say(io, `  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
-      say(io, `  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
+      talk('');
+      talk(`${account.name} (account ${account.id}). Paste into another terminal:`);
+      talk(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
+      talk(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
+      talk(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
     }
     await stopped(io.signal);
     return exitCodes.ok;
@@ -64,26 +67,22 @@ async function serveSandbox(args: Args, io: Io, place: Place): Promise<number> {
   }
 }
 
-async function serveStore(url: string, args: Args, io: Io, place: Place): Promise<number> {
-  const store = await openStore(url);
+async function serveStore(settings: Args, io: Io): Promise<number> {
+  const at = listenOptions(settings, io);
+  const options = serviceOptions(settings, io, 'json');
+  const store = await openStoreOf(settings);
   try {
-    const service = createService({ store });
-    const listening = await service.listen(place).catch((error: unknown) => {
-      throw listenFault(error);
-    });
+    const service = createService({ ...options, store });
     try {
-      const accounts = await store.accounts();
-      if (args.flag('ready-json')) {
-        const ready = {
-          url: listening.url,
-          legacyUrl: listening.legacyUrl,
-          accounts: accounts.map(({ id }) => ({ id })),
-        };
-        await write(io.stdout, `${JSON.stringify(ready)}\n`);
-      }
-      say(io, `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`);
-      if (accounts.length === 0) say(io, 'the store is empty: calls sync --store fills it');
-      else say(io, 'it opens with the keys that calls sync was run with');
+      const { url, legacyUrl } = await service.listen(at).catch(explainListening);
+      const accounts = (await store.accounts()).map(({ id, name }) => ({ id, name }));
+      const talk = await announce(settings, io, { url, legacyUrl, accounts });
+      talk(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
+      if (accounts.length === 0) talk('the store is empty: calls sync --store fills it');
+      else
+        talk(
+          'it opens with the keys that calls sync was run with, or with those of calls store accounts key',
+        );
       await stopped(io.signal);
       return exitCodes.ok;
     } finally {
@@ -94,10 +93,69 @@ async function serveStore(url: string, args: Args, io: Io, place: Place): Promis
   }
 }
 
-// The service says in its message what is wrong with the address; choosing another is up to the person.
-function listenFault(error: unknown): unknown {
+/** Prints the line for scripts, and returns how to talk to people: not into a log that a program reads. */
+async function announce(
+  settings: Args,
+  io: Io,
+  ready: Pick<Listening, 'url' | 'legacyUrl'> & { readonly accounts: readonly object[] },
+): Promise<(line: string) => void> {
+  if (settings.flag('ready-json')) await write(io.stdout, `${JSON.stringify(ready)}\n`);
+  const logs = logsTo(settings, settings.text('store') === null || settings.flag('sandbox') ? 'off' : 'json');
+  return logs && io.stderr.isTTY !== true ? () => undefined : (line) => say(io, line);
+}
+
+function listenOptions(settings: Args, io: Io): ListenOptions {
+  const [cert, key] = [settings.text('tls-cert'), settings.text('tls-key')];
+  if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
+  return {
+    port: whole(settings, 'port', 0, 65_535),
+    host: settings.text('host') ?? '',
+    adminPort: settings.integer('admin-port', { max: 65_535 }),
+    tls: cert === null || key === null ? null : { cert: pem(cert, io), key: pem(key, io) },
+  };
+}
+
+function pem(path: string, io: Io): string {
+  try {
+    return readFileSync(resolve(io.cwd, path), 'utf8');
+  } catch (cause) {
+    throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
+  }
+}
+
+function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<ServiceOptions, 'store'> {
+  const requests = whole(settings, 'rate-requests', 0);
+  return {
+    defaultRows: whole(settings, 'default-rows'),
+    maxRows: whole(settings, 'max-rows'),
+    rowsOver: settings.text('rows-over') as NonNullable<ServiceOptions['rowsOver']>,
+    singleAs: settings.text('single-as') as NonNullable<ServiceOptions['singleAs']>,
+    countAs: settings.text('count-as') as NonNullable<ServiceOptions['countAs']>,
+    rateLimit: requests === 0 ? null : { requests, seconds: whole(settings, 'rate-seconds') },
+    limits: {
+      urlBytes: whole(settings, 'max-url-bytes'),
+      headerBytes: whole(settings, 'max-header-bytes'),
+      connections: whole(settings, 'max-connections'),
+      headMs: whole(settings, 'head-timeout'),
+      idleMs: whole(settings, 'idle-timeout'),
+      drainMs: whole(settings, 'drain-timeout'),
+    },
+    log: logsTo(settings, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
+  };
+}
+
+const logsTo = (settings: Args, standard: 'json' | 'off'): boolean =>
+  (settings.text('log') ?? standard) === 'json';
+
+/** A number that has a default, so that there always is one. */
+function whole(settings: Args, name: string, min = 1, max = 1e9): number {
+  return settings.integer(name, { min, max }) as number;
+}
+
+// The service says in its message what is wrong with the address; choosing another one is up to the user.
+function explainListening(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  return error instanceof Error && systemCode(cause) !== null
+  throw error instanceof Error && systemCode(cause) !== null
     ? new UsageError(error.message, { cause })
     : error;
 }

@@ -2,6 +2,12 @@ import type { CommandSpec } from '../args/command.ts';
 import { movingCommands } from './moving.ts';
 import { readingCommands } from './reading.ts';
 import { runningCommands } from './running.ts';
+import { servingCommands } from './serving.ts';
 
 /** Every command, in the order of the help text. */
-export const commands: readonly CommandSpec[] = [...readingCommands, ...movingCommands, ...runningCommands];
+export const commands: readonly CommandSpec[] = [
+  ...readingCommands,
+  ...movingCommands,
+  ...servingCommands,
+  ...runningCommands,
+];

@@ -1,3 +1,4 @@
+import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
 import { connectionOptions } from '../args/options.ts';
 
@@ -17,30 +18,16 @@ export const runningCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/demo.ts')).demo,
   },
   {
-    name: 'serve',
-    summary: 'serve the API on this machine: a sandbox, or your own synced store',
-    options: [
-      { name: 'store', value: 'URL', text: 'serve this store instead of made-up calls' },
-      { name: 'records', value: 'N', text: 'sandbox: how many calls to make up; 5000 unless set' },
-      { name: 'seed', value: 'N', text: 'sandbox: other calls for another number; 1 unless set' },
-      { name: 'accounts', value: 'N', text: 'sandbox: how many accounts; 1 unless set' },
-      { name: 'live', text: 'sandbox: new calls keep arriving' },
-      { name: 'port', value: 'N', text: 'port to listen on; 0 takes a free one; 8080 unless set' },
-      { name: 'host', value: 'NAME', text: 'address to listen on; 127.0.0.1 unless set' },
-      { name: 'ready-json', text: 'print one JSON line with address and keys once it listens' },
-    ],
-    examples: [
-      { line: 'calls serve', text: 'a sandbox, with the lines to paste for its keys' },
-      { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as filled by calls sync' },
-    ],
-    load: async () => (await import('../commands/serve.ts')).serve,
-  },
-  {
     name: 'mcp',
     summary: 'give AI assistants the calls as tools (MCP server on stdin and stdout)',
     options: [
       { name: 'sandbox', text: 'over made-up calls that it serves itself: no keys needed' },
-      { name: 'records', value: 'N', text: 'sandbox: how many calls to make up; 5000 unless set' },
+      {
+        name: 'records',
+        value: 'N',
+        text: 'sandbox: how many calls to make up',
+        default: sandboxDefaults.records,
+      },
       { name: 'seed', value: 'N', text: 'sandbox: other calls for another number; 1 unless set' },
       {
         name: 'reveal',

@@ -1,26 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
-import {
-  idOf,
-  isNotification,
-  isObject,
-  isRequest,
-  type RpcRequest,
-  rpcCodes,
-} from '../protocol/messages.ts';
-import type { ProtocolServer } from '../protocol/sdk-server.ts';
-import { openReply, sendError, sendJson } from './json.ts';
+import { rpcCodes } from '../protocol/errors.ts';
+import type { Front } from '../protocol/front.ts';
+import { idOf, isNotification, isObject, isRequest, type RpcRequest } from '../protocol/messages.ts';
+import { openReply, sendError, sendJson } from './reply.ts';
 
-/** Most messages in one batch. Only the 2025-03-26 revision has batches. */
+/** Most messages in one batch, which only the 2025-03-26 revision has. */
 const maxBatch = 50;
 
 /**
- * Handles a POST of the revisions that begin with `initialize`, without a session: each request gets a new SDK
- * server, connected in memory. This avoids the web streams of the SDK's own HTTP transport.
+ * Answers a POST of the revisions that begin with `initialize`, without a session: each request gets a new SDK
+ * server, joined to it in memory. That spares the detour over web streams that the SDK's own HTTP transport takes.
  */
 export async function serveHandshake(
-  server: ProtocolServer,
+  front: Front,
   body: unknown,
   request: IncomingMessage,
   response: ServerResponse,
@@ -42,23 +36,23 @@ export async function serveHandshake(
   }
   const messages = Array.isArray(body) ? body : [body];
   if (messages.length === 0 || messages.length > maxBatch || !messages.every(isMessage)) {
-    refuse(400, `Invalid Request: expected a JSON-RPC 2.0 message, or a batch of at most ${maxBatch}.`);
+    refuse(400, `Invalid Request: expected a JSON-RPC 2.0 message, or at most ${maxBatch} in a batch.`);
     return;
   }
   const requests = messages.filter(isRequest);
   if (requests.length === 0) {
     response.writeHead(202).end();
   } else if (Array.isArray(body)) {
-    // Each request of the batch listens for the client to disconnect.
+    // Each request of the batch listens for the client to hang up.
     response.setMaxListeners(maxBatch + 10);
-    const results = await Promise.all(requests.map((each) => handleOne(server, each, response)));
-    if (!response.destroyed) sendJson(response, 200, results);
+    const answers = await Promise.all(requests.map((each) => answerOne(front, each, response)));
+    if (!response.destroyed) sendJson(response, 200, answers);
   } else {
     const only = requests[0] as RpcRequest;
     const meta = only.params?._meta;
     const reply = openReply(response, isObject(meta) && meta.progressToken !== undefined);
-    const result = await handleOne(server, only, response, reply.notify);
-    if (result) reply.finish(result);
+    const answer = await answerOne(front, only, response, reply.notify);
+    if (answer) reply.finish(answer);
   }
 }
 
@@ -68,17 +62,17 @@ function isMessage(value: unknown): boolean {
   );
 }
 
-/** Runs one request through a new SDK server. When the client disconnects, the server closes, which aborts the call. */
-async function handleOne(
-  server: ProtocolServer,
+/** Runs one request through a new SDK server. Hanging up closes that server, which aborts the call. */
+async function answerOne(
+  front: Front,
   request: RpcRequest,
   response: ServerResponse,
   notify?: (message: object) => void,
 ): Promise<object | undefined> {
-  const connection = server.connect();
+  const server = front.connect();
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
-      void connection.close();
+      void server.close();
       resolve(undefined);
     };
     const transport: Transport = {
@@ -93,10 +87,10 @@ async function handleOne(
         }
         response.off('close', onClose);
         resolve(message);
-        void connection.close();
+        void server.close();
       },
     };
     response.once('close', onClose);
-    connection.connect(transport).then(() => transport.onmessage?.(request as JSONRPCMessage), reject);
+    server.connect(transport).then(() => transport.onmessage?.(request as JSONRPCMessage), reject);
   });
 }

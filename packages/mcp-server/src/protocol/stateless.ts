@@ -1,22 +1,9 @@
 import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
-import { isObject, RpcError, type RpcRequest, type RpcResponse, rpcCodes, toRpcFailure } from './messages.ts';
+import { RpcError, rpcCodes, toRpcError } from './errors.ts';
+import { isObject, type RpcRequest, type RpcResponse } from './messages.ts';
+import { metaKeys, statelessRevisions } from './revision.ts';
 
-// The revision without sessions: each request carries its version and the client's capabilities.
-
-const revision = '2026-07-28';
-
-/** Versions that are served without an `initialize` handshake. */
-const supportedVersions: readonly string[] = [revision];
-
-/** Keys of `_meta` that the stateless revision defines. */
-export const metaKeys = {
-  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
-  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
-  serverInfo: 'io.modelcontextprotocol/serverInfo',
-  logLevel: 'io.modelcontextprotocol/logLevel',
-} as const;
-
-/** How long clients may cache a result: the definitions only change with a new version of this package. */
+/** How long clients may keep a cacheable result: the definitions only change with a new version. */
 const cacheMs = 300_000;
 
 const cacheable = new Set([
@@ -28,18 +15,6 @@ const cacheable = new Set([
   'server/discover',
 ]);
 
-/**
- * Says which family of revisions a message belongs to. It is stateless when its `_meta` or its header says so, or
- * when its method only exists there.
- */
-export function isStatelessMessage(message: unknown, versionHeader?: string): boolean {
-  if (versionHeader !== undefined && versionHeader >= revision) return true;
-  if (!isObject(message)) return false;
-  if (message.method === 'server/discover' || message.method === 'subscriptions/listen') return true;
-  const meta = isObject(message.params) ? message.params._meta : undefined;
-  return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
-}
-
 /** Checks the `_meta` that each request of the stateless revision must carry. */
 export function checkMeta(request: RpcRequest): Record<string, unknown> {
   const meta = request.params?._meta;
@@ -47,24 +22,24 @@ export function checkMeta(request: RpcRequest): Record<string, unknown> {
   if (!isObject(meta) || typeof version !== 'string' || !isObject(meta[metaKeys.clientCapabilities])) {
     throw new RpcError(
       rpcCodes.invalidParams,
-      `Invalid params: params._meta must have "${metaKeys.protocolVersion}" (a string) and "${metaKeys.clientCapabilities}" (an object).`,
+      `Invalid params: params._meta must carry "${metaKeys.protocolVersion}" (text) and "${metaKeys.clientCapabilities}" (object).`,
     );
   }
   return meta;
 }
 
-/** Refuses a version that this server does not support without a handshake, and names those it does. */
+/** Refuses a version that this server does not speak without a handshake, and names those it does. */
 export function checkVersion(meta: Record<string, unknown>): void {
   const requested = String(meta[metaKeys.protocolVersion]);
-  if (!supportedVersions.includes(requested)) {
+  if (!statelessRevisions.includes(requested)) {
     throw new RpcError(rpcCodes.unsupportedVersion, 'Unsupported protocol version', {
-      supported: supportedVersions,
+      supported: statelessRevisions,
       requested,
     });
   }
 }
 
-/** The handler of a method. Methods of the handshake revisions do not exist here. */
+/** The handler of a method, or a method-not-found error. Methods of the handshake era do not exist here. */
 export function findHandler(definition: ServerDefinition, method: string): MethodHandler {
   if (method === 'server/discover') return async () => discover(definition);
   const handler = Object.hasOwn(definition.handlers, method) ? definition.handlers[method] : undefined;
@@ -74,17 +49,17 @@ export function findHandler(definition: ServerDefinition, method: string): Metho
 
 function discover(definition: ServerDefinition): Record<string, unknown> {
   return {
-    supportedVersions,
+    supportedVersions: statelessRevisions,
     capabilities: definition.capabilities,
     ...(definition.instructions === undefined ? {} : { instructions: definition.instructions }),
   };
 }
 
 /**
- * Handles one request of the stateless revision with the same handlers that the SDK's server uses for older
- * revisions. The caller has checked whatever its transport adds (HTTP: the headers).
+ * Answers one request of the stateless revision over the same handlers that the SDK's server answers
+ * older revisions with. The caller has checked whatever its transport adds (HTTP: the headers).
  */
-export async function handleStateless(
+export async function answerStateless(
   definition: ServerDefinition,
   request: RpcRequest,
   context: Pick<RequestContext, 'signal' | 'notify'>,
@@ -96,9 +71,9 @@ export async function handleStateless(
     const result = await handler(request.params ?? {}, requestContext(meta, context));
     return { jsonrpc: '2.0', id: request.id, result: stamp(definition, request.method, result) };
   } catch (error) {
-    const failure = toRpcFailure(error, definition.onInternalError);
-    const code = failure.code === rpcCodes.resourceNotFound ? rpcCodes.invalidParams : failure.code;
-    return { jsonrpc: '2.0', id: request.id, error: { ...failure, code } };
+    const answer = toRpcError(error, definition.onInternalError);
+    const code = answer.code === rpcCodes.resourceNotFound ? rpcCodes.invalidParams : answer.code;
+    return { jsonrpc: '2.0', id: request.id, error: { ...answer, code } };
   }
 }
 
@@ -119,7 +94,6 @@ function requestContext(
   };
 }
 
-/** Adds what every result of the stateless revision says about itself. */
 function stamp(definition: ServerDefinition, method: string, result: Record<string, unknown>) {
   const meta = isObject(result._meta) ? result._meta : {};
   const cacheScope = definition.privateResults?.includes(method) ? 'private' : 'public';

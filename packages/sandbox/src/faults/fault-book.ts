@@ -1,3 +1,4 @@
+import { sandboxDefaults } from '../defaults.ts';
 import { mix } from '../made-up/random.ts';
 import { type Fault, parseFaults, type RequestKind } from './fault.ts';
 
@@ -26,7 +27,7 @@ export interface FaultBook {
 const keptCounts = 10_000;
 
 /** An empty book; `seed` decides what `share` draws. */
-export function createFaultBook(seed = 1): FaultBook {
+export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook {
   const book = new Map<string, readonly Fault[]>();
   const met = new Map<string, number>();
 

@@ -1,3 +1,5 @@
+import { sandboxDefaults } from '../defaults.ts';
+
 /** One request that the sandbox has met. */
 export interface JournalEntry {
   /** Counts up from 1 over the life of the sandbox. */
@@ -28,7 +30,7 @@ export interface Journal {
 }
 
 /** An empty journal that keeps at most `bound` entries. */
-export function createJournal(bound = 1000): Journal {
+export function createJournal(bound: number = sandboxDefaults.journal): Journal {
   let kept: JournalEntry[] = [];
   let total = 0;
   return {

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { sandboxDefaults } from '../defaults.ts';
 import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
 import { callMaker, type MadeUpCall } from './make-call.ts';
 import { mix } from './random.ts';
@@ -34,7 +35,13 @@ export interface MadeUpCalls {
 
 /** Makes up accounts and their calls; nothing is made before it is asked for. */
 export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCalls[] {
-  const { records = 2000, seed = 1, accounts = 1, days = 90, until = '2026-11-01 00:00:00' } = options;
+  const {
+    records = sandboxDefaults.records,
+    seed = sandboxDefaults.seed,
+    accounts = sandboxDefaults.accounts,
+    days = sandboxDefaults.days,
+    until = sandboxDefaults.until,
+  } = options;
   whole('records', records, 0, 1e8);
   whole('accounts', accounts, 1, 1000);
   whole('days', days, 1, 36_500);

@@ -1,3 +1,4 @@
+import { serviceDefaults } from '../defaults.ts';
 import { type AnswerShapes, answerSchemas, refusalResponses } from './answers.ts';
 import { paths } from './paths.ts';
 import { recordSchema, type Schema } from './record-schema.ts';
@@ -15,10 +16,10 @@ export interface OpenApiOptions extends Partial<AnswerShapes> {
 /** The OpenAPI 3.1 document of the API, made from the field table and from how this service is set up. */
 export function openApiDocument(options: OpenApiOptions = {}): Schema {
   const {
-    singleAs = 'object',
-    countAs = 'object',
-    defaultRows = 100,
-    maxRows = 1000,
+    singleAs = serviceDefaults.singleAs,
+    countAs = serviceDefaults.countAs,
+    defaultRows = serviceDefaults.defaultRows,
+    maxRows = serviceDefaults.maxRows,
     serverUrl = '/',
   } = options;
   return {

@@ -27,7 +27,7 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   if (row === undefined) {
     throw new StoreError(
       'unknown_account',
-      `The store has no account ${account}. Add it first: accounts add --id ${account}.`,
+      `The store has no account ${account}. Add it first: calls store accounts add --account ${account}.`,
     );
   }
   return String(row.salt);

@@ -1,0 +1,199 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeCalls } from '@call-attribution/core/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Live, startLive } from './live.ts';
+import { openStage } from './stage.ts';
+
+const stage = openStage();
+const folder = stage.folder();
+afterAll(() => stage.close());
+// Windows has no signals to listen to: a process that is told to stop just ends.
+const stopped = process.platform === 'win32' ? null : 0;
+const mirror = `sqlite:${join(folder, 'mirror.db')}`;
+const calls = (args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) =>
+  stage.quick(args, { cwd: folder, ...options });
+const store = (args: readonly string[], options = {}) =>
+  calls(['store', ...args, '--store', mirror], options);
+
+interface Ready {
+  readonly url: string;
+  readonly legacyUrl: string;
+  readonly accounts: readonly Record<string, string>[];
+}
+
+async function ready(args: readonly string[]): Promise<{ ready: Ready; live: Live }> {
+  const live = startLive(stage, ['serve', ...args, '--port', '0', '--ready-json'], {}, folder);
+  const [line] = await live.until(/^\{.*\}\n/);
+  return { ready: JSON.parse(line), live };
+}
+
+const listPath = '/v3/user/bid-management?q=inc_gce:1&rows=1';
+const keysOf = (account: Record<string, string> | undefined) => ({
+  access_key: account?.accessKey ?? '',
+  secret_key: account?.secretKey ?? '',
+});
+
+describe('calls serve', () => {
+  test('it serves a sandbox, prints one JSON line about it, and stops at SIGTERM', async () => {
+    const { ready: sandbox, live } = await ready(['--records', '50', '--seed', '7', '--accounts', '2']);
+    expect(live.said().stdout.trim().split('\n')).toHaveLength(1);
+    expect(Object.keys(sandbox)).toEqual(['url', 'legacyUrl', 'accounts']);
+    expect(sandbox.accounts.map((account) => Object.keys(account).sort())).toEqual([
+      ['accessKey', 'bearerToken', 'id', 'secretKey'],
+      ['accessKey', 'bearerToken', 'id', 'secretKey'],
+    ]);
+    const response = await fetch(sandbox.url + listPath, { headers: keysOf(sandbox.accounts[0]) });
+    expect(response.headers.get('content-range')).toMatch(/^1-1\/\d+$/);
+    expect(await live.stop('SIGTERM')).toBe(stopped);
+  });
+
+  test('an option wins over the environment, and the environment over the file', async () => {
+    writeFileSync(
+      join(folder, 'service.json'),
+      JSON.stringify({ 'max-rows': 1, 'default-rows': 1, port: 1 }),
+    );
+    const env = {
+      CALLS_SERVICE_MAX_ROWS: '2',
+      CALLS_SERVICE_DEFAULT_ROWS: '2',
+      CALLS_SERVICE_CONFIG: 'service.json',
+      CALLS_SERVICE_STORE: 'postgres://me:hid@den@db/calls',
+    };
+    const { stdout } = await calls(['serve', '--max-rows', '3', '--dump-config'], { env });
+    expect(JSON.parse(stdout)).toMatchObject({
+      'max-rows': 3,
+      'default-rows': 2,
+      port: 1,
+      store: 'postgres://me:***@db/calls',
+    });
+  });
+
+  test('what it dumps is a configuration file with every default', async () => {
+    const { stdout } = await calls(['serve', '--dump-config']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      port: 8675,
+      records: 2000,
+      'default-rows': 100,
+      'max-rows': 1000,
+    });
+    writeFileSync(join(folder, 'dumped.json'), stdout);
+    expect((await calls(['serve', '--config', 'dumped.json', '--dump-config'])).stdout).toBe(stdout);
+  });
+
+  test.each([
+    [['--prot', '1'], {}, /no option --prot[\s\S]*--port/],
+    [['--port', 'abc'], {}, /--port must be a whole number/],
+    [['--rows-over', 'cut'], {}, /--rows-over cannot be "cut"[\s\S]*reject, clamp/],
+    [[], { CALLS_SERVICE_PROT: '1' }, /CALLS_SERVICE_PROT[\s\S]*CALLS_SERVICE_PORT/],
+    [[], { CALLS_SERVICE_PORT: 'abc' }, /CALLS_SERVICE_PORT must be a whole number/],
+    [[], { CALLS_SERVICE_LIVE: 'yes' }, /CALLS_SERVICE_LIVE must be true or false/],
+    [['--config', '/none.json'], {}, /none.json cannot be read/],
+    [['--config', 'bad.json'], {}, /bad.json sets prot[\s\S]*port/],
+    [['--port', '0', '--tls-cert', 'x.pem'], {}, /both --tls-cert and --tls-key/],
+    [['--store', 'sqlite::memory:', '--records', '5'], {}, /--records belongs to the sandbox/],
+  ])('it refuses %j with status 2 and says what is wrong', async (args, env, reason) => {
+    writeFileSync(join(folder, 'bad.json'), '{"prot": 1}');
+    const { code, stderr, stdout } = await calls(['serve', ...args], { env });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(reason);
+  });
+
+  test('its help names the JSON line and fits the terminal', async () => {
+    const { stdout } = await calls(['serve', '--help']);
+    expect(stdout).toContain('--ready-json');
+    expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
+  });
+});
+
+describe('calls store', () => {
+  test('it fills a store and makes keys; calls serve opens with them and logs without them', async () => {
+    const ndjson = makeCalls(40)
+      .map((call) => `${JSON.stringify(call)}\n`)
+      .join('');
+    expect(await store(['accounts', 'add', '--account', '101', '--name', 'Main'])).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const imported = await store(['import', '-', '--account', '101'], { input: ndjson });
+    expect(JSON.parse(imported.stdout)).toEqual({ stored: 40, leftOut: 0 });
+    const keys = JSON.parse((await store(['accounts', 'key', '--account', '101'])).stdout);
+
+    const { ready: served, live } = await ready(['--store', mirror]);
+    expect(served.accounts).toEqual([{ id: '101', name: 'Main' }]);
+    const response = await fetch(served.url + listPath, { headers: keysOf(keys) });
+    expect(response.headers.get('content-range')).toBe('1-1/40');
+    expect(await live.stop('SIGINT')).toBe(stopped);
+    const lines = live.said().stderr.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ message: 'answered', status: 200, account: '101' }),
+    ]);
+    for (const secret of [keys.accessKey, keys.secretKey, keys.bearerToken])
+      expect(live.said().stderr).not.toContain(secret);
+  });
+
+  test('it exports, erases, purges, measures, checks and rebuilds', async () => {
+    expect((await store(['export', '--account', '101', '-o', 'calls.ndjson.gz'])).code).toBe(0);
+    expect(existsSync(join(folder, 'calls.ndjson.gz'))).toBe(true);
+    expect(existsSync(join(folder, 'calls.ndjson.gz.part'))).toBe(false);
+    const exported = await store(['export', '--account', '101', '--form', 'v2']);
+    const lines = exported.stdout.trim().split('\n');
+    expect(lines).toHaveLength(40);
+    const { ani } = JSON.parse(lines[0] as string) as { ani: string };
+    const { erased } = JSON.parse((await store(['erase', '--account', '101'], { input: `${ani}\n` })).stdout);
+    expect(erased).toBeGreaterThan(0);
+    const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);
+    expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, leftOut: erased });
+    const purged = await store(['purge', '--account', '101', '--before', '2024-01-01 10:00:00']);
+    expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
+    expect(JSON.parse((await store(['sizes'])).stdout).accounts[0].account).toBe('101');
+    expect(await store(['check'])).toMatchObject({ code: 0, stdout: '{"exact":true,"faults":[]}\n' });
+    expect((await store(['rebuild'])).code).toBe(0);
+  });
+
+  test('it lists, revokes, disables and enables', async () => {
+    const list = async () => JSON.parse((await store(['accounts', 'list'])).stdout);
+    const { credentials } = await list();
+    expect((await store(['accounts', 'revoke', '--credential', credentials[0].id])).code).toBe(0);
+    expect((await store(['accounts', 'disable', '--account', '101'])).code).toBe(0);
+    expect(await list()).toMatchObject({
+      disabled: true,
+      credentials: [{ revoked: true }, { revoked: false }],
+    });
+    expect((await store(['accounts', 'enable', '--account', '101'])).code).toBe(0);
+    expect(await list()).toMatchObject({ disabled: false });
+  });
+
+  test.each([
+    [['frobnicate'], /task cannot be "frobnicate"/],
+    [['sizes'], /which store/],
+    [['sizes', 'x', '--store', 'sqlite::memory:'], /does not know what to do with "x"/],
+    [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
+    [['accounts', 'lits', '--store', 'sqlite::memory:'], /did you mean list/],
+    [
+      ['accounts', 'revoke', '--credential', '0123456789ab', '--store', 'sqlite::memory:'],
+      /no such credential/,
+    ],
+    [['purge', '--account', '5', '--store', 'sqlite::memory:'], /needs --before/],
+    [['export', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
+    [['import', '--account', '5', '--store', 'sqlite::memory:'], /needs a file/],
+    [['erase', '--account', '5', '--store', 'sqlite::memory:'], /number of the caller on stdin/],
+    [['sizes', '--store', 'postgres://me:hidden@127.0.0.1:1/db'], /must not have a password/],
+  ])('it refuses %j with status 2 and says what is wrong', async (args, reason) => {
+    const { code, stderr, stdout } = await calls(['store', ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(reason);
+    expect(stderr).not.toContain('hidden');
+  });
+
+  test('it fails with status 1 and one line when the store cannot be reached, without the password', async () => {
+    const env = { CALLS_SERVICE_STORE: 'postgres://me:hidden@127.0.0.1:1/db' };
+    const { code, stderr } = await calls(['store', 'sizes'], { env });
+    expect([code, stderr.trim().split('\n').length]).toEqual([1, 1]);
+    expect(stderr).not.toContain('hidden');
+  });
+});
+
+test('calls --version prints the version of its manifest', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(await calls(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});

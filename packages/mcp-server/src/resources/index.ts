@@ -1,0 +1,91 @@
+import { failureText, ToolError } from '../arguments/tool-error.ts';
+import type { MethodHandler } from '../protocol/definition.ts';
+import { RpcError, rpcCodes } from '../protocol/errors.ts';
+import type { ToolRunner, ToolSettings } from '../tools/call.ts';
+import { assumptionsText } from './assumptions.ts';
+import { fieldsText } from './fields.ts';
+import { filtersText } from './filters.ts';
+
+const markdown = 'text/markdown';
+
+const resources = [
+  {
+    uri: 'calls://fields',
+    name: 'fields',
+    title: 'Fields of a call record',
+    description: 'Every field with its group, unit and meaning, and which are masked.',
+    mimeType: markdown,
+  },
+  {
+    uri: 'calls://filters',
+    name: 'filters',
+    title: 'Filters',
+    description: 'The filter text that q takes, with examples.',
+    mimeType: markdown,
+  },
+  {
+    uri: 'calls://assumptions',
+    name: 'assumptions',
+    title: 'Assumptions',
+    description: 'What the API text leaves open and how this server reads it.',
+    mimeType: markdown,
+  },
+];
+
+const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
+
+/** Answers the methods for resources. */
+export function resourceHandlers(
+  settings: ToolSettings,
+  run: ToolRunner,
+): Readonly<Record<string, MethodHandler>> {
+  const texts: Readonly<Record<string, () => string>> = {
+    'calls://fields': () => fieldsText(settings.fields, settings.version, settings.reveal),
+    'calls://filters': () => filtersText(settings.version),
+    'calls://assumptions': () => assumptionsText(settings.timeZone),
+  };
+  return {
+    'resources/list': async () => ({ resources }),
+    'resources/templates/list': async () => ({
+      resourceTemplates: [
+        {
+          uriTemplate: 'calls://call/{sid}',
+          name: 'call',
+          title: 'One call',
+          description: 'The record of one call by its sid, masked like the tools mask it.',
+          mimeType: 'application/json',
+        },
+      ],
+    }),
+    async 'resources/read'(params, context) {
+      const uri = String(params.uri);
+      const write = Object.hasOwn(texts, uri) ? texts[uri] : undefined;
+      if (write) return { contents: [{ uri, mimeType: markdown, text: write() }] };
+      const sid = sidOf(uri);
+      if (sid === undefined) throw notFound(params.uri);
+      try {
+        const found = await run('get_call', { sid }, context);
+        return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        const code = error.failure.isMissing ? rpcCodes.resourceNotFound : rpcCodes.internalError;
+        throw new RpcError(code, failureText(error.failure), { uri });
+      }
+    },
+  };
+}
+
+function sidOf(uri: string): string | undefined {
+  const encoded = callTemplate.exec(uri)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+function notFound(uri: unknown): RpcError {
+  const known = [...resources.map((resource) => resource.uri), 'calls://call/{sid}'].join(', ');
+  return new RpcError(rpcCodes.resourceNotFound, `Resource not found. Known: ${known}.`, { uri });
+}

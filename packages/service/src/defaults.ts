@@ -1,0 +1,29 @@
+// What a service uses unless an option says otherwise, for programs that show or repeat it. Importing this loads no other code.
+// Start with serviceDefaults.
+
+/** The defaults of `createService` and `listen`, and the port for programs. */
+export const serviceDefaults = {
+  /** The port that programs listen on unless another one is named. `listen()` itself takes a free port. */
+  port: 8_675,
+  /** The address to listen on: this machine only. */
+  host: '127.0.0.1',
+  /** Rows of a page when the request names none. */
+  defaultRows: 100,
+  /** Most rows of one page. */
+  maxRows: 1_000,
+  /** What happens to a request for more rows. */
+  rowsOver: 'reject',
+  /** The shape of a single record. */
+  singleAs: 'object',
+  /** The shape of the v2 count. */
+  countAs: 'object',
+  /** Limits of time and size. */
+  limits: {
+    urlBytes: 8_192,
+    headerBytes: 32_768,
+    connections: 2_000,
+    headMs: 10_000,
+    idleMs: 60_000,
+    drainMs: 10_000,
+  },
+} as const;
