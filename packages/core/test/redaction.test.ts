@@ -9,7 +9,7 @@ import {
   fields,
   redact,
 } from '@call-attribution/core';
-import { type Fault, faults, makeWireCalls } from '@call-attribution/core/testing';
+import { faults, type HostileFault, makeWireCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { collect, serve } from './support.ts';
 
@@ -49,12 +49,13 @@ const echo = `access_key=${keys[0]} secret_key: "${keys[1]}" Authorization: Bear
 const page = `<!doctype html><html><head><title>${canaries.first_name} ${canaries.ani}</title></head><body>${values} ${echo}</body></html>`;
 const xml = `<response><result>failed</result><result_description>${said} ${echo}</result_description><data>${values}</data></response>`;
 
-const json = (status: number, body: string, headers = {}): Fault => faults.replace(status, body, headers);
-const typed = (status: number, type: string, body: string): Fault =>
+const json = (status: number, body: string, headers = {}): HostileFault =>
+  faults.replace(status, body, headers);
+const typed = (status: number, type: string, body: string): HostileFault =>
   json(status, body, { 'content-type': type });
 
-const paths: [string, Fault][] = [
-  ...[200, 400, 401, 429, 500].flatMap((status): [string, Fault][] => [
+const paths: [string, HostileFault][] = [
+  ...[200, 400, 401, 429, 500].flatMap((status): [string, HostileFault][] => [
     [`${status} with a record`, json(status, JSON.stringify(record))],
     [
       `${status} with an error beside a record`,

@@ -1,27 +1,27 @@
 import type { ServerResponse } from 'node:http';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Call } from '../record/generated/calls.ts';
-import type { PlannedAnswer } from './plan-answer.ts';
+import type { Fault } from './fault.ts';
+import type { Later, PlannedResponse } from './send-response.ts';
 
-/** One way to misbehave. Queue it with `server.next(...)`; or write your own. */
-export interface Fault {
-  /** Changes what is served before the request is answered. */
+/** A fault of the hostile server: one of the vocabulary, or code of a test's own. */
+export interface HostileFault extends Fault {
+  /** Changes the calls that are served, before the request is handled. */
   before?(calls: Call[]): void;
-  /** Changes the answer. */
-  change?(answer: PlannedAnswer, request: { readonly url: string; readonly now: number }): PlannedAnswer;
-  /** Sends the answer in its own way. `later` is a timer that ends with the server. */
-  send?(answer: PlannedAnswer, response: ServerResponse, later: (run: () => void, ms: number) => void): void;
+  /** Changes the response. */
+  change?(
+    response: PlannedResponse,
+    request: { readonly url: string; readonly now: number },
+  ): PlannedResponse;
+  /** Sends the response in its own way. `later` sets a timer that ends with the server. */
+  send?(planned: PlannedResponse, response: ServerResponse, later: Later): void;
 }
 
-const page =
-  '<!doctype html><html><head><title>Sign in</title></head><body><form>Password</form></body></html>';
-
-function begin({ status, headers, body }: PlannedAnswer, response: ServerResponse): void {
-  response.writeHead(status, { ...headers, 'content-length': body.length });
-}
-
-/** Another status, headers or body in place of the right ones. */
-const replace = (status: number, body = '', headers: Readonly<Record<string, string>> = {}): Fault => ({
+/** Another status, body or headers in place of the right ones. */
+const replace = (
+  status: number,
+  body = '',
+  headers: Readonly<Record<string, string>> = {},
+): HostileFault => ({
   change: () => ({
     status,
     headers: { 'content-type': 'application/json', ...headers },
@@ -29,48 +29,40 @@ const replace = (status: number, body = '', headers: Readonly<Record<string, str
   }),
 });
 
-const header = (name: string, value: string): Fault => ({
-  change: (answer) => ({ ...answer, headers: { ...answer.headers, [name]: value } }),
+/** Another value of one header. */
+const header = (name: string, value: string): HostileFault => ({
+  change: (response) => ({ ...response, headers: { ...response.headers, [name]: value } }),
 });
 
-const body = (change: (body: Buffer) => Buffer): Fault => ({
-  change: (answer) => ({ ...answer, body: change(answer.body) }),
+/** A changed body. */
+const body = (change: (body: Buffer) => Buffer): HostileFault => ({
+  change: (response) => ({ ...response, body: change(response.body) }),
 });
 
-const packed = (coding: string, pack: (body: Buffer) => Buffer): Fault => ({
-  change: (answer) => ({
-    ...answer,
-    headers: { ...answer.headers, 'content-encoding': coding },
-    body: pack(answer.body),
-  }),
-});
-
-/** Content-Range with its numbers changed. */
-const range = (change: (first: number, last: number, total: number) => string | undefined): Fault => ({
-  change(answer) {
-    const { 'content-range': told = '', ...rest } = answer.headers;
-    const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(told) ?? []).map(Number);
+/** Content-Range with its numbers changed; without it when `change` returns undefined. */
+const range = (change: (first: number, last: number, total: number) => string | undefined): HostileFault => ({
+  change(response) {
+    const { 'content-range': sent = '', ...rest } = response.headers;
+    const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(Number);
     const changed = change(first, last, total);
-    return { ...answer, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
+    return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
   },
 });
 
-/** The ways to misbehave that come with the kit. */
+/** Short names for faults. Those that are plain data can be given to a sandbox too. */
 export const faults = {
   replace,
   header,
   body,
   range,
-  /** Behaves; to let a request through before a queued fault. */
+  /** Nothing wrong; lets a request pass before a queued fault. */
   none: (): Fault => ({}),
-  /** Any status, with an error in JSON. */
-  status: (status: number, headers: Readonly<Record<string, string>> = {}): Fault =>
-    replace(status, JSON.stringify({ error: `status ${status}` }), headers),
+  /** This status, with an error in JSON. */
+  status: (status: number, headers: Readonly<Record<string, string>> = {}): Fault => ({ status, headers }),
   /** 429 with Retry-After in seconds. */
-  rateLimited: (seconds: number): Fault =>
-    replace(429, '{"error":"slow down"}', { 'retry-after': String(seconds) }),
+  rateLimited: (seconds: number): Fault => ({ status: 429, retryAfter: String(seconds) }),
   /** 429 with Retry-After as a date, so many seconds from now. */
-  rateLimitedUntil: (seconds: number): Fault => ({
+  rateLimitedUntil: (seconds: number): HostileFault => ({
     change: (_, { now }) => ({
       status: 429,
       headers: {
@@ -81,75 +73,50 @@ export const faults = {
       body: Buffer.from('{"error":"slow down"}'),
     }),
   }),
-  /** A login page with status 200. */
-  html: (status = 200): Fault => replace(status, page, { 'content-type': 'text/html; charset=utf-8' }),
-  /** The right body under another type. */
-  contentType: (type: string): Fault => header('content-type', type),
-  /** An error with status 200. */
-  errorBody: (error = 'invalid session'): Fault => replace(200, JSON.stringify({ error })),
-  /** The legacy failure: status 200, `<result>failed</result>`. */
-  smsFailed: (why = 'Invalid keys'): Fault =>
-    replace(
-      200,
-      `<?xml version="1.0"?><response><result>failed</result><result_description>${why}</result_description></response>`,
-      { 'content-type': 'text/xml' },
-    ),
-  /** The connection is closed before any answer. */
-  reset: (): Fault => ({ send: (_, response) => void response.socket?.destroy() }),
-  /** The connection is closed after a part of the body. */
-  cutBody: (share = 0.5): Fault => ({
-    send(answer, response, later) {
-      begin(answer, response);
-      response.write(answer.body.subarray(0, Math.floor(answer.body.length * share)));
-      later(() => response.socket?.destroy(), 5);
-    },
-  }),
-  /** The body is cut, and the length is told so that nothing seems missing. */
-  cutQuietly: (share = 0.5): Fault => body((bytes) => bytes.subarray(0, Math.floor(bytes.length * share))),
-  /** Nothing is ever answered. */
-  silence: (): Fault => ({ send: () => {} }),
-  /** Headers and a part of the body, then nothing more. */
-  stall: (share = 0.5): Fault => ({
-    send(answer, response) {
-      begin(answer, response);
-      response.write(answer.body.subarray(0, Math.floor(answer.body.length * share)));
-    },
-  }),
+  /** A login page. */
+  html: (status = 200): Fault => ({ html: true, status }),
+  /** The right body with another Content-Type. */
+  contentType: (contentType: string): Fault => ({ contentType }),
+  /** Status 200 with an error in the body. */
+  errorBody: (errorBody = 'invalid session'): Fault => ({ errorBody }),
+  /** The failure of the SMS listing: status 200, `<result>failed</result>`. */
+  smsFailed: (smsFailed = 'Invalid keys'): Fault => ({ smsFailed }),
+  /** The connection closes without a response. */
+  reset: (): Fault => ({ reset: true }),
+  /** The connection closes after a part of the body. */
+  cutBody: (cut = 0.5): Fault => ({ cut }),
+  /** The body is cut, with a Content-Length that fits. */
+  cutQuietly: (quietCut = 0.5): Fault => ({ quietCut }),
+  /** There is never a response. */
+  silence: (): Fault => ({ silent: true }),
+  /** The head and a part of the body, then nothing more. */
+  stall: (stall = 0.5): Fault => ({ stall }),
   /** The body comes in small pieces. */
-  drip: (bytes: number, everyMs: number): Fault => ({
-    send(answer, response, later) {
-      begin(answer, response);
-      let at = 0;
-      const step = () => {
-        if (response.destroyed) return;
-        response.write(answer.body.subarray(at, at + bytes));
-        at += bytes;
-        if (at < answer.body.length) later(step, everyMs);
-        else response.end();
-      };
-      step();
-    },
-  }),
-  /** Bytes that are no HTTP. */
-  notHttp: (): Fault => ({ send: (_, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n') }),
-  /** Sends the request elsewhere. */
-  redirect: (location: string, status = 302): Fault => replace(status, '', { location }),
-  gzip: (): Fault => packed('gzip', gzipSync),
-  br: (): Fault => packed('br', (bytes) => brotliCompressSync(bytes)),
-  /** A packed body that is cut inside. */
-  cutGzip: (): Fault => packed('gzip', (bytes) => gzipSync(bytes).subarray(0, -20)),
-  /** Small on the wire, large when unpacked. */
-  bomb: (bytes: number): Fault => packed('gzip', () => gzipSync(Buffer.alloc(bytes, 0x20))),
-  /** A name in a body is no UTF-8 any more. */
-  brokenUtf8: (): Fault =>
-    body((bytes) => Buffer.concat([bytes.subarray(0, 4), Buffer.from([0xff]), bytes.subarray(4)])),
-  noRange: (): Fault => range(() => undefined),
-  /** Another page than the one asked for, as a wrong cache gives it. */
-  wrongPage: (): Fault => range((first, last, total) => `${first + 7}-${last + 7}/${total + 7}`),
-  /** The range tells of one call more than the body has. */
-  rangeTooLong: (): Fault => range((first, last, total) => `${first}-${last + 1}/${total + 1}`),
+  drip: (bytes: number, everyMs: number): Fault => ({ drip: bytes, dripMs: everyMs }),
+  /** Bytes that are not HTTP. */
+  notHttp: (): Fault => ({ notHttp: true }),
+  /** The client is sent to another URL. */
+  redirect: (redirect: string, status = 302): Fault => ({ redirect, status }),
+  /** A body compressed with gzip. */
+  gzip: (): Fault => ({ encoding: 'gzip' }),
+  /** A body compressed with Brotli. */
+  br: (): Fault => ({ encoding: 'br' }),
+  /** A compressed body that lacks its end. */
+  cutGzip: (): Fault => ({ encoding: 'cut-gzip' }),
+  /** A body that is small on the wire and large when it is unpacked. */
+  bomb: (bytes: number): Fault => ({ bomb: bytes }),
+  /** A byte in the body that UTF-8 does not have. */
+  brokenUtf8: (): Fault => ({ brokenUtf8: true }),
+  /** A page without Content-Range. */
+  noRange: (): Fault => ({ range: 'none' }),
+  /** Another page than the one requested, as a wrong cache sends it. */
+  wrongPage: (): Fault => ({ range: 'other-page' }),
+  /** A range with one call more than the body has. */
+  rangeTooLong: (): Fault => ({ range: 'too-long' }),
   /** New calls appear at the beginning of the list. */
-  insertFirst: (...fresh: readonly Call[]): Fault => ({ before: (calls) => void calls.unshift(...fresh) }),
+  insertFirst: (...added: readonly Call[]): HostileFault => ({
+    before: (calls) => void calls.unshift(...added),
+  }),
   /** Calls at the beginning of the list disappear. */
-  removeFirst: (count: number): Fault => ({ before: (calls) => void calls.splice(0, count) }),
+  removeFirst: (count: number): HostileFault => ({ before: (calls) => void calls.splice(0, count) }),
 } as const;

@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Fault } from './faults.ts';
+import { parseFaults } from './fault.ts';
+import type { HostileFault } from './faults.ts';
 import { makeCalls } from './make-calls.ts';
-import { type PlannedAnswer, planAnswer } from './plan-answer.ts';
+import { planResponse } from './plan-response.ts';
+import { sendResponse } from './send-response.ts';
 
 /** A request as the server saw it. */
 export interface SeenRequest {
@@ -15,36 +17,38 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Body as text; filled in when it has been read. */
   body: string;
-  /** True when the client closed the connection before the answer was complete. */
+  /** True when the client closed the connection before the response was complete. */
   aborted: boolean;
 }
 
-/** What the hostile server serves and when it misbehaves. */
+/** What the hostile server serves and when something goes wrong. */
 export interface HostileOptions {
   /** Served in this order; the list may be changed while the server runs. @default makeCalls(20) */
   readonly calls?: Call[];
   readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[];
-  /** Most rows of a page; more are silently cut down to it, and pages are counted by it. @default no limit */
+  /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
   readonly maxRows?: number;
   /** The fault for a request, when none is queued. `index` counts requests from 0. */
-  readonly fault?: (request: SeenRequest, index: number) => Fault | undefined;
+  readonly fault?: (request: SeenRequest, index: number) => HostileFault | undefined;
 }
 
-/** A server on loopback that serves calls, and misbehaves on request. */
+/** A server on loopback that serves calls, with faults on request. */
 export interface HostileServer {
+  /** Base URL of the API. */
   readonly url: string;
-  /** Base address of the SMS listing; the same server. */
+  /** Base URL of the SMS listing; the same server. */
   readonly legacyUrl: string;
-  /** Everything asked so far. */
+  /** All requests so far. */
   readonly requests: SeenRequest[];
   /** The calls served; push, splice or replace in place. */
   readonly calls: Call[];
-  /** Queues faults: each of the next requests takes one. */
-  next(...faults: Fault[]): void;
+  /** Queues faults, as data or as text: each of the next requests takes one. */
+  next(...faults: (HostileFault | string)[]): void;
   /** Connections that are open now. */
   connections(): number;
-  /** Resolves when a request has been closed by the client before its answer was complete. */
+  /** Resolves when a request has been closed by the client before its response was complete. */
   abortSeen(): Promise<SeenRequest>;
+  /** Ends the server and its connections. */
   close(): Promise<void>;
 }
 
@@ -58,7 +62,7 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     maxRows: options.maxRows ?? Number.POSITIVE_INFINITY,
   };
   const requests: SeenRequest[] = [];
-  const queue: Fault[] = [];
+  const queue: HostileFault[] = [];
   const sockets = new Set<Socket>();
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -77,18 +81,22 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     response.on('close', () => {
       if (response.writableFinished) return;
       seen.aborted = true;
-      for (const tell of abortWaiters.splice(0)) tell(seen);
+      for (const resolve of abortWaiters.splice(0)) resolve(seen);
     });
     request.on('data', (chunk) => {
       seen.body += String(chunk);
     });
     request.on('end', () => {
-      const fault = queue.shift() ?? options.fault?.(seen, requests.length - 1);
-      fault?.before?.(served.calls);
-      const planned = planAnswer(served, seen.url);
-      const changed = fault?.change?.(planned, { url: seen.url, now: Date.now() }) ?? planned;
-      if (fault?.send) fault.send(changed, response, later);
-      else send(changed, response);
+      const fault: HostileFault = queue.shift() ?? options.fault?.(seen, requests.length - 1) ?? {};
+      const run = () => {
+        fault.before?.(served.calls);
+        const right = planResponse(served, seen.url, fault);
+        const planned = fault.change?.(right, { url: seen.url, now: Date.now() }) ?? right;
+        if (fault.send) fault.send(planned, response, later);
+        else sendResponse(planned, fault, response, later);
+      };
+      if (fault.latency === undefined) run();
+      else later(run, fault.latency);
     });
   });
   server.on('connection', (socket) => {
@@ -104,7 +112,9 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     legacyUrl: url,
     requests,
     calls: served.calls,
-    next: (...faults) => void queue.push(...faults),
+    next: (...faults) => {
+      for (const fault of faults) queue.push(...(typeof fault === 'string' ? parseFaults(fault) : [fault]));
+    },
     connections: () => sockets.size,
     abortSeen() {
       const past = requests.find((request) => request.aborted);
@@ -131,9 +141,4 @@ function see(request: IncomingMessage): SeenRequest {
     body: '',
     aborted: false,
   };
-}
-
-function send({ status, headers, body }: PlannedAnswer, response: ServerResponse): void {
-  response.writeHead(status, { ...headers, 'content-length': body.length });
-  response.end(body);
 }

@@ -2,7 +2,16 @@
 // Everything runs on loopback and is deterministic; nothing here belongs into production code.
 // The server misbehaves on request, one fault a request, so that each recovery can be shown.
 export { fastRetry } from './fast-retry.ts';
-export { type Fault, faults } from './faults.ts';
+export {
+  type CountForm,
+  type Fault,
+  type FaultConditions,
+  FaultSyntaxError,
+  mergeFaults,
+  parseFaults,
+  type RequestKind,
+} from './fault.ts';
+export { faults, type HostileFault } from './faults.ts';
 export {
   type HostileOptions,
   type HostileServer,
@@ -12,4 +21,4 @@ export {
 export { makeCalls, makeWireCalls } from './make-calls.ts';
 export { createManualClock, type ManualClock } from './manual-clock.ts';
 export { createMockAgent, type MockOptions } from './mock-agent.ts';
-export type { PlannedAnswer } from './plan-answer.ts';
+export { type Later, type PlannedResponse, responseInstead, sendResponse } from './send-response.ts';

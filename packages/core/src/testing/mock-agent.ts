@@ -1,7 +1,7 @@
 import { MockAgent } from 'undici';
 import type { Call } from '../record/generated/calls.ts';
 import { makeCalls } from './make-calls.ts';
-import { planAnswer } from './plan-answer.ts';
+import { planResponse } from './plan-response.ts';
 
 /** What the mock serves. */
 export interface MockOptions {
@@ -12,7 +12,7 @@ export interface MockOptions {
 }
 
 /**
- * An undici MockAgent that answers as the API would, without any socket: pass it as `dispatcher`. Other origins are
+ * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
  * refused. Further intercepts can be added to it as to any MockAgent.
  */
 export function createMockAgent({ baseUrl, calls = makeCalls(20) }: MockOptions): MockAgent {
@@ -23,7 +23,7 @@ export function createMockAgent({ baseUrl, calls = makeCalls(20) }: MockOptions)
     .get(new URL(baseUrl).origin)
     .intercept({ path: () => true, method: () => true })
     .reply(({ path }) => {
-      const { status, headers, body } = planAnswer(served, path);
+      const { status, headers, body } = planResponse(served, path);
       return { statusCode: status, data: body, responseOptions: { headers } };
     })
     .persist();
