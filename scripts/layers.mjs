@@ -1,6 +1,9 @@
 // Which package may use which. `turbo boundaries` proves that every import is declared in a manifest; this proves that every
-// declared workspace dependency points down the stack.
-import { packages, scope } from './workspace.mjs';
+// declared workspace dependency points down the stack, and that no source file has become too long to read in one go.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packages, root, scope } from './workspace.mjs';
 
 /** @type {Record<string, readonly string[]>} */
 const below = {
@@ -42,8 +45,27 @@ export function violations(all) {
   });
 }
 
+const mostLines = 300;
+
+/** Sources and scripts, without tests and what is generated. */
+const sourceFiles = () =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.mjs'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => file !== '' && !/\/(?:generated|test)\//.test(file) && existsSync(join(root, file)))
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+
+/** @param {readonly { file: string, text: string }[]} files @returns {string[]} one line for each file that is too long */
+export const tooLong = (files) =>
+  files
+    .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
+    .filter(({ lines }) => lines > mostLines)
+    .map(({ file, lines }) => `${file} has ${lines} lines: split it, ${mostLines} is the limit`);
+
 if (process.argv[1] === import.meta.filename) {
-  const wrong = violations(packages);
+  const wrong = [...violations(packages), ...tooLong(sourceFiles())];
   for (const line of wrong) console.error(line);
   process.exitCode = wrong.length > 0 ? 1 : 0;
 }

@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { changesetProblems } from '../changesets.mjs';
-import { violations } from '../layers.mjs';
+import { tooLong, violations } from '../layers.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
+import { privateWords } from '../words.mjs';
 import { root } from '../workspace.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
@@ -42,6 +43,25 @@ test('layers: a dependency that points up or sideways is named', () => {
   expect(violations([pkg('mcp-server', inTests)])).toEqual([]);
   expect(violations([pkg('core', inTests)])).toEqual(['core must not depend on sandbox']);
   expect(violations([pkg('helpers', {})])).toHaveLength(1);
+});
+
+test('layers: a file of more than 300 lines is named', () => {
+  const files = [
+    { file: 'long.ts', text: 'x\n'.repeat(301) },
+    { file: 'right.ts', text: 'x\n'.repeat(300) },
+  ];
+  expect(tooLong(files)).toEqual(['long.ts has 301 lines: split it, 300 is the limit']);
+});
+
+test('words: a private word is named with what to write instead, in tests only in titles and comments', () => {
+  const text = "// Mends it anew.\nconst data = 'a text';\ntest('gives a text', () => {});\n";
+  expect(privateWords('packages/x/test/a.test.ts', text).map(({ line, found }) => [line, found])).toEqual([
+    [1, 'Mends'],
+    [1, 'anew'],
+    [3, 'a text'],
+  ]);
+  expect(privateWords('packages/x/src/a.ts', text)).toHaveLength(4);
+  expect(privateWords('README.md', 'There is no room left; a text editor behind a proxy.')).toEqual([]);
 });
 
 test('links: a link to a missing file or heading is named, code is left alone', () => {
