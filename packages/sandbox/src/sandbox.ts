@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { formatNaive } from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
 import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
@@ -13,7 +14,6 @@ import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
-import { toText } from './made-up/wall-time.ts';
 
 /** How a sandbox is set up. Without options: 2,000 calls of one account on a free port, always the same. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
@@ -64,7 +64,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { live = false, now = Date.now, faults = {} } = options;
   const log = options.service?.log;
   const liveOptions = typeof live === 'object' ? live : {};
-  const until = options.until ?? (live ? toText(Math.floor(now() / 1000)) : undefined);
+  const until = options.until ?? (live ? formatNaive(now()) : undefined);
   const sources = madeUpAccounts(until === undefined ? options : { ...options, until });
   const book = createFaultBook(options.seed);
   for (const [key, value] of Object.entries(faults)) book.set(key, value);

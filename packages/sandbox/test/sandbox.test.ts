@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromCall } from '@call-attribution/core';
+import { parseNaive, second } from '@call-attribution/core/time';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -11,7 +12,6 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../src/index.ts';
-import { fromText } from '../src/made-up/wall-time.ts';
 
 const list = '/v3/user/bid-management';
 const open: Sandbox[] = [];
@@ -202,9 +202,9 @@ describe('a sandbox in which time passes', () => {
       const [call] = (await (await fetch(`${address}&rows=1&start=${total - 1}`, { headers })).json()) as {
         date_added: string;
       }[];
-      return { total, time: fromText(call?.date_added ?? '') };
+      return { total, time: parseNaive(call?.date_added) / second };
     };
-    const began = fromText('2026-03-01 12:00:00');
+    const began = parseNaive('2026-03-01 12:00:00') / second;
     expect((await newest()).time).toBeLessThan(began);
     while ((await newest()).time < began) await new Promise((resolve) => setTimeout(resolve, 10));
     expect((await newest()).total).toBeGreaterThan(300);

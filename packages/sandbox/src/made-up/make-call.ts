@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { day, formatNaive, formatNaiveTenths, second } from '@call-attribution/core/time';
 import type { MadeUpAccount } from './account.ts';
 import { type AdsCourse, drawCourse, noCourse, statusAt } from './ads-status.ts';
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
@@ -6,7 +7,6 @@ import type { Person } from './people.ts';
 import { pad, Random } from './random.ts';
 import { drawTalk } from './talk-time.ts';
 import { makeVisit, oddText, type Visit } from './visit.ts';
-import { day, toTenthsText, toText } from './wall-time.ts';
 
 /** A made-up call, with the course its ad data will take. */
 export interface MadeUpCall {
@@ -64,7 +64,7 @@ function write(random: Random, i: number, draft: Draft): Call {
   const talk = drawTalk(random);
   const smart = 1 + Math.floor(random.next() * random.next() * 18);
   const connected = time * 10 + smart * 60 + random.below(10);
-  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * day) : time;
+  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * (day / second)) : time;
   const again =
     visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
   const { number, label } = random.pick(account.numbers, 1);
@@ -86,11 +86,11 @@ function write(random: Random, i: number, draft: Draft): Call {
   return {
     sid,
     acct_id: account.id,
-    date_added: toText(time),
+    date_added: formatNaive(time * second),
     smart_minutes: tenths(smart),
     talk_minutes: tenths(talk),
-    talk_start: toTenthsText(connected),
-    talk_end: toTenthsText(connected + talk * 60),
+    talk_start: formatNaiveTenths(connected * 100),
+    talk_end: formatNaiveTenths((connected + talk * 60) * 100),
     call_duration: String(Math.ceil((talk + smart) / 10)),
     dnis: number,
     ani: person.number,
@@ -120,10 +120,10 @@ function write(random: Random, i: number, draft: Draft): Call {
     last_touch: visit ? visit.last.url : null,
     last_touch_title: visit ? visit.last.title : null,
     last_touch_domain: visit ? account.trade.domain : null,
-    last_touch_timestamp: visit ? toText(again) : null,
+    last_touch_timestamp: visit ? formatNaive(again * second) : null,
     conversion_page: visit ? visit.last.path : null,
     referrer: visit ? visit.referrer : '',
-    displayed_timestamp: toText(visit ? seen + 2 : time),
+    displayed_timestamp: formatNaive((visit ? seen + 2 : time) * second),
     pool_id: poolId,
     domain_set_id: account.domainSetId,
     location_id: location,

@@ -1,4 +1,5 @@
-const dateForm = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/;
+import { parseNaive, second } from '@call-attribution/core/time';
+
 const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
 
 /** Talk value of a call that never had one: outside every bounded range, inside no range at all. */
@@ -8,31 +9,12 @@ export const noTalk = -1;
 export const anyTalk = -2;
 
 /**
- * Place of a wire time on one line of seconds, for ordering and ranges only: the API names no time zone, so the text is
- * read as it stands. Null when the text is not `YYYY-MM-DD HH:MM:SS` or not a day of the calendar.
+ * A wire time in seconds, for ordering and ranges only: the API names no time zone. Null when the text is not
+ * `YYYY-MM-DD HH:MM:SS` or the calendar does not have the time.
  */
 export function secondsOf(text: string): number | null {
-  const parts = dateForm.exec(text);
-  if (parts === null) return null;
-  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (hour > 23 || minute > 59 || second > 59) return null;
-  const date = new Date(0);
-  // Date.UTC would read the years 0 to 99 as 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
-  return date.getTime() / 1000 + hour * 3600 + minute * 60 + second;
-}
-
-/** The wire form of a place on the line of seconds. */
-export function textOfSeconds(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  const millis = text.length === 'YYYY-MM-DD HH:MM:SS'.length ? parseNaive(text) : Number.NaN;
+  return Number.isNaN(millis) ? null : millis / second;
 }
 
 /** `"1.3"` as 13. Null when the text is no decimal, or is finer than the tenths that the API counts in. */

@@ -1,6 +1,7 @@
+import { formatNaive, second } from '@call-attribution/core/time';
 import type { Driver, Session } from '../database/driver.ts';
 import { levels } from '../rows/tally.ts';
-import { anyTalk, textOfSeconds } from '../rows/wire-values.ts';
+import { anyTalk } from '../rows/wire-values.ts';
 import { deleteCalls, holdAccount } from '../rows/write.ts';
 
 /** What {@link checkTally} found: an empty list is a store whose counts are exact. */
@@ -129,7 +130,7 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
   const sync = await one('SELECT committed_at FROM sync_state WHERE account = $1');
   const calls = Number(count?.n ?? 0);
   const time = (value: unknown) =>
-    value === null || value === undefined ? null : textOfSeconds(Number(value));
+    value === null || value === undefined ? null : formatNaive(Number(value) * second);
   return {
     account,
     calls,
