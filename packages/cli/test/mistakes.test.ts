@@ -69,7 +69,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'an address with a password',
     ['list', '--base-url', 'https://me:hunter2@example.com'],
-    [/must not have keys in it/],
+    [/must not have credentials in it/],
   ],
   ['an export without a file', ['export'], [/needs a file/]],
   ['a time where the file belongs', ['export', '--to', '7d'], [/--to is the file/, /--until 7d/]],
@@ -322,7 +322,7 @@ describe('configuration', () => {
     ['{ "baseUrl": "x", ', /is not JSON/],
     ['[]', /must hold one JSON object/],
     ['{ "baseURL": "https://example.com" }', /unknown name "baseURL"[\s\S]*did you mean "baseUrl"/],
-    ['{ "baseUrl": 5 }', /"baseUrl" must be a text/],
+    ['{ "baseUrl": 5 }', /"baseUrl" must be a string/],
     ['{ "apiVersion": "v4", "baseUrl": "https://example.com" }', /v2 or v3, not "v4"/],
     ['{ "secretKey": "hunter2", "oops', /is not JSON/],
   ])('a file with %s is refused', async (text, said) => {

@@ -1,7 +1,7 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
+import { connectionOf, type Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { version } from '../version.ts';
@@ -27,16 +27,12 @@ export async function openClient(
   }
   if (args.flag('verbose') || args.flag('debug')) tell(settings, io);
   const seconds = args.number('timeout', { min: 0.1 });
-  const access = settings.secret('accessKey');
-  const secret = settings.secret('secretKey');
+  const connection = connectionOf(settings);
   return createClient({
+    ...connection,
     baseUrl: settings.baseUrl.value,
-    version: settings.apiVersion.value,
-    auth: await authOf(settings, io, ask && !args.flag('no-input')),
+    auth: connection.auth ?? (await askForAuth(settings, io, ask && !args.flag('no-input'))),
     userAgent: `call-attribution-cli/${version}`,
-    ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
-    // The SMS listing takes the key pair even where the calls are read with a token.
-    ...(access && secret ? { legacyAuth: apiKeys(access.value, secret.value) } : {}),
     ...(seconds === null ? {} : { timeout: { attempt: seconds * 1000 } }),
   });
 }
@@ -46,24 +42,20 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
   return { now: io.now(), timeZone: settings.timeZone?.value ?? null, version: settings.apiVersion.value };
 }
 
-/** The keys that fit the version: key pair or token for v3, token for v2; asked for at a terminal when none is set. */
-async function authOf(settings: Settings, io: Io, mayAsk: boolean): Promise<Auth> {
+/** Asks at the terminal for the credentials that are not set; without a terminal an error says how to set them. */
+async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<Auth> {
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
-  const token = settings.secret('bearerToken');
-  const v2 = settings.apiVersion.value === 'v2';
-  if (!v2 && access && secret) return apiKeys(access.value, secret.value);
-  if (token) return bearerToken(token.value);
-  const ask = mayAsk && canAsk(io);
-  if (v2) {
-    if (ask) return bearerToken(await askHidden('Bearer token (not shown)', io));
+  const isV2 = settings.apiVersion.value === 'v2';
+  if (mayAsk && canAsk(io)) {
+    if (isV2) return bearerToken(await askHidden('Bearer token (not shown)', io));
+    const first = access?.value ?? (await askHidden('Access key (not shown)', io));
+    return apiKeys(first, secret?.value ?? (await askHidden('Secret key (not shown)', io)));
+  }
+  if (isV2) {
     throw new UsageError('v2 needs a bearer token, and none is set', {
       hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
     });
-  }
-  if (ask) {
-    const first = access?.value ?? (await askHidden('Access key (not shown)', io));
-    return apiKeys(first, secret?.value ?? (await askHidden('Secret key (not shown)', io)));
   }
   const missing = access
     ? 'the secret key is not set'

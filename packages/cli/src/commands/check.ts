@@ -1,7 +1,8 @@
 import type { Client } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
+import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, write } from '../io.ts';
@@ -47,7 +48,7 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
   };
   let settings: Settings;
   try {
-    settings = await readSettings(args, io);
+    settings = readSettings(args, io);
   } catch (error) {
     return failed('settings', error);
   }
@@ -97,7 +98,7 @@ function configured(
 ): void {
   const { file } = settings;
   if (!file) found('file', 'note', 'no calls.config.json; options and environment only');
-  else if (file.exposed) {
+  else if (file.isExposed) {
     found('file', 'note', `${file.path} holds a key and others can read it`, `chmod 600 ${file.path}`);
   } else found('file', 'ok', file.path);
   if (settings.baseUrl) found('address', 'ok', `${settings.baseUrl.value} (${settings.baseUrl.from})`);

@@ -7,7 +7,7 @@ import { say, write } from '../io.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it. */
 export const count: Handler = async (args, io) => {
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const filter = filterOf(args, contextOf(settings, io));
   const client = await openClient(settings, args, io);
   try {

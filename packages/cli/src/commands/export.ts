@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Client } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
@@ -8,7 +9,7 @@ import { readColumns } from '../calls/columns.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
 import { judge, watch } from '../calls/reading.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
+import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { FormatOptions } from '../export/encode.ts';
 import { exportToFile, exportToOutput, keptOrder, openTarget, partialOf } from '../export/file.ts';
@@ -19,7 +20,7 @@ import { bytes } from '../term/numbers.ts';
 
 /** `calls export`: all matching calls into a file or an upload sheet. */
 export const exportCalls: Handler = async (args, io) => {
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const order = await readSheetOrder(args, settings.timeZone?.value ?? null, io);
   const target = order ? null : readTarget(args, io.cwd);
   const shown = pathOf(args);

@@ -14,7 +14,7 @@ export const get: Handler = async (args, io) => {
   const format = formatOf(args);
   const asked = args.list('fields');
   const columns = asked.length > 0 ? readColumns(asked, '--fields') : null;
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const client = await openClient(settings, args, io);
   try {
     const call = await client.getCall(args.words[0] ?? '', { signal: io.signal });

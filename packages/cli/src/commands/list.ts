@@ -36,7 +36,7 @@ export const list: Handler = async (args, io) => {
   }
   const asked = args.list('columns');
   const columns = asked.length > 0 ? readColumns(asked, '--columns') : null;
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const version = settings.apiVersion.value;
   const filter = filterOf(args, contextOf(settings, io));
   const client = await openClient(settings, args, io);

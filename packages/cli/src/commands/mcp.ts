@@ -32,7 +32,7 @@ export const mcp: Handler = async (args, io) => {
   for (const name of ['records', 'seed']) {
     if (args.flag(name)) throw new UsageError(`--${name} belongs to --sandbox`);
   }
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   let client: Client | null = null;
   // An assistant may list the tools before the keys are set; what is missing is told in the answer to each call.
   const open = async (): Promise<Client> => {

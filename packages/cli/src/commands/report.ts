@@ -31,7 +31,7 @@ export const report: Handler = async (args, io) => {
       },
     );
   }
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const context = contextOf(settings, io);
   const filter = filterOf(args, context);
   const client = await openClient(settings, args, io);

@@ -12,7 +12,7 @@ import { renderTable } from '../term/table.ts';
 /** `calls sms`: the numbers that can receive text messages, from the legacy listing. */
 export const sms: Handler = async (args, io) => {
   const format = formatOf(args);
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   if (!settings.legacyBaseUrl) {
     throw new UsageError('the SMS listing has an address of its own, and it is not set', {
       hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],

@@ -1,4 +1,5 @@
 import type { Client } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
 import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
@@ -10,7 +11,7 @@ import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
 import { refusePassword } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
+import { readSettings } from '../config/settings.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
@@ -28,7 +29,7 @@ export const sync: Handler = async (args, io) => {
   refusePassword(url);
   const every = interval(args, 'every');
   const lookback = interval(args, 'lookback');
-  const settings = await readSettings(args, io);
+  const settings = readSettings(args, io);
   const filter = filterOf(args, contextOf(settings, io));
   const client = await openClient(settings, args, io);
   const store = await openStore(url).catch(async (error: unknown) => {
