@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import './stdio/guard-first.ts';
+import './stdio/stdout-guard.ts';
 import process from 'node:process';
 import { run } from './setup/run.ts';
 import { flushOut, writeOut } from './stdio/stdout-guard.ts';
 
-// A host that closed its end of the pipe is gone: nothing is left to do.
+// When the host has closed its end of the pipe, nothing is left to do.
 process.stdout.on('error', () => process.exit(0));
 
 const stopped = new Promise<void>((resolve) => {

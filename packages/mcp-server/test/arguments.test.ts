@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseFilter } from '../src/arguments/filter.ts';
 import { readArguments } from '../src/arguments/read.ts';
-import { failureText, ToolError } from '../src/arguments/tool-error.ts';
+import { failureText, ToolError } from '../src/text/failures.ts';
 import { listCalls } from '../src/tools/list-calls.ts';
 import { summarizeCalls } from '../src/tools/summarize-calls.ts';
 
@@ -11,7 +11,7 @@ const errorOf = (run: () => unknown): string => {
   try {
     run();
   } catch (error) {
-    if (error instanceof ToolError) return failureText(error.failure);
+    if (error instanceof ToolError) return failureText(error.problem);
     throw error;
   }
   throw new Error('expected an error');
@@ -91,10 +91,10 @@ describe('the filter of a call', () => {
   });
 
   it.each([
-    [{ q: 'x', from: '2026-01-01' }, 'together'],
-    [{ from: '2026-02-30' }, 'not a date of the calendar'],
+    [{ q: 'x', from: '2026-01-01' }, 'cannot be combined'],
+    [{ from: '2026-02-30' }, 'not a valid date or time'],
     [{ from: '2026-11-01T00:00:00Z' }, 'no time zone'],
-    [{ from: 'yesterday' }, 'Write from like 2026-11-01'],
+    [{ from: 'yesterday' }, 'Write from as YYYY-MM-DD'],
     [{ from: '2026-11-02', to: '2026-11-01' }, 'The range is empty'],
     [{ q: 'talk_minute:[1 TO *]' }, 'talk_minutes'],
     [{ q: 'talk_minutes:[1 TO' }, 'check_filter'],

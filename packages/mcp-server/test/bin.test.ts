@@ -82,7 +82,7 @@ describe('the program', () => {
     );
     expect(await exit).toBe(0);
     expect(out()).toContain('Rows 1-25 of 40 calls');
-    expect(out()).toContain('1 SMS-enabled number');
+    expect(out()).toContain('1 SMS number');
     expect(out()).toContain('Read all 40 calls');
     expect(`${out()}${err()}`).not.toContain('real-');
     await api.close();

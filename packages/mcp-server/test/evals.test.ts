@@ -5,7 +5,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';
 import { type CallsMcpServer, callTool, createServer, pseudonymKeyFrom, tools } from '../src/index.ts';
-import { estimateTokens } from '../src/results/tokens.ts';
+import { estimateTokens } from '../src/results/table.ts';
 
 // For machines that do much else at the same time.
 vi.setConfig({ testTimeout: 60_000 });

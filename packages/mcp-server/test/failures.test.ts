@@ -2,8 +2,8 @@ import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
-import { clientFrom, readEnvironment } from '../src/setup/environment.ts';
-import { fakeClient } from './fake-client.ts';
+import { clientFrom, readEnvironment } from '../src/setup/settings.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 // For machines that do much else at the same time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -152,7 +152,7 @@ describe('a server without credentials', () => {
     [{ CALLS_BASE_URL: 'ftp://x' }, 'CALLS_BASE_URL must be an http or https URL'],
     [{ CALLS_API_VERSION: 'v4' }, 'CALLS_API_VERSION must be v2 or v3'],
     [{ CALLS_API_VERSION: 'v2' }, 'CALLS_BEARER_TOKEN is missing'],
-    [{ CALLS_TIME_ZONE: 'Mars/Olympus' }, 'CALLS_TIME_ZONE must be an IANA zone'],
+    [{ CALLS_TIME_ZONE: 'Mars/Olympus' }, 'CALLS_TIME_ZONE must be an IANA time zone'],
   ])('with %j says %s', (env, text) => {
     expect(readEnvironment(env).problems.join(' ')).toContain(text);
   });
@@ -168,7 +168,7 @@ describe('an unexpected error', () => {
     });
     const result = await callTool(createServer(broken, { log: (line) => log.push(line) }), 'list_calls');
     expectUsable(result);
-    expect(textOf(result)).not.toContain('details');
+    expect(textOf(result)).not.toContain('of the inside');
     expect(log.join()).toContain('details of the inside');
   });
 });

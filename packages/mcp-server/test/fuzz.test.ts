@@ -4,11 +4,11 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { toJsonSchema } from '../src/arguments/json-schema.ts';
+import { timeParts } from '../src/fields/group-keys.ts';
 import { fieldGroups } from '../src/fields/select.ts';
 import { callTool, createServer, tools } from '../src/index.ts';
-import { timeParts } from '../src/results/groups.ts';
-import { estimateTokens } from '../src/results/tokens.ts';
-import { fakeClient } from './fake-client.ts';
+import { estimateTokens } from '../src/results/table.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 // For machines that do much else at the same time.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer, tools } from '../src/index.ts';
-import { fakeClient } from './fake-client.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 const server = createServer(fakeClient([]));
 const context = { signal: new AbortController().signal, notify: () => undefined, clientCapabilities: {} };

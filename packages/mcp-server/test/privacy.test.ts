@@ -2,9 +2,9 @@ import { type Call, fields } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
 import { callTool, createServer, type Reveal } from '../src/index.ts';
-import { createPseudonymizer } from '../src/privacy/pseudonym.ts';
+import { createPseudonymizer } from '../src/privacy/masks.ts';
 import { scrubText } from '../src/privacy/scrub.ts';
-import { fakeClient } from './fake-client.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 // One made-up person, and every way in which their data may be written into other fields.
 const person: Partial<Call> = {

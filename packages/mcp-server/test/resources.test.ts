@@ -4,8 +4,8 @@ import { makeCalls } from '@call-attribution/core/testing';
 import { parse } from '@call-attribution/query-dsl';
 import { describe, expect, it } from 'vitest';
 import { createServer } from '../src/index.ts';
-import { RpcError } from '../src/protocol/errors.ts';
-import { fakeClient } from './fake-client.ts';
+import { RpcError } from '../src/protocol/messages.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 const calls = makeCalls(3);
 const server = createServer(fakeClient(calls));

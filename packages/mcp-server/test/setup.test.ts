@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
+import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
-import type { Environment } from '../src/setup/environment.ts';
 import { hosts, printConfig } from '../src/setup/print-config.ts';
 import { run } from '../src/setup/run.ts';
-import { version } from '../src/version.ts';
+import type { Environment } from '../src/setup/settings.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -40,8 +40,8 @@ describe('the command line', () => {
     [['--reveal', 'callers'], 'Did you mean caller?'],
     [['--port', '99999'], '--port must be a whole number'],
     [['--budget', '10'], '--budget must be a whole number'],
-    [['--resource', 'https://x.example'], 'go together'],
-    [['--print-config', 'clade'], '--print-config knows claude'],
+    [['--resource', 'https://x.example'], 'must be used together'],
+    [['--print-config', 'clade'], 'it knows claude'],
     [['serve'], 'Unexpected argument'],
   ])('refuses %j in one line', async (argv, text) => {
     const { code, out, log } = await execute(argv);
@@ -97,10 +97,12 @@ describe('--check', () => {
     const good = await execute(['--check'], env);
     expect(good).toMatchObject({ code: 0, log: '' });
     expect(good.out).toContain('ok     Listing calls works: the account has 12 calls');
-    expect(good.out).toContain('ok     SMS numbers works: 1 number');
+    expect(good.out).toContain('ok     Listing SMS numbers works: 1 number');
     const older = { ...env, CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 'real-token' };
     const both = await execute(['--check'], older);
-    expect(both.out, 'the listing takes the keys where calls take the token').toContain('SMS numbers works');
+    expect(both.out, 'the listing takes the keys where calls take the token').toContain(
+      'Listing SMS numbers works',
+    );
     server.next({ send: (_, response) => void response.writeHead(401).end() });
     const bad = await execute(['--check'], env);
     expect(bad.code).toBe(1);

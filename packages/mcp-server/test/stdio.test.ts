@@ -3,7 +3,7 @@ import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createServer, serveStdio } from '../src/index.ts';
-import { type FakeOptions, fakeClient } from './fake-client.ts';
+import { type FakeOptions, fakeClient } from './support/fake-client.ts';
 
 // For machines that do much else at the same time.
 vi.setConfig({ testTimeout: 60_000 });

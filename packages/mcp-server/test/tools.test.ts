@@ -3,8 +3,8 @@ import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { callTool, createServer } from '../src/index.ts';
-import { estimateTokens } from '../src/results/tokens.ts';
-import { fakeClient } from './fake-client.ts';
+import { estimateTokens } from '../src/results/table.ts';
+import { fakeClient } from './support/fake-client.ts';
 
 // For machines that do much else at the same time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -84,14 +84,14 @@ describe('list_calls', () => {
     const page = await list(createServer(fakeClient([huge]), { budget: 1000 }), { fields: 'all' });
     expect(page.rows).toHaveLength(1);
     expect(JSON.stringify(page.rows)).toContain('…(+');
-    expect(page.notes.join()).toContain('Left out for size');
+    expect(page.notes.join()).toContain('Left out to save space');
     expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1000);
   });
 
   it('says that nothing matches', async () => {
     const page = await list(createServer(fakeClient(calls)), { from: '2030-01-01' });
     expect(page).toMatchObject({
-      summary: 'No call matches. A wider from/to may.',
+      summary: 'No calls match. Try a wider from/to.',
       rows: [],
       first: 0,
       last: 0,
@@ -154,7 +154,7 @@ describe('the text of a result', () => {
 
   it('states zone and units where times and minutes appear', async () => {
     const plain = await list(createServer(fakeClient(calls)), {});
-    expect(plain.notes.join()).toContain('the API names no zone');
+    expect(plain.notes.join()).toContain('the API names no time zone');
     expect(plain.notes.join()).toContain('talk_minutes: minutes');
     const zoned = await list(createServer(fakeClient(calls), { timeZone: 'America/Chicago' }), {});
     expect(zoned.notes.join()).toContain('America/Chicago');
@@ -191,7 +191,7 @@ describe('count_calls', () => {
       source: 'content-range',
       filter: 'date_added:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00}',
     });
-    expect(String(structuredContent?.summary)).toContain('by the Content-Range header of a one-row list');
+    expect(String(structuredContent?.summary)).toContain('from the Content-Range header of a one-row list');
   });
 });
 
@@ -296,7 +296,7 @@ describe('list_sms_numbers', () => {
     ];
     const result = await callTool(createServer(fakeClient([], { smsNumbers })), 'list_sms_numbers');
     expect(result.structuredContent).toEqual({
-      summary: '1 SMS-enabled number.',
+      summary: '1 SMS number.',
       columns: ['number', 'sms_enabled', 'url'],
       rows: [['15555550100', '1', 'https://listener.example.com/in?key=…&a=…']],
       total: 1,

@@ -2,8 +2,7 @@ import { type Call, fields } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
-import { cleanText, cutText } from '../src/untrusted/clean.ts';
-import { fence } from '../src/untrusted/fence.ts';
+import { cleanText, cutText, fence } from '../src/text/untrusted.ts';
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 500) };
 const anyText = fc.oneof(

@@ -1,8 +1,9 @@
 import type { Version } from '@call-attribution/core';
+import { day, formatNaive, parseTime, second, type TypedTime } from '@call-attribution/core/time';
 import { type Clause, type Filter, FilterSyntaxError, parse, print } from '@call-attribution/query-dsl';
 import * as z from 'zod';
-import { argumentError } from './tool-error.ts';
-import { endOf, startOf } from './when.ts';
+import { ToolError } from '../text/failures.ts';
+import { extensionNotes } from '../text/notes.ts';
 
 const isMinutes = (value: number): boolean => value >= 0 && value <= 100_000;
 
@@ -24,31 +25,26 @@ export interface FilterArguments {
   readonly include_call_extensions?: boolean | undefined;
 }
 
-/** A filter ready to send, and what has to be said about it. */
+/** A filter that is ready to send, and the notes on it. */
 export interface ChosenFilter {
-  /** Canonical text; empty when every call is wanted. */
+  /** The canonical filter; empty when every call matches. */
   readonly text: string;
   readonly filter: Filter | undefined;
   readonly notes: readonly string[];
 }
 
-/** Makes the filter of a call, or says what is wrong with it and how to mend it. */
+/** Makes the filter of a call. Throws an error that says what is wrong and how to fix it. */
 export function chooseFilter(args: FilterArguments, version: Version): ChosenFilter {
   const { q, from, to, min_talk_minutes: minutes, include_call_extensions: extensions } = args;
-  const flat = [from, to, minutes, extensions].some((value) => value !== undefined);
-  if (q !== undefined && flat) {
-    throw argumentError(
-      'q was given together with from, to, min_talk_minutes or include_call_extensions.',
-      'Put everything into q, or leave q out.',
-    );
-  }
-  const notes: string[] = [];
-  const filter = q === undefined ? fromParts(args, version, notes) : fromText(q, version);
-  const withExtensions = filter.clauses.some((clause) => clause.kind === 'flag');
-  if (version === 'v3' && !withExtensions) {
-    notes.push('Call extensions are left out; include_call_extensions=true adds them.');
-  }
-  return { text: print(filter), filter: filter.clauses.length === 0 ? undefined : filter, notes };
+  const hasParts = [from, to, minutes, extensions].some((value) => value !== undefined);
+  if (q !== undefined && hasParts) throw new ToolError({ code: 'two_filters' });
+  const filter = q === undefined ? fromParts(args, version) : fromText(q, version);
+  const withExtensions = extensions === true || filter.clauses.some((clause) => clause.kind === 'flag');
+  return {
+    text: print(filter),
+    filter: filter.clauses.length === 0 ? undefined : filter,
+    notes: extensionNotes(version, withExtensions),
+  };
 }
 
 function fromText(q: string, version: Version): Filter {
@@ -57,24 +53,16 @@ function fromText(q: string, version: Version): Filter {
     return parse(q, { version });
   } catch (error) {
     if (!(error instanceof FilterSyntaxError)) throw error;
-    throw argumentError(`q does not parse. ${error.message}\n${error.frame}`, nextFor(error));
+    const { message, frame, suggestions } = error;
+    throw new ToolError({ code: 'invalid_filter', message, frame, suggestion: suggestions[0] });
   }
 }
 
-function nextFor(error: FilterSyntaxError): string {
-  const [suggestion] = error.suggestions;
-  const hint = suggestion === undefined ? '' : `Try "${suggestion}". `;
-  return `${hint}check_filter explains q and mends what it can; calls://filters has the grammar.`;
-}
-
-function fromParts(args: FilterArguments, version: Version, notes: string[]): Filter {
+function fromParts(args: FilterArguments, version: Version): Filter {
   const start = args.from === undefined ? undefined : startOf('from', args.from);
   const end = args.to === undefined ? undefined : endOf('to', args.to);
   if (start !== undefined && end !== undefined && start >= end) {
-    throw argumentError(
-      `The range is empty: it starts at ${start} and ends before ${end}.`,
-      'Give a "to" after "from".',
-    );
+    throw new ToolError({ code: 'empty_range', start, end });
   }
   const clauses: Clause[] = [];
   if (start !== undefined || end !== undefined) {
@@ -86,13 +74,31 @@ function fromParts(args: FilterArguments, version: Version, notes: string[]): Fi
     });
   }
   if (args.min_talk_minutes !== undefined) {
-    // The API counts in tenths of a minute. Up, since a shorter call is not at least as long as was asked.
+    // The API counts in tenths of a minute. Rounded up, so that no shorter call matches.
     const text = String(Math.ceil(Number((args.min_talk_minutes * 10).toFixed(6))) / 10);
     clauses.push({ kind: 'range', field: 'talk_minutes', lower: { text, inclusive: true }, upper: null });
   }
-  if (args.include_call_extensions === true) {
-    if (version === 'v3') clauses.push({ kind: 'flag', field: 'inc_gce' });
-    else notes.push('v2 of the API has no switch for call extensions; it lists them anyway.');
+  if (args.include_call_extensions === true && version === 'v3') {
+    clauses.push({ kind: 'flag', field: 'inc_gce' });
   }
   return { clauses };
+}
+
+function readTime(argument: string, text: string): TypedTime {
+  const time = parseTime(text);
+  // The API counts in seconds: it would cut off a fraction and match more calls than the agent meant.
+  if (time !== null && time.millis % second === 0) return time;
+  const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text.trim());
+  throw new ToolError({ code: 'invalid_time', argument, hasZone });
+}
+
+/** The first moment of a start, as the API writes times. */
+function startOf(argument: string, text: string): string {
+  return formatNaive(readTime(argument, text).millis);
+}
+
+/** The first moment after an end: a day is included as a whole, so its end is the start of the next day. */
+function endOf(argument: string, text: string): string {
+  const { millis, isWholeDay } = readTime(argument, text);
+  return formatNaive(isWholeDay ? millis + day : millis);
 }

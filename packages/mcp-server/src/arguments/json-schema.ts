@@ -15,12 +15,12 @@ const order = [
   'additionalProperties',
 ];
 
-/** Limits on lengths are enforced, but a model is better off with the tokens they would cost it. */
-const unsaid = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames']);
+/** Limits on lengths are enforced, but writing them into the schemas would only cost a model tokens. */
+const omitted = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames']);
 
 /**
- * Writes a schema the way every host takes it: no `$schema` stamp (several hosts refuse the draft they do not
- * know), no reference, no alternative at the root, and keys in a fixed order so that caches and snapshots hold.
+ * Writes a schema that every host accepts: no `$schema` (several hosts refuse a draft they do not know), no
+ * references, no alternatives at the root, and keys in a fixed order so that caches and snapshots hold.
  */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const {
@@ -40,19 +40,19 @@ function tidy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const rank = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length);
   const entries = Object.entries(value)
-    .filter(([key, each]) => !unsaid.has(key) && !isSafeIntegerLimit(key, each) && !isEmptySchema(key, each))
+    .filter(([key, each]) => !omitted.has(key) && !isSafeIntegerLimit(key, each) && !isEmptySchema(key, each))
     .sort((a, b) => rank(a[0]) - rank(b[0]));
   return Object.fromEntries(
     entries.map(([key, each]) => [key, key === 'properties' ? mapValues(each as object, tidy) : tidy(each)]),
   );
 }
 
-/** zod states the range of safe integers, which tells a model nothing. */
+/** zod writes the range of safe integers, which is of no use to a model. */
 function isSafeIntegerLimit(key: string, value: unknown): boolean {
   return /^(?:minimum|maximum)$/.test(key) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
 }
 
-/** `additionalProperties: {}` is what holds without it. `items: {}` stays: some hosts want each list to say it. */
+/** `additionalProperties: {}` is the default. `items: {}` stays: some hosts require it for every list. */
 function isEmptySchema(key: string, value: unknown): boolean {
   return (
     key === 'additionalProperties' && typeof value === 'object' && Object.keys(value as object).length === 0

@@ -1,43 +1,45 @@
 import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
-import { cleanText, cutText } from '../untrusted/clean.ts';
-import { argumentError } from './tool-error.ts';
+import { ToolError } from '../text/failures.ts';
 
 /**
- * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so
- * lists may also come as JSON text or as comma-separated text, and numbers and booleans as text. Unknown names are refused.
+ * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists
+ * may also be JSON strings or comma-separated strings, and numbers and booleans may be strings. Unknown names are refused.
  */
 export function readArguments<Shape extends z.ZodRawShape>(
   tool: string,
   input: z.ZodObject<Shape>,
   given: unknown,
 ): z.output<z.ZodObject<Shape>> {
-  const raw = typeof given === 'string' ? parseObject(given) : (given ?? {});
-  const names = Object.keys(input.shape);
-  const accepted = names.length === 0 ? `${tool} takes no arguments.` : `${tool} takes: ${names.join(', ')}.`;
-  if (!isObject(raw)) throw argumentError('The arguments must be one JSON object.', accepted);
+  const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
+  const accepted = Object.keys(input.shape);
+  if (!isObject(raw)) throw new ToolError({ code: 'not_an_object', tool, accepted });
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
     const field = Object.hasOwn(input.shape, name) ? (input.shape[name] as z.ZodType) : undefined;
     if (!field) {
-      const meant = nearest(name, names);
-      const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-      throw argumentError(`There is no argument "${shorten(name)}".${hint}`, accepted);
+      const meant = nearest(name, accepted);
+      throw new ToolError({ code: 'unknown_argument', name, nearest: meant, tool, accepted });
     }
-    // Some hosts send null or empty text for everything that was left out.
+    // Some hosts send null or an empty string for everything that was left out.
     if (value !== null && value !== undefined && value !== '') values[name] = lenient(field, value);
   }
   const parsed = input.safeParse(values);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue?.path.length ? `"${issue.path.join('.')}": ` : '';
-  throw argumentError(`${where}${issue?.message ?? 'not valid'}`, accepted);
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new ToolError({
+    code: 'invalid_argument',
+    path,
+    reason: issue?.message ?? 'not valid',
+    tool,
+    accepted,
+  });
 }
 
-const shorten = (text: string): string => cutText(cleanText(text), 60);
-
-function parseObject(text: string): unknown {
+/** The value of a JSON string, or the string itself. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -45,13 +47,14 @@ function parseObject(text: string): unknown {
   }
 }
 
-/** The type under optional and default wrappers. */
+/** The type inside optional and default wrappers. */
 function inner(field: z.ZodType): z.ZodType {
   let type = field;
   while (type instanceof z.ZodOptional || type instanceof z.ZodDefault) type = type.unwrap() as z.ZodType;
   return type;
 }
 
+/** Converts a string to the type that the schema expects, where that is unambiguous. */
 function lenient(field: z.ZodType, value: unknown): unknown {
   const type = inner(field);
   if (type instanceof z.ZodArray) return toList(value);
@@ -66,7 +69,7 @@ function toList(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
   if (text.startsWith('[')) {
-    const parsed = parseObject(text);
+    const parsed = parseJson(text);
     if (Array.isArray(parsed)) return parsed;
   }
   return text

@@ -1,7 +1,6 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import { argumentError } from '../arguments/tool-error.ts';
-import { cleanText, cutText } from '../untrusted/clean.ts';
+import { ToolError } from '../text/failures.ts';
 
 const summary: Readonly<Record<Version, readonly string[]>> = {
   v3: [
@@ -36,7 +35,7 @@ const summary: Readonly<Record<Version, readonly string[]>> = {
   ],
 };
 
-/** Names of field groups that `fields` accepts beside field names. */
+/** Names of field groups that `fields` accepts besides field names. */
 export const fieldGroups = [
   'summary',
   'timing',
@@ -49,27 +48,27 @@ export const fieldGroups = [
   'all',
 ] as const;
 
-/** The fields a version of the API has. */
+/** The fields that a version of the API has. */
 export function fieldsOf(all: readonly FieldSpec[], version: Version): readonly FieldSpec[] {
   return all.filter((spec) => spec[version] !== null && spec.type !== 'null');
 }
 
 /**
- * The fields that a list of group and field names stands for, each once, in the order asked. Names of the other
- * version are understood. The id of the call always comes first: without it a row cannot be looked up.
+ * Turns names of fields and groups into fields, each once, in the order of the names. Names of the other version are
+ * understood. The id of the call always comes first: without it a row cannot be looked up.
  */
 export function selectFields(
   all: readonly FieldSpec[],
   version: Version,
-  asked: readonly string[] = ['summary'],
+  names: readonly string[] = ['summary'],
 ): readonly FieldSpec[] {
   const available = fieldsOf(all, version);
-  const chosen = new Map<string, FieldSpec>();
+  const selected = new Map<string, FieldSpec>();
   const add = (spec: FieldSpec | undefined): void => {
-    if (spec) chosen.set(spec.name, spec);
+    if (spec) selected.set(spec.name, spec);
   };
   add(available.find((spec) => spec.name === 'sid'));
-  for (const name of asked.length === 0 ? ['summary'] : asked) {
+  for (const name of names.length === 0 ? ['summary'] : names) {
     const wanted = name.trim().toLowerCase();
     if (wanted === 'all') available.forEach(add);
     else if (wanted === 'summary') for (const each of summary[version]) add(findField(available, each));
@@ -77,16 +76,16 @@ export function selectFields(
       available.filter((spec) => spec.group === wanted).forEach(add);
     else add(findField(available, wanted) ?? unknownField(all, available, version, name));
   }
-  return [...chosen.values()];
+  return [...selected.values()];
 }
 
-/** One field by name, or an error that names the nearest. */
+/** One field by name. Throws an error that names the nearest when there is none. */
 export function selectField(all: readonly FieldSpec[], version: Version, name: string): FieldSpec {
   const available = fieldsOf(all, version);
   return findField(available, name.trim().toLowerCase()) ?? unknownField(all, available, version, name);
 }
 
-/** The field of this name, under its own, its v2 or an alias name. */
+/** The field with this name: its own, the one in v2 or v3, or an alias. */
 function findField(specs: readonly FieldSpec[], name: string): FieldSpec | undefined {
   return (
     specs.find((spec) => spec.name === name) ??
@@ -100,11 +99,10 @@ function unknownField(
   version: Version,
   name: string,
 ): never {
-  const shown = cutText(cleanText(name), 60);
-  const next = `Use field names or the groups ${fieldGroups.join(', ')}. The resource calls://fields lists every field.`;
+  const groups = fieldGroups;
   if (findField(all, name.trim().toLowerCase())) {
-    throw argumentError(`The field "${shown}" does not exist in ${version} of the API.`, next);
+    throw new ToolError({ code: 'field_of_other_version', name, version, groups });
   }
   const meant = nearest(name, [...fieldGroups, ...available.map((spec) => spec.name)]);
-  throw argumentError(`There is no field "${shown}".${meant ? ` Did you mean "${meant}"?` : ''}`, next);
+  throw new ToolError({ code: 'unknown_field', name, nearest: meant, groups });
 }

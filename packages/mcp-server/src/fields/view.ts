@@ -1,15 +1,13 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
-import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/classes.ts';
-import type { Pseudonymize } from '../privacy/pseudonym.ts';
+import { canonical, isRevealed, maskingOf, type Pseudonymize, type Reveal } from '../privacy/masks.ts';
 import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
-import { cleanText, cutText } from '../untrusted/clean.ts';
-import { fence } from '../untrusted/fence.ts';
+import { cleanText, cutText, fence } from '../text/untrusted.ts';
 
-/** A value as an agent gets it. */
+/** A value as an agent sees it. */
 export type Cell = string | number | null;
 
-/** Characters of a value that are read at all. No text is shown to a tenth of this; some senders are hostile. */
+/** Most characters of a value that are read at all: some senders are hostile, and far less than this is ever shown. */
 const longestRead = 20_000;
 
 /** How records are shown. */
@@ -21,7 +19,7 @@ export interface ViewOptions {
 /** Shows the fields of one record: personal data masked, visitor text cleaned and fenced, numbers as numbers. */
 export type RecordView = (call: Call, specs: readonly FieldSpec[], textLimit: number) => Cell[];
 
-/** Makes the view. `all` is the whole field table: personal fields that are not shown are still taken out of texts. */
+/** Makes the view. `all` is the whole field table: personal values are masked in texts even when their own field is not shown. */
 export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: ViewOptions): RecordView {
   const personal = all.filter((spec) => spec.personal);
   const pseudonym = (kind: string, value: string): string => pseudonymize(kind, canonical(kind, value));
@@ -47,7 +45,7 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
     return specs.map((spec) => {
       const value = read(call, spec.name);
       if (value === null || value === undefined || value === '') return null;
-      // A server that sends a number where the table says text changes nothing about what may be shown.
+      // A server may send a number where the table says string; that changes nothing about what may be shown.
       const sent = String(value).slice(0, longestRead);
       if (spec.personal) {
         const { revealedBy, kind } = maskingOf(spec.name);
@@ -56,13 +54,13 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       const text = cleanText(sent);
       if (spec.values?.includes(text)) return isNumeric(spec) ? asNumber(text) : text;
       if (forms[spec.type]?.(text)) return isNumeric(spec) ? asNumber(text) : text;
-      // The key of the record and the account's own number are needed as they are.
+      // The id of the record and the account's own number are needed as they are.
       if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
       known ??= knownValues(call);
       const scrub = isId(spec) && idForm.test(text) ? scrubOwnPhones : scrubText;
       const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
       const cut = cutText(safe, textLimit);
-      // A click id is copied from the visitor's address: where it is no id, it is the visitor's text.
+      // A click id is copied from the visitor's URL: when it is not an id, it is the visitor's text.
       const isForeign = spec.visitorText || (isId(spec) && !idForm.test(text));
       return isForeign ? fence(cut) : cut;
     });
@@ -75,7 +73,7 @@ function read(call: Call, name: string): unknown {
 
 const isDateTime = (text: string): boolean => !Number.isNaN(parseNaive(text));
 
-/** Does a value have the form of its type? Such values are never personal data. */
+/** Tells whether a value has the form of its type. Such a value is never personal data. */
 const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolean>>> = {
   integer: (text) => /^-?\d{1,15}$/.test(text),
   'integer-string': (text) => /^-?\d{1,15}$/.test(text),
@@ -84,7 +82,7 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolea
   'datetime-tenths': isDateTime,
 };
 
-/** Ids may look like phone numbers, so they are only searched for those of the record itself. */
+/** Ids may look like phone numbers, so only the record's own numbers are masked in them. */
 const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
 
 function isId(spec: FieldSpec): boolean {

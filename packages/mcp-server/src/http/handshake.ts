@@ -1,20 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
-import { rpcCodes } from '../protocol/errors.ts';
-import type { Front } from '../protocol/front.ts';
-import { idOf, isNotification, isObject, isRequest, type RpcRequest } from '../protocol/messages.ts';
-import { openReply, sendError, sendJson } from './reply.ts';
+import {
+  idOf,
+  isNotification,
+  isObject,
+  isRequest,
+  type RpcRequest,
+  rpcCodes,
+} from '../protocol/messages.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { openReply, sendError, sendJson } from './json.ts';
 
-/** Most messages in one batch, which only the 2025-03-26 revision has. */
+/** Most messages in one batch. Only the 2025-03-26 revision has batches. */
 const maxBatch = 50;
 
 /**
- * Answers a POST of the revisions that begin with `initialize`, without a session: each request gets a new SDK
- * server, joined to it in memory. That spares the detour over web streams that the SDK's own HTTP transport takes.
+ * Handles a POST of the revisions that begin with `initialize`, without a session: each request gets a new SDK
+ * server, connected in memory. This avoids the web streams of the SDK's own HTTP transport.
  */
 export async function serveHandshake(
-  front: Front,
+  server: ProtocolServer,
   body: unknown,
   request: IncomingMessage,
   response: ServerResponse,
@@ -36,23 +42,23 @@ export async function serveHandshake(
   }
   const messages = Array.isArray(body) ? body : [body];
   if (messages.length === 0 || messages.length > maxBatch || !messages.every(isMessage)) {
-    refuse(400, `Invalid Request: expected a JSON-RPC 2.0 message, or at most ${maxBatch} in a batch.`);
+    refuse(400, `Invalid Request: expected a JSON-RPC 2.0 message, or a batch of at most ${maxBatch}.`);
     return;
   }
   const requests = messages.filter(isRequest);
   if (requests.length === 0) {
     response.writeHead(202).end();
   } else if (Array.isArray(body)) {
-    // Each request of the batch listens for the client to hang up.
+    // Each request of the batch listens for the client to disconnect.
     response.setMaxListeners(maxBatch + 10);
-    const answers = await Promise.all(requests.map((each) => answerOne(front, each, response)));
-    if (!response.destroyed) sendJson(response, 200, answers);
+    const results = await Promise.all(requests.map((each) => handleOne(server, each, response)));
+    if (!response.destroyed) sendJson(response, 200, results);
   } else {
     const only = requests[0] as RpcRequest;
     const meta = only.params?._meta;
     const reply = openReply(response, isObject(meta) && meta.progressToken !== undefined);
-    const answer = await answerOne(front, only, response, reply.notify);
-    if (answer) reply.finish(answer);
+    const result = await handleOne(server, only, response, reply.notify);
+    if (result) reply.finish(result);
   }
 }
 
@@ -62,17 +68,17 @@ function isMessage(value: unknown): boolean {
   );
 }
 
-/** Runs one request through a new SDK server. Hanging up closes that server, which aborts the call. */
-async function answerOne(
-  front: Front,
+/** Runs one request through a new SDK server. When the client disconnects, the server closes, which aborts the call. */
+async function handleOne(
+  server: ProtocolServer,
   request: RpcRequest,
   response: ServerResponse,
   notify?: (message: object) => void,
 ): Promise<object | undefined> {
-  const server = front.connect();
+  const connection = server.connect();
   return new Promise((resolve, reject) => {
     const onClose = (): void => {
-      void server.close();
+      void connection.close();
       resolve(undefined);
     };
     const transport: Transport = {
@@ -87,10 +93,10 @@ async function answerOne(
         }
         response.off('close', onClose);
         resolve(message);
-        void server.close();
+        void connection.close();
       },
     };
     response.once('close', onClose);
-    server.connect(transport).then(() => transport.onmessage?.(request as JSONRPCMessage), reject);
+    connection.connect(transport).then(() => transport.onmessage?.(request as JSONRPCMessage), reject);
   });
 }

@@ -1,45 +1,48 @@
-/** How the HTTP endpoint lets clients in. */
+/** How the HTTP endpoint authenticates clients. */
 export interface HttpAuth {
-  /** The bearer token a client must send. It is this server's own, never a key of the call-attribution API. */
+  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
   readonly token?: string;
-  /** Judges a token instead, for instance against an authorization server. It must check the audience too. */
+  /** Verifies a token, for instance with an authorization server. It must check the audience too. */
   readonly verify?: (token: string) => Promise<boolean>;
-  /** Publishes OAuth protected-resource metadata (RFC 9728) for clients that look for where to get a token. */
+  /** Publishes OAuth protected-resource metadata (RFC 9728), so that clients know where to get a token. */
   readonly metadata?: {
-    /** This endpoint's public URL, the token's audience. */
+    /** The public URL of this endpoint, which is the audience of the token. */
     readonly resource: string;
+    /** URLs of the servers that issue tokens. */
     readonly authorizationServers: readonly string[];
+    /** Scopes that a token can have. */
     readonly scopes?: readonly string[];
   };
 }
 
-/** Options of `serveHttp`. */
+/** Where and how `serveHttp` listens. */
 export interface HttpOptions {
-  /** Default 3000; 0 takes a free one. */
+  /** Default 3000; 0 picks a free one. */
   readonly port?: number;
-  /** Default `127.0.0.1`. Any other address than a loopback one needs `auth`. */
+  /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
   readonly host?: string;
   /** Path of the endpoint. Default `/mcp`. */
   readonly path?: string;
-  /** Host names taken in the `Host` header, next to the loopback names. */
+  /** Host names to accept in the `Host` header, besides those of loopback. */
   readonly allowedHosts?: readonly string[];
-  /** Origins taken in the `Origin` header, next to pages on loopback hosts. */
+  /** Origins to accept in the `Origin` header, besides pages on loopback hosts. */
   readonly allowedOrigins?: readonly string[];
+  /** How clients prove who they are. Default: anyone on this machine may connect. */
   readonly auth?: HttpAuth;
   /** Largest request body in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** Keeps a session per client for the revisions that have them. Default: stateless. */
+  /** Keeps a session per client for the revisions that have sessions. Default: stateless. */
   readonly sessions?: boolean | SessionOptions;
-  /** Milliseconds that calls under way get when the server stops. Default 5000. */
+  /** Milliseconds that running calls get to finish when the server stops. Default 5000. */
   readonly graceMs?: number;
 }
 
-/** Limits of the session mode. */
+/** Limits on sessions. */
 export interface SessionOptions {
-  /** Most sessions at a time; beyond it the longest idle one is ended. Default 200. */
+  /** Most sessions at a time; one more ends the session that has been idle longest. Default 200. */
   readonly max?: number;
   /** Milliseconds after which an idle session ends. Default 30 minutes. */
   readonly idleMs?: number;
-  /** Milliseconds now; for tests. */
+  /** Returns the current time in milliseconds. Default `Date.now`. */
   readonly now?: () => number;
 }

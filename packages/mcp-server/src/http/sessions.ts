@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Front } from '../protocol/front.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { sendError } from './json.ts';
 import type { SessionOptions } from './options.ts';
-import { sendError } from './reply.ts';
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
@@ -12,14 +12,14 @@ interface Session {
   lastUsed: number;
 }
 
-/** The sessions of the revisions that have them. */
+/** The sessions of an endpoint. */
 export interface Sessions {
   handle(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps one SDK server per session, on the SDK's own transport. */
-export function createSessions(front: Front, options: SessionOptions = {}): Sessions {
+/** Keeps one SDK server per session, with the SDK's own transport. */
+export function createSessions(server: ProtocolServer, options: SessionOptions = {}): Sessions {
   const { max = 200, idleMs = 30 * 60_000, now = Date.now } = options;
   const sessions = new Map<string, Session>();
 
@@ -36,16 +36,16 @@ export function createSessions(front: Front, options: SessionOptions = {}): Sess
   };
   const begin = async (): Promise<StreamableHTTPServerTransport> => {
     await endIdle();
-    const server = front.connect();
+    const connection = server.connect();
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, close: () => server.close(), lastUsed: now() });
+        sessions.set(id, { transport, close: () => connection.close(), lastUsed: now() });
       },
       onsessionclosed: (id) => void end(id),
     });
-    // The SDK's class declares its callbacks in a way that exact optional types refuse.
-    await server.connect(transport as unknown as Parameters<typeof server.connect>[0]);
+    // The SDK declares its callbacks in a way that exactOptionalPropertyTypes refuses.
+    await connection.connect(transport as unknown as Parameters<typeof connection.connect>[0]);
     return transport;
   };
 
@@ -61,7 +61,7 @@ export function createSessions(front: Front, options: SessionOptions = {}): Sess
         const status = id === undefined ? 400 : 404;
         const message =
           id === undefined
-            ? 'Bad Request: Mcp-Session-Id is missing.'
+            ? 'Bad Request: the Mcp-Session-Id header is missing.'
             : 'Session not found: initialize again.';
         sendError(response, status, { code: -32001, message });
         return;

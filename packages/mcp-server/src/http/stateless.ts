@@ -1,28 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RpcError, rpcCodes, toRpcError } from '../protocol/errors.ts';
-import type { Front } from '../protocol/front.ts';
-import { errorResponse, idOf, isObject, isRequest, type RpcRequest } from '../protocol/messages.ts';
-import { metaKeys } from '../protocol/revision.ts';
-import { answerStateless, checkMeta, checkVersion, findHandler } from '../protocol/stateless.ts';
-import { openReply, sendJson } from './reply.ts';
+import {
+  errorResponse,
+  idOf,
+  isObject,
+  isRequest,
+  RpcError,
+  type RpcRequest,
+  rpcCodes,
+  toRpcFailure,
+} from '../protocol/messages.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { checkMeta, checkVersion, findHandler, handleStateless, metaKeys } from '../protocol/stateless.ts';
+import { openReply, sendJson } from './json.ts';
 
-const named = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** Methods whose requests repeat the name of what they use in a header. */
+const namedMethods = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-/** Statuses of errors found before a handler runs. Errors of the handler itself come with 200, but for one. */
+/** HTTP status by error code. Other errors have 400 before a handler runs, and 200 after. */
 const statuses = new Map<number, number>([
   [rpcCodes.methodNotFound, 404],
   [rpcCodes.missingClientCapability, 400],
 ]);
 
-/** Answers a POST of the stateless revision. */
+/** Handles a POST of the stateless revision. */
 export async function serveStateless(
-  front: Front,
+  server: ProtocolServer,
   message: unknown,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (!isRequest(message)) {
-    // The only notification clients have is a cancellation, and over HTTP hanging up says that.
+    // The only notification that clients send is a cancellation, and over HTTP they cancel by disconnecting.
     if (isObject(message) && typeof message.method === 'string' && !('id' in message)) {
       response.writeHead(202).end();
       return;
@@ -39,10 +47,10 @@ export async function serveStateless(
     checkHeaders(message, meta, request);
     checkVersion(meta);
     checkNames(message, request);
-    findHandler(front.definition, message.method);
+    findHandler(server.definition, message.method);
   } catch (error) {
-    const answer = toRpcError(error, front.definition.onInternalError);
-    sendJson(response, statuses.get(answer.code) ?? 400, errorResponse(message.id, answer));
+    const failure = toRpcFailure(error, server.definition.onInternalError);
+    sendJson(response, statuses.get(failure.code) ?? 400, errorResponse(message.id, failure));
     return;
   }
   const controller = new AbortController();
@@ -54,11 +62,11 @@ export async function serveStateless(
     response,
     meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined,
   );
-  const answer = await answerStateless(front.definition, message, {
+  const result = await handleStateless(server.definition, message, {
     signal: controller.signal,
     notify: (method, params) => reply.notify({ jsonrpc: '2.0', method, params }),
   });
-  reply.finish(answer, statuses.get(answer.error?.code ?? 0) ?? 200);
+  reply.finish(result, statuses.get(result.error?.code ?? 0) ?? 200);
 }
 
 function mismatch(name: string): RpcError {
@@ -75,13 +83,13 @@ function checkHeaders(message: RpcRequest, meta: Record<string, unknown>, reques
 }
 
 function checkNames(message: RpcRequest, request: IncomingMessage): void {
-  if (!named.has(message.method)) return;
+  if (!namedMethods.has(message.method)) return;
   const name = message.method === 'resources/read' ? message.params?.uri : message.params?.name;
   const header = request.headers['mcp-name'];
   if (typeof header !== 'string' || decodeHeader(header) !== name) throw mismatch('Mcp-Name');
 }
 
-/** Header values that are not plain ASCII come as `=?base64?...?=`. */
+/** Decodes a header value. One that is not plain ASCII is sent as `=?base64?...?=`. */
 function decodeHeader(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;

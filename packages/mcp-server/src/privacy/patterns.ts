@@ -1,10 +1,10 @@
-// What personal data looks like inside addresses, titles and free text. When in doubt a value is masked.
+// What personal data looks like inside URLs, titles and free text. When in doubt, a value is masked.
 
 const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
 const ipv6 =
   /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?::?[0-9a-f]{1,4}){0,6}(?![\w:])|(?<![\w:])::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}(?![\w:])/gi;
-// A number with a plus or with separators in it.
+// A number with a plus or with separators.
 const spelledPhone =
   /(?<![\p{L}\p{N}])(?:\+|00)?\(?\d{1,4}\)?(?:[\s().\-/]{1,3}\d{2,5}){1,5}(?![\p{L}\p{N}])/gu;
 const plusPhone = /\+\d{8,15}(?!\d)/g;

@@ -1,6 +1,6 @@
 import { replacePatterns } from './patterns.ts';
 
-/** Personal values of one record that must not show up in its other fields. */
+/** A personal value of a record, which must not show up in its other fields. */
 export interface KnownValue {
   readonly kind: string;
   readonly value: string;
@@ -10,17 +10,17 @@ type Replace = (kind: string, value: string) => string;
 
 const gap = (most: number): string => `[^\\p{L}\\p{N}]{0,${most}}`;
 
-/** Spellings of a phone number with anything but letters and digits between its digits. */
+/** Matches a phone number with anything but letters and digits between its digits. */
 function phonePattern(value: string, text: string): RegExp | undefined {
   const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
   // Building the pattern costs far more than seeing that it cannot match.
   if (digits.length < 7 || !text.replace(/\D/g, '').includes(digits)) return undefined;
   const spelled = `(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}`;
-  // Ten digits are nobody else's by chance, so they are found inside longer numbers too.
+  // Ten equal digits are hardly chance, so they are found inside longer numbers too.
   return new RegExp(digits.length < 10 ? `(?<!\\p{N})${spelled}(?!\\p{N})` : spelled, 'gu');
 }
 
-/** The words of a name or an address, with anything but words between them. */
+/** Matches the words of a name or an address, with anything but words between them. */
 function wordPattern(value: string, text: string): RegExp | undefined {
   const words = value.normalize('NFKC').match(/[\p{L}\p{M}\p{N}]+/gu);
   if (words === null || words.join('').length < 2) return undefined;
@@ -29,7 +29,7 @@ function wordPattern(value: string, text: string): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,4}')}(?![\\p{L}\\p{N}])`, 'giu');
 }
 
-/** A value as it is, and as addresses and logins write it: without the marks on its letters. */
+/** A value as it is, and as URLs and logins spell it: without accents. */
 function spellings(kind: string, value: string): readonly string[] {
   if (kind === 'phone' || /^[\0-\x7F]*$/.test(value)) return [value];
   const bare = value
@@ -52,7 +52,7 @@ function replaceKnown(text: string, known: readonly KnownValue[], replace: Repla
   return result;
 }
 
-/** Takes only the phone numbers of the record itself out of a text: for ids, which look like phone numbers often enough. */
+/** Masks only the record's own phone numbers: for ids, which often look like phone numbers. */
 export function scrubOwnPhones(text: string, known: readonly KnownValue[], replace: Replace): string {
   return replaceKnown(
     text,
@@ -72,8 +72,8 @@ function decodeOnce(text: string): string {
 }
 
 /**
- * Takes personal data out of an address, a title or free text. Percent-encoded text is looked through as well, also
- * when it is encoded twice; the text is only shown decoded when something in it had to go.
+ * Masks personal data in a URL, a title or free text. Looks through percent-encoding too, even when it was applied
+ * twice; the text is shown decoded only when something in it was masked.
  */
 export function scrubText(text: string, known: readonly KnownValue[], replace: Replace): string {
   const scrub = (plain: string): string => replacePatterns(replaceKnown(plain, known, replace), replace);

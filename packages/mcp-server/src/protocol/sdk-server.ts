@@ -11,7 +11,7 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { RequestContext, ServerDefinition } from './definition.ts';
-import { toRpcError } from './errors.ts';
+import { toRpcFailure } from './messages.ts';
 
 const schemas = {
   'tools/list': ListToolsRequestSchema,
@@ -24,8 +24,8 @@ const schemas = {
   'completion/complete': CompleteRequestSchema,
 } as const;
 
-// The SDK would build a JSON Schema compiler for each server, only to check elicitation answers.
-// This server asks its user nothing, so it goes without.
+// The SDK would build a JSON Schema compiler for each server, only to validate what users enter (elicitation).
+// This server requests no input from users, so it needs none.
 const noElicitation = {
   getValidator() {
     return () => ({
@@ -36,7 +36,7 @@ const noElicitation = {
   },
 };
 
-/** One SDK server over the handlers of a definition, for the revisions that begin with `initialize`. */
+/** Makes an SDK server over the handlers of a definition, for the revisions that begin with `initialize`. */
 export function buildSdkServer(definition: ServerDefinition): Server {
   const server = new Server(definition.info, {
     capabilities: definition.capabilities,
@@ -51,7 +51,7 @@ export function buildSdkServer(definition: ServerDefinition): Server {
       const context: RequestContext = {
         signal: extra.signal,
         notify(method, params) {
-          // A client that went away between two notifications is no reason to fail the call.
+          // A client that disconnects between two notifications must not fail the call.
           extra.sendNotification({ method, params } as never).catch(() => undefined);
         },
         clientCapabilities: server.getClientCapabilities() ?? {},
@@ -60,13 +60,25 @@ export function buildSdkServer(definition: ServerDefinition): Server {
       try {
         return await handler(request.params ?? {}, context);
       } catch (error) {
-        const { code, message, data } = toRpcError(error, definition.onInternalError);
+        const { code, message, data } = toRpcFailure(error, definition.onInternalError);
         const failure = new McpError(code, message, data);
-        // The SDK puts the code into the text as well; the code has its own member.
+        // The SDK also puts the code into the message; the code has its own member.
         failure.message = message;
         throw failure;
       }
     });
   }
   return server;
+}
+
+/** What a transport serves: one definition for the stateless revision, and SDK servers for the older ones. */
+export interface ProtocolServer {
+  readonly definition: ServerDefinition;
+  /** A new SDK server, for one connection, session or request. */
+  connect(): Server;
+}
+
+/** Serves a definition in both families of revisions. */
+export function createProtocolServer(definition: ServerDefinition): ProtocolServer {
+  return { definition, connect: () => buildSdkServer(definition) };
 }

@@ -1,9 +1,22 @@
 import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
-import { RpcError, rpcCodes, toRpcError } from './errors.ts';
-import { isObject, type RpcRequest, type RpcResponse } from './messages.ts';
-import { metaKeys, statelessRevisions } from './revision.ts';
+import { isObject, RpcError, type RpcRequest, type RpcResponse, rpcCodes, toRpcFailure } from './messages.ts';
 
-/** How long clients may keep a cacheable result: the definitions only change with a new version. */
+// The revision without sessions: each request carries its version and the client's capabilities.
+
+const revision = '2026-07-28';
+
+/** Versions that are served without an `initialize` handshake. */
+const supportedVersions: readonly string[] = [revision];
+
+/** Keys of `_meta` that the stateless revision defines. */
+export const metaKeys = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+} as const;
+
+/** How long clients may cache a result: the definitions only change with a new version of this package. */
 const cacheMs = 300_000;
 
 const cacheable = new Set([
@@ -15,6 +28,18 @@ const cacheable = new Set([
   'server/discover',
 ]);
 
+/**
+ * Says which family of revisions a message belongs to. It is stateless when its `_meta` or its header says so, or
+ * when its method only exists there.
+ */
+export function isStatelessMessage(message: unknown, versionHeader?: string): boolean {
+  if (versionHeader !== undefined && versionHeader >= revision) return true;
+  if (!isObject(message)) return false;
+  if (message.method === 'server/discover' || message.method === 'subscriptions/listen') return true;
+  const meta = isObject(message.params) ? message.params._meta : undefined;
+  return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
+}
+
 /** Checks the `_meta` that each request of the stateless revision must carry. */
 export function checkMeta(request: RpcRequest): Record<string, unknown> {
   const meta = request.params?._meta;
@@ -22,24 +47,24 @@ export function checkMeta(request: RpcRequest): Record<string, unknown> {
   if (!isObject(meta) || typeof version !== 'string' || !isObject(meta[metaKeys.clientCapabilities])) {
     throw new RpcError(
       rpcCodes.invalidParams,
-      `Invalid params: params._meta must carry "${metaKeys.protocolVersion}" (text) and "${metaKeys.clientCapabilities}" (object).`,
+      `Invalid params: params._meta must have "${metaKeys.protocolVersion}" (a string) and "${metaKeys.clientCapabilities}" (an object).`,
     );
   }
   return meta;
 }
 
-/** Refuses a version that this server does not speak without a handshake, and names those it does. */
+/** Refuses a version that this server does not support without a handshake, and names those it does. */
 export function checkVersion(meta: Record<string, unknown>): void {
   const requested = String(meta[metaKeys.protocolVersion]);
-  if (!statelessRevisions.includes(requested)) {
+  if (!supportedVersions.includes(requested)) {
     throw new RpcError(rpcCodes.unsupportedVersion, 'Unsupported protocol version', {
-      supported: statelessRevisions,
+      supported: supportedVersions,
       requested,
     });
   }
 }
 
-/** The handler of a method, or a method-not-found error. Methods of the handshake era do not exist here. */
+/** The handler of a method. Methods of the handshake revisions do not exist here. */
 export function findHandler(definition: ServerDefinition, method: string): MethodHandler {
   if (method === 'server/discover') return async () => discover(definition);
   const handler = Object.hasOwn(definition.handlers, method) ? definition.handlers[method] : undefined;
@@ -49,17 +74,17 @@ export function findHandler(definition: ServerDefinition, method: string): Metho
 
 function discover(definition: ServerDefinition): Record<string, unknown> {
   return {
-    supportedVersions: statelessRevisions,
+    supportedVersions,
     capabilities: definition.capabilities,
     ...(definition.instructions === undefined ? {} : { instructions: definition.instructions }),
   };
 }
 
 /**
- * Answers one request of the stateless revision over the same handlers that the SDK's server answers
- * older revisions with. The caller has checked whatever its transport adds (HTTP: the headers).
+ * Handles one request of the stateless revision with the same handlers that the SDK's server uses for older
+ * revisions. The caller has checked whatever its transport adds (HTTP: the headers).
  */
-export async function answerStateless(
+export async function handleStateless(
   definition: ServerDefinition,
   request: RpcRequest,
   context: Pick<RequestContext, 'signal' | 'notify'>,
@@ -71,9 +96,9 @@ export async function answerStateless(
     const result = await handler(request.params ?? {}, requestContext(meta, context));
     return { jsonrpc: '2.0', id: request.id, result: stamp(definition, request.method, result) };
   } catch (error) {
-    const answer = toRpcError(error, definition.onInternalError);
-    const code = answer.code === rpcCodes.resourceNotFound ? rpcCodes.invalidParams : answer.code;
-    return { jsonrpc: '2.0', id: request.id, error: { ...answer, code } };
+    const failure = toRpcFailure(error, definition.onInternalError);
+    const code = failure.code === rpcCodes.resourceNotFound ? rpcCodes.invalidParams : failure.code;
+    return { jsonrpc: '2.0', id: request.id, error: { ...failure, code } };
   }
 }
 
@@ -94,6 +119,7 @@ function requestContext(
   };
 }
 
+/** Adds what every result of the stateless revision says about itself. */
 function stamp(definition: ServerDefinition, method: string, result: Record<string, unknown>) {
   const meta = isObject(result._meta) ? result._meta : {};
   const cacheScope = definition.privateResults?.includes(method) ? 'private' : 'public';

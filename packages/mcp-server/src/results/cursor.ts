@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Version } from '@call-attribution/core';
-import { ToolError } from '../arguments/tool-error.ts';
+import { ToolError } from '../text/failures.ts';
 
-/** The place a cursor stands for: so many rows into one page, in a list of that many when it was made. */
-export interface Place {
+/** The position a cursor points to: so many rows into a page, and how long the list was when the cursor was made. */
+export interface Position {
+  /** Rows per page. */
   readonly rows: number;
   /** Page number on the wire, from 0. */
   readonly start: number;
-  /** Rows of that page already shown. */
+  /** Rows of that page that were already shown. */
   readonly skip: number;
   readonly total: number | null;
 }
@@ -24,36 +25,25 @@ function checksum(scope: CursorScope, body: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** Writes a cursor. All it needs is in it; the server keeps nothing. */
-export function writeCursor(scope: CursorScope, { rows, start, skip, total }: Place): string {
+/** Writes a cursor. It holds everything it needs; the server keeps nothing. */
+export function writeCursor(scope: CursorScope, { rows, start, skip, total }: Position): string {
   const body = [rows, start, skip, total ?? 'x'].join('.');
   return `${body}.${checksum(scope, body)}`;
 }
 
-/** Reads a cursor back, or says why it does not belong to this call. */
-export function readCursor(scope: CursorScope, cursor: string, rows: number | undefined): Place {
+/** Reads a cursor back. Throws when it does not belong to this call. */
+export function readCursor(scope: CursorScope, cursor: string, rows: number | undefined): Position {
   const match = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim());
   const body = cursor.trim().slice(0, -9);
-  if (!match || match[5] !== checksum(scope, body)) {
-    throw cursorError('It was made for another filter, tool or version of the API, or it was changed.');
-  }
-  const place = {
+  if (!match || match[5] !== checksum(scope, body)) throw new ToolError({ code: 'foreign_cursor' });
+  const position = {
     rows: Number(match[1]),
     start: Number(match[2]),
     skip: Number(match[3]),
     total: match[4] === 'x' ? null : Number(match[4]),
   };
-  if (rows !== undefined && rows !== place.rows) {
-    throw cursorError(`It was made with rows=${place.rows}, and this call says rows=${rows}.`);
+  if (rows !== undefined && rows !== position.rows) {
+    throw new ToolError({ code: 'cursor_of_other_size', cursorRows: position.rows, rows });
   }
-  return place;
-}
-
-function cursorError(why: string): ToolError {
-  return new ToolError({
-    what: 'The cursor does not belong to this call',
-    why,
-    next: 'Repeat the arguments of the call that gave the cursor and add only the cursor, or start again without one.',
-    retry: 'Only with changed arguments.',
-  });
+  return position;
 }

@@ -23,7 +23,7 @@ interface Sums {
   tenths: number;
 }
 
-/** An empty grouping. */
+/** Makes an empty grouping. */
 export function createGrouping(): Grouping {
   const groups = new Map<string, Sums>();
   let calls = 0;
@@ -51,13 +51,3 @@ export function createGrouping(): Grouping {
     },
   };
 }
-
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
-/** Parts of `date_added` that calls can be grouped by, as the text of the time says them: no zone is applied. */
-export const timeParts: Readonly<Record<string, (dateAdded: string) => Cell>> = {
-  month: (text) => text.slice(0, 7),
-  day: (text) => text.slice(0, 10),
-  hour: (text) => Number(text.slice(11, 13)),
-  weekday: (text) => weekdays[new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? null,
-};

@@ -1,16 +1,50 @@
 import type { FieldSpec } from '@call-attribution/core';
 import type { Cell } from '../fields/view.ts';
-import { countThatFits } from './fit.ts';
-import { estimateTokens } from './tokens.ts';
 
-/** Text is cut to these lengths, one after the other, until a row fits. */
+// Fits results into a budget of tokens.
+
+/**
+ * Estimates how many tokens a model reads for a string, erring on the high side for JSON, names, ids and prose.
+ * Tokenizers differ; this one walks runs of letters, digits and marks the way byte-pair tokenizers split text.
+ */
+export function estimateTokens(text: string): number {
+  let tokens = 0;
+  for (const run of text.match(/[a-z]+|[A-Z][a-z]+|[A-Z]+|[0-9]+|[ \n]+|[!-/:-@[-`{-~]+|[^\0-\x7F]+|./gs) ??
+    []) {
+    const code = run.charCodeAt(0);
+    if (code > 127) tokens += Math.ceil(Buffer.byteLength(run) / 2);
+    else if (code >= 48 && code <= 57) tokens += Math.ceil(run.length / 3);
+    else if ((code >= 97 && code <= 122) || (code >= 65 && code <= 90))
+      tokens += run.length <= 7 ? 1 : Math.ceil(run.length / 3.5);
+    else if (code === 32 || code === 10) tokens += 0.25;
+    else tokens += Math.ceil(run.length / 3);
+  }
+  return Math.ceil(tokens);
+}
+
+/**
+ * How many of the first `items` fit into a budget of tokens together with `fixed`. At least one, since paging could
+ * never get past a page without rows.
+ */
+export function countThatFits(items: readonly unknown[], fixed: unknown, budget: number): number {
+  let used = estimateTokens(JSON.stringify(fixed));
+  let count = 0;
+  for (const item of items) {
+    used += estimateTokens(JSON.stringify(item)) + 1;
+    if (used > budget && count > 0) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** Strings are cut to these lengths, one after the other, until a row fits. */
 const textLimits = [160, 60, 24];
 
 /** Records in column form: names once, rows after. */
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Columns without a value in any row; they are left out. */
+  /** Columns without a value in any row; they are not in `columns`. */
   readonly emptyColumns: readonly string[];
   /** Columns that did not fit even with one row. */
   readonly leftOut: readonly string[];
@@ -19,13 +53,13 @@ export interface Table {
 /** Where the rows of a table come from. */
 export interface RowSource {
   readonly count: number;
-  /** Row number `index`, its texts cut to a length. */
+  /** Row number `index`, with its strings cut to a length. */
   row(index: number, textLimit: number): readonly Cell[];
 }
 
 /**
- * Makes a table of at most `budget` tokens: fewer rows when not all fit, then shorter texts, then fewer columns, so
- * that there is always at least one row and never an error.
+ * Makes a table of at most `budget` tokens: fewer rows when not all fit, then shorter strings, then fewer columns.
+ * There is always at least one row, and never an error.
  */
 export function makeTable(specs: readonly FieldSpec[], source: RowSource, budget: number): Table {
   let names = specs.map((spec) => spec.name);
@@ -53,7 +87,7 @@ export function makeTable(specs: readonly FieldSpec[], source: RowSource, budget
   return { columns: names, rows: rows.slice(0, shown), emptyColumns, leftOut };
 }
 
-/** Reads no more rows than could fit if all that is null in them cost nothing. */
+/** Reads no more rows than could fit if their nulls cost nothing. */
 function readRows(source: RowSource, textLimit: number, budget: number): (readonly Cell[])[] {
   const rows: (readonly Cell[])[] = [];
   let least = 0;

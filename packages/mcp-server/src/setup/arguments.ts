@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '@call-attribution/query-dsl';
-import { type Reveal, revealClasses } from '../privacy/classes.ts';
+import { type Reveal, revealClasses } from '../privacy/masks.ts';
 
-/** What the command line asks for. */
+/** What the command line says. */
 export interface CommandLine {
   readonly action: 'serve' | 'help' | 'version' | 'check' | 'print-config';
   /** The host of `--print-config`. */
@@ -43,7 +43,7 @@ const options = {
   reveal: { type: 'string', multiple: true },
 } as const;
 
-/** Reads the command line, or says what is wrong with it and what was meant. */
+/** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const values = parse(argv);
   const action = values.help
@@ -58,7 +58,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const http = values.http === true || values.port !== undefined;
   const servers = values['authorization-server'] ?? [];
   if ((values.resource === undefined) !== (servers.length === 0)) {
-    throw new UsageError('--resource and --authorization-server go together.');
+    throw new UsageError('--resource and --authorization-server must be used together.');
   }
   return {
     action,
@@ -104,7 +104,7 @@ function revealClass(text: string): Reveal {
   if (!known.includes(name)) {
     const meant = nearest(name, known);
     throw new UsageError(
-      `--reveal takes ${known.join(', ')}; "${name}" is none of them.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+      `--reveal does not know "${name}"; it takes ${known.join(', ')}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
     );
   }
   return name as Reveal;

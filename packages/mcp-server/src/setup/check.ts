@@ -1,15 +1,15 @@
 import { CallsError, type Client } from '@call-attribution/core';
-import { ToolError } from '../arguments/tool-error.ts';
-import { counted } from '../results/words.ts';
-import type { ApiSettings } from './environment.ts';
+import { ToolError } from '../text/failures.ts';
+import { counted } from '../text/notes.ts';
+import type { ApiSettings } from './settings.ts';
 
-/** One thing tried by `--check`. */
+/** One line of `--check`. */
 export interface CheckLine {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** Tries the credentials with the smallest requests there are, and says what works. */
+/** Tests the credentials with the smallest possible requests, and says what works. */
 export async function checkSetup(settings: ApiSettings, makeClient: () => Client): Promise<CheckLine[]> {
   if (settings.problems.length > 0) return settings.problems.map((text) => ({ ok: false, text }));
   const client = makeClient();
@@ -20,8 +20,8 @@ export async function checkSetup(settings: ApiSettings, makeClient: () => Client
         return `works: the account has ${counted(total, 'call', 'calls')} (${source})`;
       }),
       settings.legacyBaseUrl === undefined
-        ? { ok: true, text: 'SMS numbers: not set up (CALLS_LEGACY_BASE_URL).' }
-        : await attempt('SMS numbers', async () => {
+        ? { ok: true, text: 'SMS numbers: not configured (CALLS_LEGACY_BASE_URL).' }
+        : await attempt('Listing SMS numbers', async () => {
             const numbers = await client.listSmsNumbers();
             return `works: ${counted(numbers.length, 'number', 'numbers')}`;
           }),
@@ -29,8 +29,8 @@ export async function checkSetup(settings: ApiSettings, makeClient: () => Client
         ok: true,
         text:
           settings.timeZone === undefined
-            ? 'Time zone: none given (CALLS_TIME_ZONE). Assistants are told that times have no zone.'
-            : `Time zone: assistants are told that times are ${settings.timeZone}.`,
+            ? 'Time zone: not set (CALLS_TIME_ZONE). Assistants are told that times have no time zone.'
+            : `Time zone: assistants are told that times are in ${settings.timeZone}.`,
       },
     ];
   } finally {

@@ -4,7 +4,7 @@ const command = 'npx';
 const args = ['-y', '@call-attribution/mcp-server'];
 const name = 'call-attribution';
 
-/** Placeholders only: keys belong into the user's own files, never into terminals and their histories. */
+/** Placeholders only: keys belong in the user's own files, not in terminals and their histories. */
 const env = {
   CALLS_BASE_URL: 'https://YOUR-API-HOST',
   CALLS_ACCESS_KEY: 'YOUR-ACCESS-KEY',
@@ -29,7 +29,7 @@ const writers: Readonly<Record<string, () => { where: string; text: string }>> =
   }),
   cursor: () => ({ where: 'Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json in a project', text: servers() }),
   vscode: () => ({
-    where: 'VS Code: .vscode/mcp.json (it asks for the keys and keeps them)',
+    where: 'VS Code: .vscode/mcp.json (it prompts for the keys and stores them)',
     text: json({
       inputs: [
         { type: 'promptString', id: 'access-key', description: 'Access key' },
@@ -65,7 +65,7 @@ const writers: Readonly<Record<string, () => { where: string; text: string }>> =
   }),
 };
 
-/** VS Code's way to name an input. */
+/** How VS Code refers to an input. */
 function inputOf(id: string): string {
   return `\${input:${id}}`;
 }
@@ -76,6 +76,6 @@ export const hosts: readonly string[] = Object.keys(writers);
 /** The configuration of a host: where it goes, and the text to put there. */
 export function printConfig(host: string): { where: string; text: string } {
   const write = Object.hasOwn(writers, host) ? writers[host] : undefined;
-  if (!write) throw new UsageError(`--print-config knows ${hosts.join(', ')}; "${host}" is none of them.`);
+  if (!write) throw new UsageError(`--print-config does not know "${host}"; it knows ${hosts.join(', ')}.`);
   return write();
 }

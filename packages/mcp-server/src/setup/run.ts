@@ -1,26 +1,25 @@
 import type { Client } from '@call-attribution/core';
 import type { HttpOptions } from '../http/options.ts';
-import { pseudonymKeyFrom } from '../privacy/pseudonym.ts';
-import { serveHttp, serveStdio } from '../serve.ts';
-import { type CallsMcpServer, createServer } from '../server.ts';
-import { version } from '../version.ts';
+import { pseudonymKeyFrom } from '../privacy/masks.ts';
+import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
+import { serveHttp, serveStdio } from '../server/serve.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { checkSetup } from './check.ts';
-import { type ApiSettings, clientFrom, type Environment, readEnvironment } from './environment.ts';
 import { help } from './help.ts';
 import { printConfig } from './print-config.ts';
+import { type ApiSettings, clientFrom, type Environment, readEnvironment } from './settings.ts';
 
-/** What the program touches of its process. */
+/** The parts of its process that the program uses. */
 export interface ProcessIo {
   readonly env: Environment;
-  /** The real stdout: the wire on stdio, plain output otherwise. */
+  /** Writes to the real stdout: the wire on stdio, plain output otherwise. */
   write(text: string): void;
   log(line: string): void;
-  /** Settles when the process is told to stop. */
+  /** Resolves when the process is asked to stop. */
   readonly stopped: Promise<unknown>;
 }
 
-/** Runs the program and answers its exit code. */
+/** Runs the program and resolves to its exit code. */
 export async function run(argv: readonly string[], io: ProcessIo): Promise<number> {
   try {
     const line = readCommandLine(argv);
@@ -107,7 +106,7 @@ async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo
   await endpoint.close();
 }
 
-/** The same account keeps the same masks after a restart, without one more variable to set. */
+/** Derives the key from the credentials, so that an account keeps its masks after a restart without another variable. */
 function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?: string } {
   const own = env.CALLS_MCP_PSEUDONYM_KEY?.trim();
   if (own) return { pseudonymKey: own };

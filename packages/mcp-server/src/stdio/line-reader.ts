@@ -1,4 +1,4 @@
-/** Longest line taken from a client; a longer one is dropped and reported. */
+/** Longest line accepted from a client; a longer one is dropped and reported. */
 const maxLineBytes = 4 * 1024 * 1024;
 
 /** Cuts a byte stream into lines. Bytes are joined before decoding, so a character split over chunks survives. */

@@ -1,13 +1,13 @@
-import { applyFix, diagnose, print } from '@call-attribution/query-dsl';
+import type { Version } from '@call-attribution/core';
+import { applyFix, type Bound, diagnose, type Filter, print } from '@call-attribution/query-dsl';
 import * as z from 'zod';
-import { explainFilter } from '../arguments/explain.ts';
-import { counted } from '../results/words.ts';
-import { cleanText, cutText } from '../untrusted/clean.ts';
+import { counted } from '../text/notes.ts';
+import { cutText, quotable } from '../text/untrusted.ts';
 import { defineTool, readsNothing } from './tool.ts';
 
 const maxProblems = 5;
 
-/** Explains a filter, and mends it where it can. */
+/** Explains a filter and fixes it where it can. */
 export const checkFilter = defineTool({
   name: 'check_filter',
   title: 'Check a filter',
@@ -26,16 +26,16 @@ export const checkFilter = defineTool({
     const shown = [...problems, ...warnings].slice(0, maxProblems).map((problem) => ({
       message: cutText(problem.message, 300),
       at: problem.start,
-      found: cutText(cleanText(problem.found), 80),
+      found: quotable(problem.found, 80),
       ...(problem.expected.length > 0 ? { expected: problem.expected.slice(0, 6) } : {}),
       ...(problem.fix ? { fixed: cutText(applyFix(q, problem) ?? '', 600) } : {}),
     }));
-    const listed = shown.length > 0 ? { problems: shown } : {};
+    const withProblems = shown.length > 0 ? { problems: shown } : {};
     if (problems.length > 0) {
       return {
         summary: `The filter has ${counted(problems.length, 'error', 'errors')}; do not send it.`,
         valid: false,
-        ...listed,
+        ...withProblems,
       };
     }
     const meaning = explainFilter(filter, version);
@@ -44,7 +44,30 @@ export const checkFilter = defineTool({
       valid: true,
       filter: print(filter),
       meaning,
-      ...listed,
+      ...withProblems,
     };
   },
 });
+
+/** Says in words which calls a filter matches, one line per clause. */
+function explainFilter(filter: Filter, version: Version): string[] {
+  const lines = filter.clauses.map((clause) =>
+    clause.kind === 'flag'
+      ? 'calls from call extensions are included'
+      : explainRange(clause.field, clause.lower, clause.upper),
+  );
+  if (version === 'v3' && !filter.clauses.some((clause) => clause.kind === 'flag')) {
+    lines.push('calls from call extensions are left out');
+  }
+  return lines.length === 0 ? ['every call'] : lines;
+}
+
+function explainRange(field: string, lower: Bound | null, upper: Bound | null): string {
+  const parts = [
+    ...(lower ? [lower.inclusive ? `from ${lower.text} (included)` : `above ${lower.text}`] : []),
+    ...(upper
+      ? [upper.inclusive ? `up to ${upper.text} (included)` : `before ${upper.text} (excluded)`]
+      : []),
+  ];
+  return `${field} ${parts.length === 0 ? 'any' : parts.join(' ')}`;
+}

@@ -1,12 +1,8 @@
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { counted, zoneNote } from '../results/words.ts';
-import { defineTool, readsService } from './tool.ts';
-
-const sources: Readonly<Record<string, string>> = {
-  count: 'the count request of the API',
-  'content-range': 'the Content-Range header of a one-row list',
-};
+import { zoneNote } from '../text/notes.ts';
+import { countSummary } from '../text/summaries.ts';
+import { defineTool, readsApi } from './tool.ts';
 
 /** Counts calls. */
 export const countCalls = defineTool({
@@ -21,7 +17,7 @@ export const countCalls = defineTool({
     filter: z.string(),
     notes: z.array(z.string()),
   }),
-  annotations: readsService,
+  annotations: readsApi,
   async run(args, context) {
     const { text, filter, notes } = chooseFilter(args, context.version);
     const client = await context.client();
@@ -29,9 +25,8 @@ export const countCalls = defineTool({
       signal: context.signal,
       ...(filter ? { filter } : {}),
     });
-    const where = text === '' ? 'in all' : `for ${text}`;
     return {
-      summary: `${counted(total, 'call', 'calls')} ${where}, by ${sources[source] ?? source}.`,
+      summary: countSummary(total, text, source),
       total,
       source,
       filter: text,

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { selectFields } from '../fields/select.ts';
-import { fieldNotes, tableNotes } from '../results/notes.ts';
-import { makeTable } from '../results/table.ts';
-import { estimateTokens } from '../results/tokens.ts';
-import { defineTool, readsService } from './tool.ts';
+import { estimateTokens, makeTable } from '../results/table.ts';
+import { fieldNotes, tableNotes } from '../text/notes.ts';
+import { defineTool, readsApi } from './tool.ts';
 
 /** Shows one call. */
 export const getCall = defineTool({
@@ -19,7 +18,7 @@ export const getCall = defineTool({
     call: z.record(z.string(), z.any()),
     notes: z.array(z.string()),
   }),
-  annotations: readsService,
+  annotations: readsApi,
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
     const client = await context.client();
@@ -28,10 +27,9 @@ export const getCall = defineTool({
     const source = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
     const table = makeTable(specs, source, context.budget - words);
     const row = table.rows[0] ?? [];
-    const shown = Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null]));
     return {
       summary: `One call, ${table.columns.length} of ${specs.length} fields have a value.`,
-      call: shown,
+      call: Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null])),
       notes: tableNotes(table, specs, context),
     };
   },

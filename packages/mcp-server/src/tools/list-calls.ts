@@ -2,12 +2,11 @@ import type { Call, CallPage } from '@call-attribution/core';
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { selectFields } from '../fields/select.ts';
-import { type CursorScope, type Place, readCursor, writeCursor } from '../results/cursor.ts';
-import { fieldNotes, tableNotes } from '../results/notes.ts';
-import { makeTable } from '../results/table.ts';
-import { estimateTokens } from '../results/tokens.ts';
-import { count, counted } from '../results/words.ts';
-import { defineTool, readsService } from './tool.ts';
+import { type CursorScope, type Position, readCursor, writeCursor } from '../results/cursor.ts';
+import { estimateTokens, makeTable } from '../results/table.ts';
+import { fieldNotes, tableNotes } from '../text/notes.ts';
+import { changedNote, listSummary } from '../text/summaries.ts';
+import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_calls';
 const defaultRows = 25;
@@ -28,7 +27,7 @@ export const listCalls = defineTool({
         'Names or groups: summary (default), timing, caller, attribution, ads, device, custom, system, all',
       ),
     rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
-    cursor: z.string().max(80).optional().describe('From the page before; repeat its arguments'),
+    cursor: z.string().max(80).optional().describe('From the previous page; repeat its arguments'),
   }),
   output: z.object({
     summary: z.string(),
@@ -41,38 +40,38 @@ export const listCalls = defineTool({
     next_cursor: z.string().optional(),
     notes: z.array(z.string()),
   }),
-  annotations: readsService,
+  annotations: readsApi,
   async run(args, context) {
     const chosen = chooseFilter(args, context.version);
     const specs = selectFields(context.fields, context.version, args.fields);
     const scope: CursorScope = { tool: name, version: context.version, filter: chosen.text };
-    const place: Place =
+    const position: Position =
       args.cursor === undefined
         ? { rows: args.rows ?? defaultRows, start: 0, skip: 0, total: null }
         : readCursor(scope, args.cursor, args.rows);
     const client = await context.client();
     const page = await client.listCalls({
-      rows: place.rows,
-      start: place.start,
+      rows: position.rows,
+      start: position.start,
       signal: context.signal,
       ...(chosen.filter ? { filter: chosen.filter } : {}),
     });
-    const records = page.records.slice(place.skip);
-    const said = [...chosen.notes, ...changed(place, page)];
-    // The words around the table are paid from the same budget; the rest is left for longer numbers in them.
-    const words = estimateTokens(JSON.stringify([chosen.text, said, fieldNotes(specs, context)])) + 150;
+    const records = page.records.slice(position.skip);
+    const notes = [...chosen.notes, ...changedNotes(position, page)];
+    // The words around the table count against the same budget; the rest is a reserve for longer numbers in them.
+    const words = estimateTokens(JSON.stringify([chosen.text, notes, fieldNotes(specs, context)])) + 150;
     const source = {
       count: records.length,
       row: (index: number, textLimit: number) => context.view(records[index] as Call, specs, textLimit),
     };
     const table = makeTable(specs, source, context.budget - words);
-    const first = (page.range?.first ?? place.start * place.rows + 1) + place.skip;
+    const first = (page.range?.first ?? position.start * position.rows + 1) + position.skip;
     const shown = table.rows.length;
-    const next = nextPlace(place, page, shown);
+    const next = nextPosition(position, page, shown);
     const cursor = next && writeCursor(scope, next);
     const total = page.range?.total ?? undefined;
     return {
-      summary: sentence(shown, first, total, cursor, place.start > 0),
+      summary: listSummary({ shown, first, total, cursor, isLaterPage: position.start > 0 }),
       filter: chosen.text,
       columns: table.columns,
       rows: table.rows,
@@ -80,51 +79,28 @@ export const listCalls = defineTool({
       last: shown === 0 ? 0 : first + shown - 1,
       ...(total === undefined ? {} : { total }),
       ...(cursor === undefined ? {} : { next_cursor: cursor }),
-      notes: [...said, ...tableNotes(table, specs, context)],
+      notes: [...notes, ...tableNotes(table, specs, context)],
     };
   },
 });
 
-function sentence(
-  shown: number,
-  first: number,
-  total: number | undefined,
-  cursor: string | undefined,
-  isLater: boolean,
-): string {
-  if (shown === 0) {
-    if (total === undefined && isLater) return 'No further rows: the page before was the last.';
-    return total === undefined || total === 0
-      ? 'No call matches. A wider from/to may.'
-      : `No row here: the list has ${counted(total, 'call', 'calls')} and ends before this page.`;
-  }
-  const of = total === undefined ? 'an unknown number of calls' : counted(total, 'call', 'calls');
-  const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${of}`;
-  if (cursor === undefined) return `${rows}; these are the last.`;
-  return total === undefined
-    ? `${rows}; there may be more with cursor=${cursor}`
-    : `${rows}; more with cursor=${cursor}`;
-}
-
 /** Where the next page begins: in the same API page when the budget cut it, else in the next one. */
-function nextPlace(place: Place, page: CallPage, shown: number): Place | undefined {
+function nextPosition(position: Position, page: CallPage, shown: number): Position | undefined {
   const total = page.range?.total ?? null;
-  const rest = page.records.length - place.skip - shown;
-  if (rest > 0) return { ...place, skip: place.skip + shown, total };
-  const last = page.range?.last ?? place.start * place.rows + page.records.length;
-  // Without a total, a first page that is shorter than asked may be the end, or all that the server gives at once.
-  const isFull = place.start === 0 || page.records.length >= place.rows;
+  const rest = page.records.length - position.skip - shown;
+  if (rest > 0) return { ...position, skip: position.skip + shown, total };
+  const last = page.range?.last ?? position.start * position.rows + page.records.length;
+  // Without a total, a short first page may be the end, or all that the server sends at once.
+  const isFull = position.start === 0 || page.records.length >= position.rows;
   const more = total === null ? isFull : last < total;
   if (!more || page.records.length === 0) return undefined;
-  // A server that gives fewer rows than asked counts its pages in that size from now on.
-  const rows = place.start === 0 ? page.records.length : place.rows;
-  return { rows, start: place.start + 1, skip: 0, total };
+  // A server that sends fewer rows than requested counts its pages in that size from now on.
+  const rows = position.start === 0 ? page.records.length : position.rows;
+  return { rows, start: position.start + 1, skip: 0, total };
 }
 
-function changed(place: Place, page: CallPage): string[] {
+function changedNotes(position: Position, page: CallPage): string[] {
   const total = page.range?.total ?? null;
-  if (place.total === null || total === null || place.total === total) return [];
-  return [
-    `The list changed while paging (${count(place.total)} calls before, ${count(total)} now): rows may repeat or be missed. Start again for an exact list.`,
-  ];
+  if (position.total === null || total === null || position.total === total) return [];
+  return [changedNote(position.total, total)];
 }

@@ -1,17 +1,18 @@
 import * as z from 'zod';
 import { readCursor, writeCursor } from '../results/cursor.ts';
-import { countThatFits } from '../results/fit.ts';
-import { count, counted } from '../results/words.ts';
-import { cleanText, cutText } from '../untrusted/clean.ts';
-import { defineTool, readsService } from './tool.ts';
+import { countThatFits } from '../results/table.ts';
+import { smsSummary } from '../text/summaries.ts';
+import { cleanText, cutText } from '../text/untrusted.ts';
+import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_sms_numbers';
+const columns = ['number', 'sms_enabled', 'url'];
 
-/** Lists the numbers of the account that can receive text messages. */
+/** Lists the account's SMS numbers. */
 export const listSmsNumbers = defineTool({
   name,
   title: 'List SMS numbers',
-  description: 'The account’s SMS-enabled numbers and their listeners.',
+  description: 'The account’s SMS numbers, whether they are enabled, and their listeners.',
   input: z.object({ cursor: z.string().max(80).optional() }),
   output: z.object({
     summary: z.string(),
@@ -20,7 +21,7 @@ export const listSmsNumbers = defineTool({
     total: z.number().int(),
     next_cursor: z.string().optional(),
   }),
-  annotations: readsService,
+  annotations: readsApi,
   async run({ cursor }, context) {
     const scope = { tool: name, version: context.version, filter: '' };
     const { skip } = cursor === undefined ? { skip: 0 } : readCursor(scope, cursor, undefined);
@@ -29,16 +30,13 @@ export const listSmsNumbers = defineTool({
     const rows = numbers
       .slice(skip)
       .map(({ number, smsEnabled, url }) => [cleanText(number), smsEnabled, listenerOf(url)]);
-    const shown = rows.slice(0, countThatFits(rows, ['number', 'sms_enabled', 'url'], context.budget - 150));
+    const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 150));
     const end = skip + shown.length;
     const next =
       end < numbers.length ? writeCursor(scope, { rows: 0, start: 0, skip: end, total: null }) : undefined;
-    const all = counted(numbers.length, 'SMS-enabled number', 'SMS-enabled numbers');
-    const part =
-      shown.length === numbers.length ? `${all}.` : `Rows ${count(skip + 1)}-${count(end)} of ${all}`;
     return {
-      summary: next === undefined ? part : `${part}; more with cursor=${next}`,
-      columns: ['number', 'sms_enabled', 'url'],
+      summary: smsSummary(shown.length, skip + 1, numbers.length, next),
+      columns,
       rows: shown,
       total: numbers.length,
       ...(next === undefined ? {} : { next_cursor: next }),
@@ -46,7 +44,7 @@ export const listSmsNumbers = defineTool({
   },
 });
 
-/** Listener addresses often carry a password or a key: only the place is shown. */
+/** Shows where a listener is. Its URL often carries a password or a key, which are left out. */
 function listenerOf(address: string | null): string | null {
   if (address === null || address === '') return null;
   const text = cleanText(address);

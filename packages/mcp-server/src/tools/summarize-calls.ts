@@ -1,20 +1,17 @@
-import type { Call, FieldSpec } from '@call-attribution/core';
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { selectField } from '../fields/select.ts';
+import { groupKeys } from '../fields/group-keys.ts';
 import type { Cell } from '../fields/view.ts';
-import { countThatFits } from '../results/fit.ts';
-import { createGrouping, type Group, type Grouping, timeParts } from '../results/groups.ts';
-import { fieldNotes } from '../results/notes.ts';
-import { estimateTokens } from '../results/tokens.ts';
-import { counted } from '../results/words.ts';
+import { createGrouping, type Group, type Grouping } from '../results/groups.ts';
+import { countThatFits, estimateTokens } from '../results/table.ts';
+import { fieldNotes } from '../text/notes.ts';
+import { coverageSummary, groupsSummary, repeatedNotes } from '../text/summaries.ts';
 import { readAll } from './read-all.ts';
-import { defineTool, readsService, type ToolContext } from './tool.ts';
+import { defineTool, readsApi } from './tool.ts';
 
-const textLimit = 80;
 const defaultLimit = 20;
 
-/** Fields that show in every summary, if only in its bounds and measures. */
+/** Fields that are part of every summary, if only in its filter and measures. */
 const measuredFields = ['date_added', 'talk_minutes'];
 
 /** Groups calls and measures the groups. */
@@ -44,79 +41,44 @@ export const summarizeCalls = defineTool({
     complete: z.boolean(),
     notes: z.array(z.string()),
   }),
-  annotations: readsService,
+  annotations: readsApi,
   async run(args, context) {
     const chosen = chooseFilter(args, context.version);
-    const keys = keysOf(args.group_by ?? ['channel'], context);
+    const keys = groupKeys(args.group_by ?? ['channel'], context);
     const grouping = createGrouping();
-    const read = await readAll(chosen.filter, context, (call) =>
+    const coverage = await readAll(chosen.filter, context, (call) =>
       grouping.add(keys.of(call), call.talk_minutes),
     );
     const columns = [...keys.names, 'calls', 'share_percent', 'talk_minutes', 'mean_talk_minutes'];
-    const units = keys.specs.concat(context.fields.filter((spec) => measuredFields.includes(spec.name)));
-    const notes = [...chosen.notes, ...fieldNotes(units, context), ...read.notes];
+    const specs = keys.specs.concat(context.fields.filter((spec) => measuredFields.includes(spec.name)));
+    const notes = [...chosen.notes, ...fieldNotes(specs, context), ...repeatedNotes(coverage.repeated)];
     const ranked = grouping.ranked();
-    const wanted = ranked.slice(0, args.limit ?? defaultLimit);
-    const rows = wanted.map((group) => measured(group, grouping));
+    const allowed = ranked.slice(0, args.limit ?? defaultLimit).map((group) => measured(group, grouping));
     const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 200;
-    const shown = rows.slice(0, countThatFits(rows, columns, context.budget - words));
+    const shown = allowed.slice(0, countThatFits(allowed, columns, context.budget - words));
+    const groups = groupsSummary({
+      groups: ranked.length,
+      shown: shown.length,
+      allowed: allowed.length,
+      calls: grouping.calls,
+      otherCalls: ranked.slice(shown.length).reduce((sum, group) => sum + group.calls, 0),
+    });
     return {
-      summary: `${read.sentence} ${groupsSentence(shown.length, wanted.length, ranked, grouping)}`,
+      summary: `${coverageSummary(coverage)} ${groups}`,
       filter: chosen.text,
       columns,
       rows: shown,
       groups: ranked.length,
       calls: grouping.calls,
       talk_minutes: grouping.tenths / 10,
-      complete: read.complete,
+      complete: coverage.complete,
       notes,
     };
   },
 });
 
-interface Keys {
-  readonly names: readonly string[];
-  readonly specs: readonly FieldSpec[];
-  of(call: Call): Cell[];
-}
-
-function keysOf(groupBy: readonly string[], context: ToolContext): Keys {
-  const parts = groupBy.map((name) => {
-    const wanted = name.trim().toLowerCase();
-    const part = Object.hasOwn(timeParts, wanted) ? timeParts[wanted] : undefined;
-    if (part)
-      return { name: wanted, specs: dateSpec(context), of: (call: Call) => part(String(call.date_added)) };
-    const spec = selectField(context.fields, context.version, wanted);
-    const specs = [spec];
-    return {
-      name: spec.name,
-      specs,
-      of: (call: Call) => context.view(call, specs, textLimit)[0] ?? null,
-    };
-  });
-  return {
-    names: parts.map((part) => part.name),
-    specs: parts.flatMap((part) => part.specs),
-    of: (call) => parts.map((part) => part.of(call)),
-  };
-}
-
-function dateSpec(context: ToolContext): readonly FieldSpec[] {
-  return context.fields.filter((spec) => spec.name === 'date_added');
-}
-
 function measured(group: Group, all: Grouping): Cell[] {
   const share = Math.round((group.calls / all.calls) * 1000) / 10;
   const mean = Math.round((group.tenths / group.calls) * 10) / 100;
   return [...group.key, group.calls, share, group.tenths / 10, mean];
-}
-
-function groupsSentence(shown: number, wanted: number, ranked: readonly Group[], all: Grouping): string {
-  if (ranked.length === 0) return '';
-  const groups = counted(ranked.length, 'group', 'groups');
-  if (shown === ranked.length) return `${groups}, all shown.`;
-  const rest = ranked.slice(shown).reduce((sum, group) => sum + group.calls, 0);
-  const share = Math.round((rest / all.calls) * 100);
-  const more = shown < wanted ? 'More do not fit: narrow the question.' : 'A higher limit shows more.';
-  return `${groups}; the ${shown} largest are shown, the others have ${counted(rest, 'call', 'calls')} (${share}%). ${more}`;
 }

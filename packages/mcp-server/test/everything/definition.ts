@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RequestContext, ServerDefinition } from '../../src/protocol/definition.ts';
-import { RpcError, rpcCodes } from '../../src/protocol/errors.ts';
+import { RpcError, rpcCodes } from '../../src/protocol/messages.ts';
 import * as content from './content.ts';
 import { roundPrompt, roundTools } from './rounds.ts';
 

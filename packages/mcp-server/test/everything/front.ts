@@ -7,8 +7,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { RequestContext } from '../../src/protocol/definition.ts';
-import type { Front } from '../../src/protocol/front.ts';
-import { buildSdkServer } from '../../src/protocol/sdk-server.ts';
+import { buildSdkServer, type ProtocolServer } from '../../src/protocol/sdk-server.ts';
 import { text } from './content.ts';
 import { everything } from './definition.ts';
 
@@ -93,5 +92,5 @@ function connect(): Server {
   return server;
 }
 
-/** The fixture behind this package's own transports. */
-export const everythingFront: Front = { definition: everything, connect };
+/** The fixture as this package's own transports serve it. */
+export const everythingServer: ProtocolServer = { definition: everything, connect };

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { RequestContext } from '../../src/protocol/definition.ts';
-import { RpcError, rpcCodes } from '../../src/protocol/errors.ts';
+import { RpcError, rpcCodes } from '../../src/protocol/messages.ts';
 import { text } from './content.ts';
 
 // Tools of the stateless revision that need more input answer with what they need; the client calls again.

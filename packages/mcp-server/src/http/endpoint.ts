@@ -1,84 +1,90 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rpcCodes } from '../protocol/errors.ts';
-import type { Front } from '../protocol/front.ts';
-import { isStatelessMessage } from '../protocol/revision.ts';
-import { BodyError, readJson } from './body.ts';
-import { foreignSource, isAuthorized, isBearerText, isLoopback } from './guards.ts';
+import { rpcCodes } from '../protocol/messages.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { isStatelessMessage } from '../protocol/stateless.ts';
+import {
+  challenge,
+  isAuthorized,
+  isBearerToken,
+  isLoopback,
+  isMetadataPath,
+  refusalOf,
+  resourceMetadata,
+} from './access.ts';
 import { serveHandshake } from './handshake.ts';
-import { challenge, isMetadataPath, resourceMetadata } from './metadata.ts';
+import { BodyError, readJson, sendError, sendJson } from './json.ts';
 import type { HttpOptions } from './options.ts';
-import { sendError, sendJson } from './reply.ts';
 import { createSessions } from './sessions.ts';
 import { serveStateless } from './stateless.ts';
 
 /** A running HTTP endpoint. */
 export interface HttpEndpoint {
-  /** The URL to give to clients. */
+  /** The URL for clients. */
   readonly url: string;
-  /** Takes no new requests, waits for those under way (up to the grace), then closes. */
+  /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */
   close(): Promise<void>;
 }
 
 const defaultMaxBody = 1024 * 1024;
 
-/** Serves a front over Streamable HTTP. */
-export async function listenHttp(front: Front, options: HttpOptions = {}): Promise<HttpEndpoint> {
+/** Serves over Streamable HTTP. */
+export async function listenHttp(server: ProtocolServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
   const { port = 3000, host = '127.0.0.1', path = '/mcp', graceMs = 5000, auth } = options;
   const protectedByToken = auth?.token !== undefined || auth?.verify !== undefined;
   if (!isLoopback(host) && !protectedByToken) {
     throw new Error(
       `Refusing to listen on ${host} without a token: other machines could read call records. ` +
-        'Set a token (CALLS_MCP_TOKEN, or auth.token), or listen on 127.0.0.1.',
+        'Set a token (CALLS_MCP_TOKEN or auth.token), or listen on 127.0.0.1.',
     );
   }
   if (auth?.token !== undefined && auth.token.length < 16) {
     throw new Error('The token of the HTTP endpoint is too short: use at least 16 characters.');
   }
-  if (auth?.token !== undefined && !isBearerText(auth.token)) {
+  if (auth?.token !== undefined && !isBearerToken(auth.token)) {
     throw new Error(
-      'The token of the HTTP endpoint has a character that no Authorization header can carry: ' +
-        'use letters, digits and - . _ ~ + / = only.',
+      'The token of the HTTP endpoint has a character that an Authorization header cannot carry: ' +
+        'use only letters, digits and - . _ ~ + / =.',
     );
   }
-  const handle = createHandler(front, path, options);
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
+  const handle = createHandler(server, path, options);
+  const listener = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
     handle.request(request, response).catch((error: unknown) => {
-      front.definition.onInternalError?.(error);
+      server.definition.onInternalError?.(error);
       if (response.headersSent) response.destroy();
       else sendError(response, 500, { code: rpcCodes.internalError, message: 'Internal error' });
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
+    listener.once('error', reject);
+    listener.listen(port, host, resolve);
   });
-  const bound = server.address() as AddressInfo;
+  const bound = listener.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${bound.port}${path}`, close: () => stop(server, handle.close, graceMs) };
+  return { url: `http://${name}:${bound.port}${path}`, close: () => stop(listener, handle.close, graceMs) };
 }
 
-async function stop(server: Server, closeSessions: () => Promise<void>, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  // Streams of sessions stay open by design, so they are ended rather than waited for.
+async function stop(listener: Server, closeSessions: () => Promise<void>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+  listener.closeIdleConnections();
+  // Streams of sessions stay open by design, so they are ended instead of waited for.
   await closeSessions();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const timer = setTimeout(() => listener.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(timer);
 }
 
-function createHandler(front: Front, path: string, options: HttpOptions) {
+function createHandler(server: ProtocolServer, path: string, options: HttpOptions) {
   const { auth, allowedHosts = [], allowedOrigins = [], maxBodyBytes = defaultMaxBody } = options;
   const sessions = options.sessions
-    ? createSessions(front, options.sessions === true ? {} : options.sessions)
+    ? createSessions(server, options.sessions === true ? {} : options.sessions)
     : undefined;
 
   const endpoint = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!(await isAuthorized(request, auth))) {
       const error = {
         code: rpcCodes.invalidRequest,
-        message: 'Unauthorized: send this server’s bearer token.',
+        message: 'Unauthorized: send the bearer token of this server.',
       };
       sendError(response, 401, error, null, { 'www-authenticate': challenge(auth, path) });
       return;
@@ -87,11 +93,11 @@ function createHandler(front: Front, path: string, options: HttpOptions) {
       const body = await readJson(request, maxBodyBytes);
       const version = request.headers['mcp-protocol-version'];
       if (isStatelessMessage(body, typeof version === 'string' ? version : undefined)) {
-        await serveStateless(front, body, request, response);
+        await serveStateless(server, body, request, response);
       } else if (sessions) {
         await sessions.handle(request, response, body);
       } else {
-        await serveHandshake(front, body, request, response);
+        await serveHandshake(server, body, request, response);
       }
       return;
     }
@@ -105,9 +111,9 @@ function createHandler(front: Front, path: string, options: HttpOptions) {
   };
 
   const request = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const foreign = foreignSource(incoming, allowedHosts, allowedOrigins);
-    if (foreign !== undefined) {
-      sendError(response, 403, { code: rpcCodes.invalidRequest, message: foreign });
+    const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
+    if (refusal !== undefined) {
+      sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
       return;
     }
     const pathname = (incoming.url ?? '/').replace(/[?#].*$/, '');
@@ -115,7 +121,7 @@ function createHandler(front: Front, path: string, options: HttpOptions) {
       if (pathname === path) {
         await endpoint(incoming, response);
       } else if (pathname === '/health' && incoming.method === 'GET') {
-        sendJson(response, 200, { status: 'ok', version: front.definition.info.version });
+        sendJson(response, 200, { status: 'ok', version: server.definition.info.version });
       } else if (auth?.metadata && isMetadataPath(pathname, path) && incoming.method === 'GET') {
         sendJson(response, 200, resourceMetadata(auth.metadata), { 'access-control-allow-origin': '*' });
       } else {
@@ -124,7 +130,7 @@ function createHandler(front: Front, path: string, options: HttpOptions) {
     } catch (error) {
       if (!(error instanceof BodyError)) throw error;
       const code = error.status === 400 ? rpcCodes.parseError : rpcCodes.invalidRequest;
-      // The rest of an unread body cannot be skipped cheaply, so the connection ends here.
+      // Reading the rest of the body only to skip it would cost too much, so the connection ends here.
       sendError(response, error.status, { code, message: error.message }, null, { connection: 'close' });
     }
   };

@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { rpcCodes } from '../protocol/errors.ts';
-import type { Front } from '../protocol/front.ts';
 import {
   errorResponse,
   idOf,
@@ -11,34 +9,41 @@ import {
   isRequest,
   type RequestId,
   type RpcRequest,
+  rpcCodes,
 } from '../protocol/messages.ts';
-import { isStatelessMessage } from '../protocol/revision.ts';
-import { answerStateless } from '../protocol/stateless.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { handleStateless, isStatelessMessage } from '../protocol/stateless.ts';
 import { createLineReader } from './line-reader.ts';
 
 /** Where a stdio connection reads and writes. */
 export interface StdioStreams {
+  /** Messages from the client, one per line. */
   readonly input: Readable;
-  /** Writes one line of JSON, line break included. */
+  /** Writes one line of JSON, including the line break. */
   write(line: string): void;
+  /** Writes one line to the log, without a line break. */
   log(line: string): void;
 }
 
-/** A stdio connection. */
+/** A connection over stdio. */
 export interface StdioConnection {
-  /** Settles when the input has ended and the calls under way are answered or given up. */
+  /** Resolves when the input has ended and the running calls are finished or aborted. */
   readonly closed: Promise<void>;
-  /** Aborts the calls under way and closes. */
+  /** Aborts the running calls and closes the connection. */
   close(): void;
 }
 
 /**
- * Serves one client over lines of JSON. Messages of the stateless revision are answered directly; all others
- * go to one SDK server, which keeps the handshake of the older revisions.
+ * Serves one client over lines of JSON. Messages of the stateless revision are handled here; all others go to one SDK
+ * server, which does the handshake of the older revisions.
  */
-export function connectStdio(front: Front, streams: StdioStreams, graceMs = 5000): StdioConnection {
+export function connectStdio(
+  { definition, connect }: ProtocolServer,
+  streams: StdioStreams,
+  graceMs = 5000,
+): StdioConnection {
   const send = (message: object): void => streams.write(`${JSON.stringify(message)}\n`);
-  const underWay = new Map<RequestId, AbortController>();
+  const running = new Map<RequestId, AbortController>();
   const legacyIds = new Set<RequestId>();
   let finish: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => {
@@ -47,7 +52,7 @@ export function connectStdio(front: Front, streams: StdioStreams, graceMs = 5000
   let ended = false;
 
   const settle = (): void => {
-    if (ended && underWay.size === 0 && legacyIds.size === 0) close();
+    if (ended && running.size === 0 && legacyIds.size === 0) close();
   };
   const transport: Transport = {
     async start() {},
@@ -60,20 +65,20 @@ export function connectStdio(front: Front, streams: StdioStreams, graceMs = 5000
       transport.onclose?.();
     },
   };
-  const server = front.connect();
+  const server = connect();
   server.onerror = (error) => streams.log(error.message);
   const ready = server.connect(transport);
 
-  const answer = async (request: RpcRequest): Promise<void> => {
+  const respond = async (request: RpcRequest): Promise<void> => {
     const controller = new AbortController();
-    underWay.set(request.id, controller);
-    const response = await answerStateless(front.definition, request, {
+    running.set(request.id, controller);
+    const response = await handleStateless(definition, request, {
       signal: controller.signal,
       notify: (method, params) => {
         if (!controller.signal.aborted) send({ jsonrpc: '2.0', method, params });
       },
     });
-    underWay.delete(request.id);
+    running.delete(request.id);
     if (!controller.signal.aborted) send(response);
     settle();
   };
@@ -83,29 +88,34 @@ export function connectStdio(front: Front, streams: StdioStreams, graceMs = 5000
     try {
       message = JSON.parse(line);
     } catch {
-      send(errorResponse(null, { code: rpcCodes.parseError, message: 'Parse error: the line is not JSON.' }));
+      send(
+        errorResponse(null, {
+          code: rpcCodes.parseError,
+          message: 'Parse error: the line is not valid JSON.',
+        }),
+      );
       return;
     }
     if (isRequest(message) && isStatelessMessage(message)) {
-      void answer(message);
+      void respond(message);
     } else if (isRequest(message)) {
       legacyIds.add(message.id);
       transport.onmessage?.(message as JSONRPCMessage);
     } else if (isNotification(message)) {
-      cancelled(message.method, message.params);
+      cancel(message.method, message.params);
       transport.onmessage?.(message as JSONRPCMessage);
     } else if (isObject(message) && ('result' in message || 'error' in message)) {
-      // An answer. This server asks its clients nothing, so there is nothing to match it with.
+      // A response. This server sends no requests to its clients, so there is nothing to match it with.
     } else {
-      const text = 'Invalid Request: expected one JSON-RPC 2.0 request or notification a line.';
+      const text = 'Invalid Request: expected one JSON-RPC 2.0 request or notification per line.';
       send(errorResponse(idOf(message), { code: rpcCodes.invalidRequest, message: text }));
     }
   };
-  const cancelled = (method: string, params: Readonly<Record<string, unknown>> | undefined): void => {
+  const cancel = (method: string, params: Readonly<Record<string, unknown>> | undefined): void => {
     if (method !== 'notifications/cancelled') return;
     const id = params?.requestId as RequestId;
-    underWay.get(id)?.abort();
-    // The SDK's server sends no answer for a cancelled request.
+    running.get(id)?.abort();
+    // The SDK's server sends no response to a cancelled request.
     legacyIds.delete(id);
     settle();
   };
@@ -119,13 +129,13 @@ export function connectStdio(front: Front, streams: StdioStreams, graceMs = 5000
     void ready.then(() => {
       ended = true;
       settle();
-      // A host that left cannot read the answer: what is still running after the grace is given up.
+      // A host that has left may not read the responses: calls that are still running after a while are aborted.
       setTimeout(close, graceMs).unref();
     });
   };
   const close = (): void => {
     streams.input.off('data', onData);
-    for (const controller of underWay.values()) controller.abort();
+    for (const controller of running.values()) controller.abort();
     void server.close();
     finish();
   };

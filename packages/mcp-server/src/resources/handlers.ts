@@ -1,10 +1,8 @@
-import { failureText, ToolError } from '../arguments/tool-error.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
-import { RpcError, rpcCodes } from '../protocol/errors.ts';
+import { RpcError, rpcCodes } from '../protocol/messages.ts';
+import { failureText, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
-import { assumptionsText } from './assumptions.ts';
-import { fieldsText } from './fields.ts';
-import { filtersText } from './filters.ts';
+import { assumptionsText, fieldsText, filtersText } from './texts.ts';
 
 const markdown = 'text/markdown';
 
@@ -13,28 +11,28 @@ const resources = [
     uri: 'calls://fields',
     name: 'fields',
     title: 'Fields of a call record',
-    description: 'Every field with its group, unit and meaning, and which are masked.',
+    description: 'Every field with its group, unit and meaning, and whether it is masked.',
     mimeType: markdown,
   },
   {
     uri: 'calls://filters',
     name: 'filters',
     title: 'Filters',
-    description: 'The filter text that q takes, with examples.',
+    description: 'The filter language of q, with examples.',
     mimeType: markdown,
   },
   {
     uri: 'calls://assumptions',
     name: 'assumptions',
     title: 'Assumptions',
-    description: 'What the API text leaves open and how this server reads it.',
+    description: 'What the description of the API leaves open and how this server reads it.',
     mimeType: markdown,
   },
 ];
 
 const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
 
-/** Answers the methods for resources. */
+/** Handles the methods for resources. */
 export function resourceHandlers(
   settings: ToolSettings,
   run: ToolRunner,
@@ -52,7 +50,7 @@ export function resourceHandlers(
           uriTemplate: 'calls://call/{sid}',
           name: 'call',
           title: 'One call',
-          description: 'The record of one call by its sid, masked like the tools mask it.',
+          description: 'One call by its sid, masked as in the tools.',
           mimeType: 'application/json',
         },
       ],
@@ -64,12 +62,14 @@ export function resourceHandlers(
       const sid = sidOf(uri);
       if (sid === undefined) throw notFound(params.uri);
       try {
-        const found = await run('get_call', { sid }, context);
-        return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };
+        const call = await run('get_call', { sid }, context);
+        return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(call) }] };
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
-        const code = error.failure.isMissing ? rpcCodes.resourceNotFound : rpcCodes.internalError;
-        throw new RpcError(code, failureText(error.failure), { uri });
+        const { problem } = error;
+        const isMissing = problem.code === 'api_error' && problem.error.code === 'not_found';
+        const code = isMissing ? rpcCodes.resourceNotFound : rpcCodes.internalError;
+        throw new RpcError(code, failureText(problem), { uri });
       }
     },
   };
@@ -87,5 +87,5 @@ function sidOf(uri: string): string | undefined {
 
 function notFound(uri: unknown): RpcError {
   const known = [...resources.map((resource) => resource.uri), 'calls://call/{sid}'].join(', ');
-  return new RpcError(rpcCodes.resourceNotFound, `Resource not found. Known: ${known}.`, { uri });
+  return new RpcError(rpcCodes.resourceNotFound, `Resource not found. The resources are ${known}.`, { uri });
 }

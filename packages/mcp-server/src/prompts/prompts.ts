@@ -1,0 +1,96 @@
+/** A prompt that users can pick in their host. */
+export interface Prompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly required: boolean;
+  }[];
+  /** Writes the message. Required arguments are present; others may be missing. */
+  write(args: Readonly<Record<string, string>>): string;
+}
+
+const period = [
+  { name: 'from', description: 'First day, YYYY-MM-DD', required: true },
+  { name: 'to', description: 'Last day, YYYY-MM-DD, included', required: true },
+];
+
+/** Finds calls whose attribution is missing, uncertain or late. */
+const attributionAudit: Prompt = {
+  name: 'attribution_audit',
+  title: 'Attribution audit',
+  description: 'Which calls of a period have missing, uncertain or late attribution, and what to fix first.',
+  arguments: [
+    ...period,
+    { name: 'ppc_status', description: 'Look only at calls with this status', required: false },
+  ],
+  write: ({
+    from,
+    to,
+    ppc_status: status,
+  }) => `Audit the attribution of the calls from ${from} to ${to}. Work in this order:
+
+1. count_calls with include_call_extensions true, and again without it: how many calls there are, and how many came through call extensions.
+2. summarize_calls by channel and rank. A rank of 1 is the surest match to a web visit, 5 the least sure.
+3. summarize_calls by ppc_status. "Not Processed" and "Waiting For Keyword" may still change; do not count them as lost.
+4. summarize_calls by ppc_campaign and activity_type_id, and by ppc_campaign and last_touch_domain: look at the rows without a campaign (null).
+5. list_calls for a few examples of each problem${status === undefined ? '' : ` where ppc_status is "${status}"`}, with fields summary and attribution.
+
+Report the share of calls with a sure match, with an uncertain one and with none; the three causes that affect most calls; and what to fix first.
+Give the number of calls behind each share, say which summaries were incomplete, and say that the API names no time zone.`,
+};
+
+/** Says whether a call can be uploaded to an ad platform as a conversion. */
+const conversionEligibility: Prompt = {
+  name: 'conversion_eligibility',
+  title: 'Conversion eligibility',
+  description: 'Whether a call, or the calls of a day, can be uploaded as ad conversions, and why not.',
+  arguments: [
+    { name: 'sid', description: 'One call; or give a day', required: false },
+    { name: 'day', description: 'YYYY-MM-DD', required: false },
+    { name: 'min_talk_minutes', description: 'Shortest talk that counts as a conversion', required: false },
+  ],
+  write: ({ sid, day, min_talk_minutes: minutes = '1' }) => {
+    const which = sid === undefined ? `the calls of ${day ?? 'yesterday'}` : `the call ${sid}`;
+    const first =
+      sid === undefined
+        ? `1. list_calls for that day with min_talk_minutes ${minutes}, include_call_extensions true and fields timing, attribution, ads. Fetch every page.`
+        : `1. get_call for it with fields timing, attribution, ads.`;
+    return `Check whether ${which} can be uploaded to an ad platform as conversions.
+
+${first}
+2. A call qualifies when the talk took at least ${minutes} minutes and there is a click id: ppc_gclid, or a click id in first_touch.
+3. ppc_status "Processed" is final. "Not Processed" and "Waiting For Keyword" may still change: put those calls on hold, do not reject them.
+4. Most platforms accept a click for 90 days: compare displayed_timestamp with the day of the upload.
+
+Give a table of sid, date_added, talk_minutes, click id (yes or no), ppc_status and verdict (upload, hold, no) with the reason.
+Say that an upload needs a time zone, which the API does not name: ask the user for it.`;
+  },
+};
+
+/** Compares the calls of two periods. */
+const comparePeriods: Prompt = {
+  name: 'compare_periods',
+  title: 'Compare two periods',
+  description: 'What changed between two periods: calls, talk time, channels, campaigns.',
+  arguments: [
+    ...period,
+    { name: 'before_from', description: 'First day of the earlier period, YYYY-MM-DD', required: true },
+    { name: 'before_to', description: 'Last day of the earlier period, included', required: true },
+    { name: 'group_by', description: 'Field or day, hour, weekday; default channel', required: false },
+  ],
+  write: ({ from, to, before_from: beforeFrom, before_to: beforeTo, group_by: groupBy = 'channel' }) =>
+    `Compare the calls from ${from} to ${to} with those from ${beforeFrom} to ${beforeTo}.
+
+1. summarize_calls for each period, group_by ${groupBy}, with the same limit and the same include_call_extensions.
+2. If a summary says INCOMPLETE, split its period and add up the parts before you compare.
+3. If the periods differ in length or in weekdays, compare calls per day and say so.
+
+Report the change in calls, talk minutes and mean talk minutes, in total and for the groups that changed most, each with both numbers.
+A change in a group of fewer than 30 calls may be chance: say so. Calls of the last days may still lack ad data.`,
+};
+
+/** Every prompt, in the order that users see them. */
+export const prompts: readonly Prompt[] = [attributionAudit, conversionEligibility, comparePeriods];

@@ -1,0 +1,48 @@
+import { type HttpEndpoint, listenHttp } from '../http/endpoint.ts';
+import type { HttpOptions } from '../http/options.ts';
+import { createProtocolServer } from '../protocol/sdk-server.ts';
+import { connectStdio, type StdioConnection, type StdioStreams } from '../stdio/connection.ts';
+import type { ToolResult } from '../tools/call.ts';
+import type { CallsMcpServer } from './create-server.ts';
+
+/**
+ * Serves one client over stdio: reads stdin, writes stdout and logs to stderr, or uses the streams given.
+ *
+ * @example
+ * const connection = serveStdio(createServer(client));
+ * await connection.closed;
+ */
+export function serveStdio(server: CallsMcpServer, streams: Partial<StdioStreams> = {}): StdioConnection {
+  return connectStdio(createProtocolServer(server.definition), {
+    input: streams.input ?? process.stdin,
+    write: streams.write ?? ((line) => void process.stdout.write(line)),
+    log: streams.log ?? ((line) => void process.stderr.write(`${line}\n`)),
+  });
+}
+
+/**
+ * Serves over Streamable HTTP, by default on `http://127.0.0.1:3000/mcp`. Rejects when the port is taken, and when
+ * other machines could connect without a token.
+ *
+ * @example
+ * const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token: process.env.CALLS_MCP_TOKEN } });
+ * console.log(endpoint.url);
+ */
+export function serveHttp(server: CallsMcpServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
+  return listenHttp(createProtocolServer(server.definition), options);
+}
+
+/**
+ * Calls a tool in this process, without a protocol. A failure is a result with `isError`; the promise does not reject.
+ *
+ * @example
+ * const { structuredContent } = await callTool(server, 'count_calls', { from: '2026-10-01', to: '2026-10-31' });
+ */
+export function callTool(
+  server: CallsMcpServer,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<ToolResult> {
+  return server.call(name, args, options);
+}
