@@ -2,7 +2,7 @@ import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
-import { clientFrom, readEnvironment } from '../src/setup/settings.ts';
+import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
 import { fakeClient } from './support/fake-client.ts';
 
 // For machines that do much else at the same time.
@@ -113,9 +113,9 @@ describe('a call that takes too long', () => {
 
 describe('a server without credentials', () => {
   it('lists its tools and names the missing variables in each call', async () => {
-    const settings = readEnvironment({ CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' });
-    expect(settings.problems).toEqual(['CALLS_SECRET_KEY is missing.']);
-    const server = createServer(() => clientFrom(settings), { version: settings.version });
+    const api = readApiSettings({ CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' });
+    expect(api.problems).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
+    const server = createServer(() => clientFrom(api));
     const listed = await server.definition.handlers['tools/list']?.(
       {},
       {
@@ -149,12 +149,15 @@ describe('a server without credentials', () => {
   it.each<[Record<string, string>, string]>([
     [{}, 'CALLS_BASE_URL is missing'],
     [{ CALLS_BASE_URL: `\${user_config.base_url}` }, 'CALLS_BASE_URL is missing'],
-    [{ CALLS_BASE_URL: 'ftp://x' }, 'CALLS_BASE_URL must be an http or https URL'],
-    [{ CALLS_API_VERSION: 'v4' }, 'CALLS_API_VERSION must be v2 or v3'],
+    [{ CALLS_BASE_URL: 'ftp://x' }, 'CALLS_BASE_URL must be a URL that begins with https:// or http://.'],
+    [{ CALLS_API_VERSION: 'v4' }, 'CALLS_API_VERSION: the API version is v2 or v3, not "v4".'],
     [{ CALLS_API_VERSION: 'v2' }, 'CALLS_BEARER_TOKEN is missing'],
-    [{ CALLS_TIME_ZONE: 'Mars/Olympus' }, 'CALLS_TIME_ZONE must be an IANA time zone'],
+    [
+      { CALLS_TIME_ZONE: 'Mars/Olympus' },
+      'CALLS_TIME_ZONE: there is no time zone "Mars/Olympus"; use an IANA name',
+    ],
   ])('with %j says %s', (env, text) => {
-    expect(readEnvironment(env).problems.join(' ')).toContain(text);
+    expect(readApiSettings(env).problems.join(' ')).toContain(text);
   });
 });
 

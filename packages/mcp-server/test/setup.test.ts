@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
+import type { Environment } from '@call-attribution/core/settings';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
 import { hosts, printConfig } from '../src/setup/print-config.ts';
 import { run } from '../src/setup/run.ts';
-import type { Environment } from '../src/setup/settings.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

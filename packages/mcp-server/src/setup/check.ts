@@ -1,7 +1,7 @@
-import { CallsError, type Client } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core';
 import { ToolError } from '../text/failures.ts';
 import { counted } from '../text/notes.ts';
-import type { ApiSettings } from './settings.ts';
+import { type ApiSettings, clientFrom } from './settings.ts';
 
 /** One line of `--check`. */
 export interface CheckLine {
@@ -10,16 +10,17 @@ export interface CheckLine {
 }
 
 /** Tests the credentials with the smallest possible requests, and says what works. */
-export async function checkSetup(settings: ApiSettings, makeClient: () => Client): Promise<CheckLine[]> {
-  if (settings.problems.length > 0) return settings.problems.map((text) => ({ ok: false, text }));
-  const client = makeClient();
+export async function checkSetup(api: ApiSettings): Promise<CheckLine[]> {
+  if (api.problems.length > 0) return api.problems.map((text) => ({ ok: false, text }));
+  const { legacyBaseUrl, timeZone } = api.settings;
+  const client = clientFrom(api);
   try {
     return [
       await attempt('Listing calls', async () => {
         const { total, source } = await client.countCalls();
         return `works: the account has ${counted(total, 'call', 'calls')} (${source})`;
       }),
-      settings.legacyBaseUrl === undefined
+      legacyBaseUrl === null
         ? { ok: true, text: 'SMS numbers: not configured (CALLS_LEGACY_BASE_URL).' }
         : await attempt('Listing SMS numbers', async () => {
             const numbers = await client.listSmsNumbers();
@@ -28,9 +29,9 @@ export async function checkSetup(settings: ApiSettings, makeClient: () => Client
       {
         ok: true,
         text:
-          settings.timeZone === undefined
+          timeZone === null
             ? 'Time zone: not set (CALLS_TIME_ZONE). Assistants are told that times have no time zone.'
-            : `Time zone: assistants are told that times are in ${settings.timeZone}.`,
+            : `Time zone: assistants are told that times are in ${timeZone.value}.`,
       },
     ];
   } finally {

@@ -1,4 +1,5 @@
 import type { Client } from '@call-attribution/core';
+import { type Environment, readVariable } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
 import { pseudonymKeyFrom } from '../privacy/masks.ts';
 import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
@@ -7,7 +8,7 @@ import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { checkSetup } from './check.ts';
 import { help } from './help.ts';
 import { printConfig } from './print-config.ts';
-import { type ApiSettings, clientFrom, type Environment, readEnvironment } from './settings.ts';
+import { type ApiSettings, clientFrom, readApiSettings } from './settings.ts';
 
 /** The parts of its process that the program uses. */
 export interface ProcessIo {
@@ -30,10 +31,10 @@ export async function run(argv: readonly string[], io: ProcessIo): Promise<numbe
       io.log(where);
       return say(io, text);
     }
-    const settings = readEnvironment(io.env);
-    if (line.action === 'check') return await check(settings, io);
-    for (const problem of settings.problems) io.log(problem);
-    return await serve(line, settings, io);
+    const api = readApiSettings(io.env);
+    if (line.action === 'check') return await check(api, io);
+    for (const problem of api.problems) io.log(problem);
+    return await serve(line, api, io);
   } catch (error) {
     if (error instanceof UsageError) {
       io.log(`${error.message}\nSee call-attribution-mcp --help.`);
@@ -49,26 +50,27 @@ function say(io: ProcessIo, text: string): number {
   return 0;
 }
 
-async function check(settings: ApiSettings, io: ProcessIo): Promise<number> {
-  const lines = await checkSetup(settings, () => clientFrom(settings));
+async function check(api: ApiSettings, io: ProcessIo): Promise<number> {
+  const lines = await checkSetup(api);
   for (const { ok, text } of lines) io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
   return lines.every((each) => each.ok) ? 0 : 1;
 }
 
-async function serve(line: CommandLine, settings: ApiSettings, io: ProcessIo): Promise<number> {
+async function serve(line: CommandLine, api: ApiSettings, io: ProcessIo): Promise<number> {
+  const { apiVersion, timeZone } = api.settings;
   let client: Client | undefined;
   const server = createServer(
     () => {
-      client ??= clientFrom(settings);
+      client ??= clientFrom(api);
       return client;
     },
     {
-      version: settings.version,
+      version: apiVersion.value,
       reveal: line.reveal,
       log: io.log,
-      ...pseudonymKey(settings, io.env),
+      ...pseudonymKey(api, io.env),
       ...(line.budget === undefined ? {} : { budget: line.budget }),
-      ...(settings.timeZone === undefined ? {} : { timeZone: settings.timeZone }),
+      ...(timeZone === null ? {} : { timeZone: timeZone.value }),
     },
   );
   if (line.http) await overHttp(server, line, io);
@@ -82,7 +84,7 @@ async function serve(line: CommandLine, settings: ApiSettings, io: ProcessIo): P
 }
 
 async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo): Promise<void> {
-  const token = io.env.CALLS_MCP_TOKEN?.trim() || undefined;
+  const token = readVariable(io.env, 'CALLS_MCP_TOKEN');
   const metadata =
     line.resource === undefined
       ? {}
@@ -94,22 +96,22 @@ async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo
     sessions: line.sessions,
     allowedHosts: line.allowedHosts,
     allowedOrigins: line.allowedOrigins,
-    auth: { ...metadata, ...(token === undefined ? {} : { token }) },
+    auth: { ...metadata, ...(token === null ? {} : { token }) },
   };
   const endpoint = await serveHttp(server, options).catch((error: unknown) => {
     const { code } = error as { code?: unknown };
     if (code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
   });
-  io.log(`Serving on ${endpoint.url}${token === undefined ? ' without a token (this machine only)' : ''}.`);
+  io.log(`Serving on ${endpoint.url}${token === null ? ' without a token (this machine only)' : ''}.`);
   await io.stopped;
   await endpoint.close();
 }
 
 /** Derives the key from the credentials, so that an account keeps its masks after a restart without another variable. */
-function pseudonymKey(settings: ApiSettings, env: Environment): { pseudonymKey?: string } {
-  const own = env.CALLS_MCP_PSEUDONYM_KEY?.trim();
-  if (own) return { pseudonymKey: own };
-  const credential = settings.secretKey ?? settings.bearerToken;
-  return credential === undefined ? {} : { pseudonymKey: pseudonymKeyFrom(credential) };
+function pseudonymKey({ settings }: ApiSettings, env: Environment): { pseudonymKey?: string } {
+  const key = readVariable(env, 'CALLS_MCP_PSEUDONYM_KEY');
+  if (key !== null) return { pseudonymKey: key };
+  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
+  return credential === null ? {} : { pseudonymKey: pseudonymKeyFrom(credential.value) };
 }
