@@ -123,7 +123,7 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ...(
     [
-      ['a currency without a value', ['--currency', 'USD'], [/--currency belongs to a value/]],
+      ['a currency without a value', ['--currency', 'USD'], [/--currency needs a value/]],
       ['one file for the sheet and what is not in it', ['--left-out', './x'], [/name the same file/]],
     ] as const
   ).map(([what, more, said]): [string, string[], RegExp[]] => [
@@ -131,11 +131,11 @@ const typed: [string, string[], RegExp[]][] = [
     ['export', '--for', 'sa360', '--to', 'x', '--time-zone', 'UTC', '--conversion-name', 'x', ...more],
     [...said],
   ]),
-  ['a value without a sheet', ['export', '--to', 'x.csv', '--value', '1'], [/belongs to an upload sheet/]],
+  ['a value without a sheet', ['export', '--to', 'x.csv', '--value', '1'], [/--value is for upload sheets/]],
   [
     'columns in a sheet',
     ['export', '--for', 'skai', '--to', 'x.csv', '--time-zone', 'UTC', '--columns', 'sid'],
-    [/does not go with --for/],
+    [/cannot be used with --for/],
   ],
   [
     'a group that is none',

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sheetFormats } from '@call-attribution/conversions';
+import { checkSheet, createSheet, sheetFormats } from '@call-attribution/conversions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -82,7 +82,7 @@ const sheet = (name: string, ...args: string[]): string[] => [
   ...args,
 ];
 
-test.each(sheetFormats.map((format) => [format.name, format] as const))(
+test.each(Object.values(sheetFormats).map((format) => [format.name, format] as const))(
   '%s: rows and left-out calls add up, the reasons are counted, and the sheet is valid',
   async (name, format) => {
     const cwd = stage.folder();
@@ -98,7 +98,7 @@ test.each(sheetFormats.map((format) => [format.name, format] as const))(
     );
     const { code, stdout, stderr } = await stage.quick(args, { cwd, env, now });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    const options = {
+    const rules = {
       timeZone: 'America/New_York',
       conversionName: 'Phone lead',
       currency: 'USD',
@@ -106,8 +106,8 @@ test.each(sheetFormats.map((format) => [format.name, format] as const))(
       now: now.getTime(),
     };
     const text = readFileSync(join(cwd, `${name}.csv`), 'utf8');
-    expect(format.validate(text, options)).toEqual([]);
-    const rows = text.trimEnd().split('\r\n').length - format.head(options).length;
+    expect(checkSheet(text, format, rules)).toEqual([]);
+    const rows = text.trimEnd().split('\r\n').length - createSheet(format, rules).lines().length;
     const left = readFileSync(join(cwd, 'left.csv'), 'utf8')
       .trimEnd()
       .split('\r\n')

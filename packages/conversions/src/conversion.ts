@@ -1,52 +1,145 @@
 import type { Call } from '@call-attribution/core';
-import { openStatus, wrongAge } from './eligible.ts';
-import type { Reason, SheetOptions } from './format.ts';
-import { callTimes, clickTime } from './times.ts';
+import { day, hour, instantsOf, parseTime, second } from '@call-attribution/core/time';
+import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
+import type { LeftOutReason } from './reasons.ts';
 
-/** A call that counts as the conversion of an ad click. Times in milliseconds. */
-export interface Conversion {
-  readonly id: string;
-  readonly start: number;
-  readonly end: number;
-  /** When the visit with the click began, as far as the record tells. */
-  readonly click: number;
-  /** The value as sheets write it; empty when the sheet carries none. */
-  readonly value: string;
-  /** Empty when there is no value it would belong to. */
-  readonly currency: string;
+/** What the user decides for all conversions of a run. */
+export interface ConversionRules {
+  /** Time zone the API writes its times in. Null leaves every call out as `zone_missing`. */
+  readonly timeZone: string | null;
+  /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
+  readonly conversionName: string;
+  /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
+  readonly value?: (call: Call) => number | null;
+  /** Currency of the values, such as `USD`. */
+  readonly currency?: string;
+  /** The present, in milliseconds since 1970. */
+  readonly now: number;
+  /** Calls younger than this many milliseconds are left out. Default: what the tool asks for. */
+  readonly minAge?: number;
+  /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
+  readonly repeatedHour?: 'leave-out' | 'first' | 'second';
 }
 
-/** What a tool asks of a click. */
-export interface ClickLimits {
-  /** Hours after which the tool knows the click. */
+/** Which calls a tool takes. */
+export interface Acceptance {
+  /** What the tool matches a conversion by. With `caller number` it takes only calls through call extensions. */
+  readonly matchBy: ClickIdName | 'caller number';
+  /** Takes only calls whose attribution is finished. */
+  readonly needsFinalStatus: boolean;
+  /** Takes a value for each conversion. */
+  readonly takesValue: boolean;
+  /** Hours after which the tool knows a click. */
   readonly minHours: number;
-  /** Longest age of a click, in milliseconds; null for no limit. */
-  readonly maxClickAge: number | null;
+  /** Days after which the tool has forgotten a click; null for no limit. */
+  readonly maxClickDays: number | null;
 }
 
-/** The conversion that a call with this click id is, or the reason why it is none yet or any more. */
+/** A call that counts as a conversion, in no tool's own form. Times are in milliseconds since 1970. */
+export interface Conversion {
+  /** Session id of the call. */
+  readonly sid: string;
+  /** When the call began. */
+  readonly startedAt: number;
+  /** When the conversion happened: the end of the talk, or a second after the start of a call without talk. */
+  readonly endedAt: number;
+  /** When the visit with the click began, as far as the record tells. */
+  readonly clickedAt: number;
+  /** Ids of the click and of what was clicked. */
+  readonly clickIds: ClickIds;
+  /** Number of the caller as + and digits, which is personal data; null unless the tool matches by it. */
+  readonly callerNumber: string | null;
+  /** The number that was called. */
+  readonly calledNumber: string;
+  /** Whether anybody talked. */
+  readonly isAnswered: boolean;
+  /** What the conversion is worth; null when the rules give no values. */
+  readonly value: number | null;
+  /** Currency of the value; null without a value or a currency. */
+  readonly currency: string | null;
+}
+
+// Attribution still runs in these states. A record without the field (v2) is taken as it is.
+const openStatuses = new Set<unknown>(['Not Processed', 'Waiting For Keyword']);
+
+/**
+ * The conversion that a call is for a tool, or the reason why it is none.
+ *
+ * @example
+ * const found = conversionOf(call, sheetFormats['google-ads-clicks'].accepts, rules);
+ * if ('reason' in found) console.log(call.sid, reasonTexts[found.reason]);
+ */
 export function conversionOf(
   call: Call,
-  id: string | null,
-  options: SheetOptions,
-  limits: ClickLimits,
-): Conversion | { reason: Reason } {
-  if (id === null) return { reason: 'no_click_id' };
-  const open = openStatus(call);
-  if (open) return { reason: open };
-  const times = callTimes(call, options);
-  if ('reason' in times) return times;
-  const click = clickTime(call, times.start, options);
-  const age = wrongAge({ start: times.start, click }, options, limits);
-  if (age) return { reason: age };
-  const value = valueCell(call, options);
-  if (value === null) return { reason: 'no_value' };
-  return { id, ...times, click, value, currency: value === '' ? '' : (options.currency ?? '') };
+  accepts: Acceptance,
+  rules: ConversionRules,
+): Conversion | { readonly reason: LeftOutReason } {
+  const { matchBy } = accepts;
+  const byCaller = matchBy === 'caller number';
+  const callerNumber = byCaller ? e164(call.ani) : null;
+  if (byCaller && !/extension/i.test(String(call.channel))) return { reason: 'not_a_call_extension' };
+  if (byCaller && callerNumber === null) return { reason: 'no_caller_number' };
+  if (byCaller && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
+  const clickIds = clickIdsOf(call);
+  if (!byCaller && clickIds[matchBy] === undefined) return { reason: 'no_click_id' };
+  if (accepts.needsFinalStatus && openStatuses.has(call.ppc_status)) return { reason: 'status_not_final' };
+
+  const started = instantOf(call.date_added, rules);
+  if ('reason' in started) return started;
+  const ended = instantOf(call.talk_end, rules);
+  const shown = instantOf(call.displayed_timestamp, rules);
+  const startedAt = started.at;
+  const clickedAt = !byCaller && 'at' in shown ? Math.min(shown.at, startedAt) : startedAt;
+  const reason = wrongAge(startedAt, clickedAt, accepts, rules);
+  if (reason) return { reason };
+
+  const read = accepts.takesValue ? rules.value : undefined;
+  const value = read?.(call) ?? null;
+  if (read && value === null) return { reason: 'no_value' };
+  return {
+    sid: String(call.sid),
+    startedAt,
+    endedAt: 'at' in ended && ended.at > startedAt ? ended.at : startedAt + second,
+    clickedAt,
+    clickIds,
+    callerNumber,
+    calledNumber: String(call.dnis ?? '').replace(/[^0-9+]/g, ''),
+    isAnswered: Number(call.talk_minutes) > 0,
+    value,
+    currency: value === null ? null : (rules.currency ?? null),
+  };
 }
 
-/** The value of a call as sheets write it: empty when the sheet carries none, null when no rule holds. */
-export function valueCell(call: Call, options: SheetOptions): string | null {
-  if (!options.value) return '';
-  const value = options.value(call);
-  return value === null ? null : value.toFixed(2);
+function wrongAge(
+  startedAt: number,
+  clickedAt: number,
+  { minHours, maxClickDays }: Acceptance,
+  { now, minAge = minHours * hour }: ConversionRules,
+): LeftOutReason | null {
+  if (startedAt > now) return 'in_the_future';
+  if (maxClickDays !== null && now - clickedAt > maxClickDays * day) return 'click_too_old';
+  return now - startedAt < minAge ? 'too_recent' : null;
+}
+
+/** The instant that a time of the API means, to the second, or why it cannot be known. */
+function instantOf(
+  text: unknown,
+  { timeZone, repeatedHour }: ConversionRules,
+): { readonly at: number } | { readonly reason: LeftOutReason } {
+  if (timeZone === null) return { reason: 'zone_missing' };
+  const time = typeof text === 'string' ? parseTime(text) : null;
+  if (!time) return { reason: 'time_unreadable' };
+  const [first, repeated] = instantsOf(Math.floor(time.millis / second) * second, timeZone);
+  if (first === undefined) return { reason: 'time_not_in_zone' };
+  if (repeated === undefined || repeatedHour === 'first') return { at: first };
+  return repeatedHour === 'second' ? { at: repeated } : { reason: 'time_twice_in_zone' };
+}
+
+/** A caller number as `+15551234567`, or null when it cannot be one. Ten digits are read as North American. */
+export function e164(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  const digits = text.replace(/[\s().-]/g, '');
+  if (/^\+[1-9]\d{7,14}$/.test(digits)) return digits;
+  if (/^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits)) return `+1${digits.slice(-10)}`;
+  return null;
 }

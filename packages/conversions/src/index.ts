@@ -1,13 +1,18 @@
-// Calls as conversions for bid tools: which calls count, at what value, and the upload sheets that tools take.
-export { ValueRulesError } from './errors.ts';
+// Calls as conversions for bid tools: which calls count and at what value, and the upload sheets the tools take.
+// `createSheet` makes a whole sheet; `conversionOf` is the step in its middle, in no tool's own form.
+// Nothing here reads a clock, a file or a server.
+export { checkSheet } from './check-sheet.ts';
+export type { ClickIdName, ClickIds } from './click-ids.ts';
+export { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
+export { sheetFormats } from './formats/all.ts';
+export type { LeftOutReason, SheetProblem, ValueRulesProblem } from './reasons.ts';
+export { createSheet, type Sheet } from './sheet.ts';
+export type { SheetColumn, SheetFormat, SheetFormatName } from './sheet-format.ts';
 export {
-  type Outcome,
-  type Reason,
-  reasonTexts,
-  type SheetFormat,
-  type SheetOptions,
-  type SheetProblem,
-} from './format.ts';
-export { sheetFormats } from './formats.ts';
-export { sheetLine } from './sheet.ts';
-export { readValueRules, type ValueRule, type ValueRules, valueByRules } from './value.ts';
+  readValueRules,
+  type ValueRule,
+  type ValueRules,
+  ValueRulesError,
+  valueByRules,
+} from './value-rules.ts';
+export { reasonTexts, sheetProblemText } from './words.ts';

@@ -1,21 +1,38 @@
 import { readFileSync } from 'node:fs';
+import {
+  type ConversionRules,
+  checkSheet,
+  conversionOf,
+  createSheet,
+  type LeftOutReason,
+  reasonTexts,
+  type SheetFormat,
+  type SheetProblem,
+  sheetFormats,
+  sheetProblemText,
+} from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { e164 } from '../src/eligible.ts';
-import { ValueRulesError } from '../src/errors.ts';
-import type { Reason, SheetFormat, SheetOptions } from '../src/format.ts';
-import { sheetFormats } from '../src/formats.ts';
-import { readSheet, sheetLine } from '../src/sheet.ts';
-import { readValueRules, valueByRules } from '../src/value.ts';
+import { e164 } from '../src/conversion.ts';
+import { readSheet, sheetLine } from '../src/sheet-lines.ts';
 import { callWith } from './calls.ts';
 
-const options: SheetOptions = {
+const formats = Object.values(sheetFormats);
+const rules: ConversionRules = {
   timeZone: 'America/New_York',
   conversionName: 'Phone lead',
   currency: 'USD',
   value: () => 25,
   now: Date.parse('2026-11-21T12:00:00Z'),
 };
+
+/** The cells of the one call, or the reason why it is left out. */
+function rowOf(format: SheetFormat, call: Call, set: ConversionRules = rules): string[] | LeftOutReason {
+  const sheet = createSheet(format, set);
+  const before = sheet.lines().length;
+  return sheet.add(call) ?? readSheet(sheet.lines().slice(before).join(''), format.delimiter).lines[0] ?? [];
+}
 
 const tagged =
   'https://shop.example/?gclid=Cj0KCQ_click-1&msclkid=f894f652ea334e739002f7167ab8f8e3&k_clickid=kc-77_a&mkwid=s8Hx2k&pcrid=5551234';
@@ -41,53 +58,53 @@ const calls = [
   }),
 ];
 
-function sheetOf(format: SheetFormat, set: SheetOptions = options): string {
-  const rows = calls.flatMap((call) => {
-    const outcome = format.row(call, set);
-    return 'row' in outcome ? [outcome.row] : [];
-  });
-  return [...format.head(set), ...rows].map((cells) => sheetLine(cells, format.delimiter)).join('');
+function sheetOf(format: SheetFormat, set: ConversionRules = rules): string {
+  const sheet = createSheet(format, set);
+  for (const call of calls) sheet.add(call);
+  expect(sheet.rows).toBe(calls.length);
+  return sheet.lines().join('');
 }
+const headLines = (format: SheetFormat): number => createSheet(format, rules).lines().length;
 
-describe.each(sheetFormats.map((format) => [format.name, format] as const))('%s', (name, format) => {
-  test('makes the golden sheet, and its own validator takes it', () => {
+describe.each(formats.map((format) => [format.name, format] as const))('%s', (name, format) => {
+  test('the sheet is the golden one, and its own check finds nothing', () => {
     const sheet = sheetOf(format);
     expect(sheet).toBe(readFileSync(new URL(`golden/${name}.txt`, import.meta.url), 'utf8'));
-    expect(format.validate(sheet, options)).toEqual([]);
+    expect(checkSheet(sheet, format, rules)).toEqual([]);
   });
 
-  test('without values the sheet is still valid', () => {
-    const { value: _, currency: __, ...plain } = options;
-    expect(format.validate(sheetOf(format, plain), plain)).toEqual([]);
+  test('the sheet without values is good as well', () => {
+    const { value: _, currency: __, ...plain } = rules;
+    expect(checkSheet(sheetOf(format, plain), format, plain)).toEqual([]);
   });
 
-  test('the validator names the line of every kind of fault', () => {
+  test('the check names the line of every kind of problem', () => {
     const { lines } = readSheet(sheetOf(format), format.delimiter);
-    const head = format.head(options).length;
+    const head = headLines(format);
     const change = (line: number, column: number, cell: string): string =>
       lines
         .map((cells, at) =>
           sheetLine(
-            at === line ? cells.map((old, c) => (c === column ? cell : old)) : cells,
+            (at === line ? cells.map((old, c) => (c === column ? cell : old)) : cells).map((c) => c || null),
             format.delimiter,
           ),
         )
         .join('');
-    const faults = (text: string) => format.validate(text, options).map((problem) => problem.line);
-    expect(faults(change(head - 1, 0, 'Wrong heading'))).toContain(head);
-    for (const column of format.head(options)[head - 1]?.keys() ?? []) {
-      expect(faults(change(head, column, 'a person <someone@example.com>')), `column ${column}`).toContain(
+    const linesOf = (text: string) => checkSheet(text, format, rules).map((problem) => problem.line);
+    expect(linesOf(change(head - 1, 0, 'Wrong heading'))).toContain(head);
+    for (const column of format.columns(rules).keys()) {
+      expect(linesOf(change(head, column, 'a person <someone@example.com>')), `column ${column}`).toContain(
         head + 1,
       );
     }
     const short = lines
       .map((cells, at) => sheetLine(at === head ? cells.slice(1) : cells, format.delimiter))
       .join('');
-    expect(faults(short)).toContain(head + 1);
-    expect(format.validate('', options).length).toBeGreaterThan(0);
+    expect(linesOf(short)).toContain(head + 1);
+    expect(checkSheet('', format, rules).length).toBeGreaterThan(0);
   });
 
-  test('holds no name, address, mail or IP of a caller, and a number only where the tool matches by it', () => {
+  test('the sheet has no name, address, email or IP of a caller, and a number only where the tool matches by it', () => {
     const call = callWith({
       ...extension,
       first_name: 'Personal-First',
@@ -99,22 +116,21 @@ describe.each(sheetFormats.map((format) => [format.name, format] as const))('%s'
       recording: 'https://recordings.example/personal',
       ani: '2025550123',
     });
-    const outcome = format.row(call, options);
-    const text = JSON.stringify('row' in outcome ? outcome.row : []);
+    const text = JSON.stringify(rowOf(format, call));
     expect(text).not.toMatch(/Personal|99999|203\.0\.113\.77|recordings/);
     expect(/2025550123/.test(text)).toBe(name === 'google-ads-calls');
+    const conversion = conversionOf(call, format.accepts, rules);
+    expect(/2025550123/.test(JSON.stringify(conversion))).toBe(name === 'google-ads-calls');
   });
 
-  test('needs the zone: without one every call is left out for that reason', () => {
-    expect(format.row(calls[0] ?? callWith(), { ...options, timeZone: null })).toEqual({
-      reason: 'zone_missing',
-    });
+  test('without a time zone every call is left out for that reason', () => {
+    expect(rowOf(format, callWith(extension), { ...rules, timeZone: null })).toBe('zone_missing');
   });
 });
 
-const clicks = sheetFormats.filter((format) => format.name !== 'google-ads-calls');
-const limited = sheetFormats.filter((format) => !['skai', 'marin'].includes(format.name));
-const withStatus = sheetFormats.filter((format) => format.name !== 'skai');
+const clicks = formats.filter((format) => format.name !== 'google-ads-calls');
+const limited = formats.filter((format) => !['skai', 'marin'].includes(format.name));
+const withStatus = formats.filter((format) => format.name !== 'skai');
 const noClick = {
   first_touch: null,
   last_touch: null,
@@ -124,7 +140,7 @@ const noClick = {
   conversion_page: null,
 };
 
-const leftOut: [Reason, readonly SheetFormat[], Record<string, unknown>][] = [
+const leftOut: [LeftOutReason, readonly SheetFormat[], Record<string, unknown>][] = [
   ['no_click_id', clicks, noClick],
   [
     'no_click_id',
@@ -144,55 +160,79 @@ const leftOut: [Reason, readonly SheetFormat[], Record<string, unknown>][] = [
   ['status_not_final', withStatus, { ppc_status: 'Not Processed' }],
   ['status_not_final', withStatus, { ppc_status: 'Waiting For Keyword' }],
   ['too_recent', limited, { date_added: '2026-11-21 06:30:00', displayed_timestamp: null }],
-  ['in_the_future', sheetFormats, { date_added: '2026-11-22 06:30:00' }],
-  ['time_not_in_zone', sheetFormats, { date_added: '2026-03-08 02:30:00' }],
-  ['time_twice_in_zone', sheetFormats, { date_added: '2026-11-01 01:30:00' }],
-  ['time_unreadable', sheetFormats, { date_added: 'yesterday' }],
-  ['time_unreadable', sheetFormats, { date_added: null }],
+  ['in_the_future', formats, { date_added: '2026-11-22 06:30:00' }],
+  ['time_not_in_zone', formats, { date_added: '2026-03-08 02:30:00' }],
+  ['time_twice_in_zone', formats, { date_added: '2026-11-01 01:30:00' }],
+  ['time_unreadable', formats, { date_added: 'yesterday' }],
+  ['time_unreadable', formats, { date_added: null }],
 ];
-test.each(leftOut)('%s holds a call back', (reason, formats, changes) => {
+test.each(leftOut)('a call is left out because of %s', (reason, formats, changes) => {
+  for (const format of formats)
+    expect(rowOf(format, callWith({ ...extension, ...changes })), format.name).toBe(reason);
+});
+
+test('a call that comes twice is left out the second time, also where the tool would count it again', () => {
   for (const format of formats) {
-    expect(format.row(callWith({ ...extension, ...changes }), options), format.name).toEqual({ reason });
+    const sheet = createSheet(format, rules);
+    expect([sheet.add(callWith(extension)), sheet.add(callWith(extension))], format.name).toEqual([
+      null,
+      'duplicate',
+    ]);
+    expect(sheet.rows).toBe(1);
   }
 });
 
 test('calls by number go in only through call extensions, with a number, and not from a desktop', () => {
-  const format = sheetFormats.find((entry) => entry.name === 'google-ads-calls') as SheetFormat;
-  expect(format.row(callWith({ channel: 'Tracker' }), options)).toEqual({ reason: 'not_a_call_extension' });
-  expect(format.row(callWith({ ...extension, ani: 'anonymous' }), options)).toEqual({
-    reason: 'no_caller_number',
-  });
-  expect(format.row(callWith({ ...extension, ppc_status: 'Desktop' }), options)).toEqual({
-    reason: 'desktop_call',
-  });
+  const format = sheetFormats['google-ads-calls'];
+  expect(rowOf(format, callWith({ channel: 'Tracker' }))).toBe('not_a_call_extension');
+  expect(rowOf(format, callWith({ ...extension, ani: 'anonymous' }))).toBe('no_caller_number');
+  expect(rowOf(format, callWith({ ...extension, ppc_status: 'Desktop' }))).toBe('desktop_call');
 });
 
-test('the hour that comes twice is taken as first or second when that is asked for', () => {
-  const format = clicks.find((entry) => entry.name === 'google-ads-clicks') as SheetFormat;
+const googleClicks = sheetFormats['google-ads-clicks'];
+
+test('a time that the clocks showed twice is the first or the second when the rules say so', () => {
   const call = callWith({ date_added: '2026-11-01 01:30:00', displayed_timestamp: null });
-  const time = (repeatedHour: 'first' | 'second') => {
-    const outcome = format.row(call, { ...options, repeatedHour });
-    return 'row' in outcome ? outcome.row[2] : outcome.reason;
-  };
+  const time = (repeatedHour: 'first' | 'second') => rowOf(googleClicks, call, { ...rules, repeatedHour })[2];
   expect(time('first')).toBe('2026-11-01 01:30:00-0400');
   expect(time('second')).toBe('2026-11-01 01:30:00-0500');
 });
 
-test('a youngest age of one’s own replaces the one of the tool', () => {
-  const format = clicks.find((entry) => entry.name === 'google-ads-clicks') as SheetFormat;
+test('a minimum age of your own replaces the one of the tool', () => {
   const call = callWith({ date_added: '2026-11-21 06:30:00', displayed_timestamp: null });
-  expect(format.row(call, { ...options, minAge: 0 })).toHaveProperty('row');
-  expect(format.row(callWith(), { ...options, minAge: 96 * 3_600_000 })).toEqual({ reason: 'too_recent' });
+  expect(rowOf(googleClicks, call, { ...rules, minAge: 0 })).toBeInstanceOf(Array);
+  expect(rowOf(googleClicks, callWith(), { ...rules, minAge: 96 * 3_600_000 })).toBe('too_recent');
 });
 
-test('a record of v2, without status and click field, gives its click from the address', () => {
-  const format = clicks.find((entry) => entry.name === 'google-ads-clicks') as SheetFormat;
+test('a record of v2, without status and click field, gives its click from the URL', () => {
   const {
     ppc_status: _,
     ppc_gclid: __,
     ...old
   } = callWith({ first_touch: tagged }) as unknown as Record<string, unknown>;
-  expect(format.row(old as never, options)).toHaveProperty('row');
+  expect(rowOf(googleClicks, old as never)).toBeInstanceOf(Array);
+});
+
+test('a conversion is in no tool’s own form', () => {
+  const conversion = conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules);
+  expect(conversion).toEqual({
+    sid: '1000000001',
+    startedAt: Date.parse('2026-11-18T19:03:00Z'),
+    endedAt: Date.parse('2026-11-18T19:09:30Z'),
+    clickedAt: Date.parse('2026-11-18T18:50:00Z'),
+    clickIds: {
+      gclid: 'Cj0KCQ_click-1',
+      msclkid: 'f894f652ea334e739002f7167ab8f8e3',
+      k_clickid: 'kc-77_a',
+      mkwid: 's8Hx2k',
+      pcrid: '5551234',
+    },
+    callerNumber: null,
+    calledNumber: '8005550100',
+    isAnswered: true,
+    value: 25,
+    currency: 'USD',
+  });
 });
 
 test.each([
@@ -209,52 +249,29 @@ test.each([
   expect(e164(text)).toBe(number);
 });
 
-describe('value rules', () => {
-  const rules = readValueRules(
-    JSON.stringify({
-      rules: [
-        { minMinutes: 10, campaign: 'brand*', value: 120 },
-        { minMinutes: 10, value: 80 },
-        { label: '*sales*line', maxMinutes: 1, value: 5 },
-      ],
-      otherwise: 20,
-    }),
-    'rules.json',
-  );
-  test.each([
-    [{ talk_minutes: '12.0', ppc_campaign: 'Brand – East' }, 120],
-    [{ talk_minutes: '10.0', ppc_campaign: 'Generic' }, 80],
-    [{ talk_minutes: '0.9', phone_label: 'Main sales hot line' }, 5],
-    [{ talk_minutes: '0.9', phone_label: 'Service' }, 20],
-    [{ talk_minutes: null, ppc_campaign: null, phone_label: null }, 20],
-  ])('the first rule that holds for %j gives %i', (changes, value) => {
-    expect(valueByRules(callWith(changes), rules)).toBe(value);
-  });
+const problems: [SheetProblem, string][] = [
+  [{ line: 9, code: 'open_quote' }, 'a quote is never closed'],
+  [{ line: 1, code: 'wrong_head', expected: 'Date,Name' }, 'expected the line Date,Name'],
+  [{ line: 4, code: 'wrong_cell_count', found: 3, expected: 5 }, 'expected 5 cells, found 3'],
+  [{ line: 4, code: 'personal_data', column: 'Status' }, 'Status holds personal data'],
+  [{ line: 4, code: 'wrong_form', column: 'Date', example: '11/20/2026' }, 'Date must look like 11/20/2026'],
+  [{ line: 5, code: 'repeated_row', firstLine: 4 }, 'the row repeats line 4'],
+];
+test.each(problems)('%j is said in words', (problem, text) => {
+  expect(sheetProblemText(problem)).toBe(text);
+});
 
-  test('without a rule that holds and without otherwise, the call is left out', () => {
-    const strict = readValueRules('{ "rules": [{ "minMinutes": 100, "value": 1 }] }', 'rules.json');
-    for (const format of withStatus) {
-      const outcome = format.row(callWith(extension), {
-        ...options,
-        value: (call) => valueByRules(call, strict),
-      });
-      expect(outcome, format.name).toEqual({ reason: 'no_value' });
-    }
-  });
+test('the check finds a quote that is never closed and a row that is repeated', () => {
+  const sheet = sheetOf(googleClicks);
+  const [last = ''] = sheet.trimEnd().split('\r\n').slice(-1);
+  expect(checkSheet(`${sheet}${last}\r\n`, googleClicks, rules)).toEqual([
+    { line: 6, code: 'repeated_row', firstLine: 5 },
+  ]);
+  expect(checkSheet(`${sheet}"abc`, googleClicks, rules)[0]).toEqual({ line: 6, code: 'open_quote' });
+});
 
-  test.each([
-    ['{', /is not JSON/],
-    ['[]', /must be an object/],
-    ['{}', /"rules" must be a list/],
-    ['{ "rules": [{}] }', /rule 1 has no "value"/],
-    ['{ "rules": [{ "value": -1 }] }', /rule 1: "value" must be a number/],
-    ['{ "rules": [{ "value": 1, "campain": "x" }] }', /unknown name "campain"/],
-    ['{ "rules": [{ "value": 1, "label": 5 }] }', /"label" must be a text/],
-    ['{ "rules": [], "otherwise": "x" }', /"otherwise" must be a number/],
-  ])('%s is refused', (text, message) => {
-    expect(() => readValueRules(text, 'rules.json')).toThrow(message);
-    expect(() => readValueRules(text, 'rules.json')).toThrow(ValueRulesError);
-  });
+test('every reason has its words', () => {
+  for (const [reason] of leftOut) expect(reasonTexts[reason]).toMatch(/^\S.{20,}[^.]$/);
 });
 
 test('a line written is read back the same', () => {

@@ -20,17 +20,7 @@ export async function writeRows(
 ): Promise<void> {
   if (format === 'json') return write(output, `${JSON.stringify(rows, null, 2)}\n`);
   if (format === 'ndjson') return write(output, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const { csvLine } = await import('@call-attribution/node-stream');
   const names = Object.keys(rows[0] ?? {});
   await write(output, csvLine(names) + rows.map((row) => csvLine(names.map((name) => row[name]))).join(''));
-}
-
-/** One CSV line, quoted by RFC 4180. Null is empty, a list is its parts with semicolons. */
-export function csvLine(cells: readonly unknown[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-function csvCell(cell: unknown): string {
-  if (cell === null || cell === undefined) return '';
-  const text = Array.isArray(cell) ? cell.join(';') : String(cell);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -13,7 +13,8 @@ import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { FormatOptions } from '../export/encode.ts';
 import { exportToFile, exportToOutput, keptOrder, openTarget, partialOf } from '../export/file.ts';
-import { exportSheet, readSheetOrder, saySheet } from '../export/sheet.ts';
+import { exportSheet, saySheet } from '../export/sheet.ts';
+import { readSheetRequest } from '../export/sheet-options.ts';
 import { pathOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
 import { bytes } from '../term/numbers.ts';
@@ -21,23 +22,23 @@ import { bytes } from '../term/numbers.ts';
 /** `calls export`: all matching calls into a file or an upload sheet. */
 export const exportCalls: Handler = async (args, io) => {
   const settings = readSettings(args, io);
-  const order = await readSheetOrder(args, settings.timeZone?.value ?? null, io);
-  const target = order ? null : readTarget(args, io.cwd);
+  const sheet = await readSheetRequest(args, settings.timeZone?.value ?? null, io);
+  const target = sheet ? null : readTarget(args, io.cwd);
   const shown = pathOf(args);
   const filter = print(filterOf(args, contextOf(settings, io), 'until'));
   const client = await openClient(settings, args, io);
-  if (!order?.format.needsExtensions) sayExtensions(filter, settings.apiVersion.value, io);
+  // Calls by number are only those through extensions, and v3 leaves them out by default.
+  const needsExtensions = sheet?.format.accepts.matchBy === 'caller number';
+  if (!needsExtensions) sayExtensions(filter, settings.apiVersion.value, io);
   const progress = watch(io, 'calls');
   const stream = streamOptions(args, progress.onProgress);
   try {
-    if (order) {
-      // Calls by number are only those through extensions, and v3 leaves them out unless they are asked for.
-      const whole =
-        order.format.needsExtensions && settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
-      const result = await exportSheet(client, shown, order, { filter: whole, stream, io }).finally(() =>
+    if (sheet) {
+      const whole = needsExtensions && settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
+      const result = await exportSheet(client, shown, sheet, { filter: whole, stream, io }).finally(() =>
         progress.line.end(),
       );
-      saySheet(result, order, shown, io);
+      saySheet(result, sheet, shown, io);
       return judge(result.verdict, io);
     }
     if (!target) throw new Error('neither a sheet nor a file');

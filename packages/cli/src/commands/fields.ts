@@ -23,7 +23,9 @@ export const fields: Handler = async (args, io) => {
   }
   const format = formatOf(args);
   if (format !== 'table') {
-    await writeRows(io.stdout, format, found.map(plain));
+    const rows = found.map(plain);
+    const flat = rows.map((row) => ({ ...row, values: row.values.join(';') }));
+    await writeRows(io.stdout, format, format === 'csv' ? flat : rows);
     return exitCodes.ok;
   }
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
@@ -48,21 +50,20 @@ export const fields: Handler = async (args, io) => {
   return exitCodes.ok;
 };
 
-function plain(field: FieldSpec): Record<string, unknown> {
-  const { name, v2, v3, type, nullable, deprecated, group, personal, filterable, meaning } = field;
-  return {
-    name,
-    v2,
-    v3,
-    type,
-    nullable,
-    deprecated,
-    group,
-    personal,
-    filterable,
-    values: field.values ?? [],
-    meaning,
-  };
+function plain({
+  name,
+  v2,
+  v3,
+  type,
+  nullable,
+  deprecated,
+  group,
+  personal,
+  filterable,
+  ...rest
+}: FieldSpec) {
+  const { values = [], meaning } = rest;
+  return { name, v2, v3, type, nullable, deprecated, group, personal, filterable, values, meaning };
 }
 
 const typeOf = (field: FieldSpec): string =>

@@ -2,7 +2,7 @@ import type { Call, FieldSpec } from '@call-attribution/core';
 import type { Handler } from '../args/command.ts';
 import { cellText, fieldsOf, pickFields, readColumns, valueOfField } from '../calls/columns.ts';
 import { openClient } from '../calls/connect.ts';
-import { csvLine, formatOf } from '../calls/output.ts';
+import { formatOf } from '../calls/output.ts';
 import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { write } from '../io.ts';
@@ -20,6 +20,7 @@ export const get: Handler = async (args, io) => {
     const call = await client.getCall(args.words[0] ?? '', { signal: io.signal });
     const record = columns ? pickFields(call, columns) : call;
     if (format === 'csv') {
+      const { csvLine } = await import('@call-attribution/node-stream');
       const chosen = columns ?? fieldsOf(settings.apiVersion.value);
       const line = csvLine(chosen.map((field) => valueOfField(call, field)));
       await write(io.stdout, csvLine(chosen.map((field) => field.name)) + line);

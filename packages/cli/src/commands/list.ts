@@ -3,7 +3,7 @@ import type { Args, Handler } from '../args/command.ts';
 import { cellText, fieldsOf, pickFields, readColumns, valueOfField } from '../calls/columns.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf } from '../calls/filter.ts';
-import { csvLine, formatOf } from '../calls/output.ts';
+import { formatOf } from '../calls/output.ts';
 import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -131,6 +131,7 @@ async function writeData(
   version: 'v2' | 'v3',
   io: Io,
 ): Promise<void> {
+  const { csvLine } = await import('@call-attribution/node-stream');
   const chosen = columns ?? fieldsOf(version);
   let many = 0;
   if (format === 'csv') await write(io.stdout, csvLine(chosen.map((field) => field.name)));

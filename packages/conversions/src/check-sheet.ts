@@ -1,0 +1,51 @@
+import type { ConversionRules } from './conversion.ts';
+import type { SheetProblem } from './reasons.ts';
+import type { SheetFormat } from './sheet-format.ts';
+import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
+
+/**
+ * Everything in a finished sheet that the tool would refuse, in the order of the lines; empty when the sheet is good.
+ * The lines above the rows must be exact, each cell must have the form of its column, no cell may look like an email
+ * address or, except where the tool wants one, a phone number, and no row may be repeated.
+ *
+ * @example
+ * for (const problem of checkSheet(text, sheetFormats.sa360, rules))
+ *   console.log(`line ${problem.line}: ${sheetProblemText(problem)}`);
+ */
+export function checkSheet(text: string, format: SheetFormat, rules: ConversionRules): SheetProblem[] {
+  const columns = format.columns(rules);
+  const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
+  const { lines, isQuoteOpen } = readSheet(text, format.delimiter);
+  const problems: SheetProblem[] = isQuoteOpen ? [{ line: lines.length, code: 'open_quote' }] : [];
+  for (const [at, expected] of head.entries()) {
+    const found = lines[at]?.map((cell) => cell || null) ?? [];
+    if (sheetLine(found, format.delimiter) !== expected)
+      problems.push({ line: at + 1, code: 'wrong_head', expected: expected.trim() });
+  }
+  const seen = new Map<string, number>();
+  for (const [at, cells] of lines.entries()) {
+    if (at < head.length) continue;
+    const line = at + 1;
+    if (cells.length !== columns.length) {
+      problems.push({ line, code: 'wrong_cell_count', found: cells.length, expected: columns.length });
+      continue;
+    }
+    for (const [index, { title: column, pattern, example, isOptional, holdsPhone }] of columns.entries()) {
+      const cell = cells[index] ?? '';
+      // The cell itself is not in the problem: it may be what should not have been there.
+      if (!holdsPhone && looksPersonal(cell)) problems.push({ line, code: 'personal_data', column });
+      else if (cell === '' ? !isOptional : !pattern.test(cell))
+        problems.push({ line, code: 'wrong_form', column, example });
+    }
+    const key = keyOf(columns, cells);
+    if (key === null) continue;
+    const firstLine = seen.get(key);
+    if (firstLine === undefined) seen.set(key, line);
+    else problems.push({ line, code: 'repeated_row', firstLine });
+  }
+  return problems;
+}
+
+function looksPersonal(cell: string): boolean {
+  return /[^\s@]+@[^\s@]+\.[a-z]{2,}/i.test(cell) || /^\+[1-9]\d{9,14}$/.test(cell);
+}

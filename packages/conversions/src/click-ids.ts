@@ -1,0 +1,44 @@
+import type { Call } from '@call-attribution/core';
+
+/** Ids of a click and of what was clicked, by the query parameter that carries them. */
+export type ClickIdName = 'gclid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
+
+/** The ids that a call carries. */
+export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
+
+/** URLs of a visit that may carry an id, the likeliest first. */
+const places = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
+
+const parameter = /(?:^|[?&#;])(gclid|msclkid|k_clickid|mkwid|pcrid)=([^&#;\s]+)/gi;
+
+/**
+ * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave theirs. Only values
+ * that look like an id are taken.
+ */
+export function clickIdsOf(call: Call): ClickIds {
+  const ids: Partial<Record<ClickIdName, string>> = {};
+  if (isId(call.ppc_gclid)) ids.gclid = call.ppc_gclid;
+  for (const place of places) {
+    const url = call[place];
+    if (typeof url !== 'string') continue;
+    for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
+      const known = name.toLowerCase() as ClickIdName;
+      const id = ids[known] === undefined ? decoded(encoded) : null;
+      if (isId(id)) ids[known] = id;
+    }
+  }
+  return ids;
+}
+
+// Letters, digits and a few other characters: neither a formula nor an email address is an id.
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511}$/.test(value);
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

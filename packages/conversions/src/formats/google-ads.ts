@@ -1,0 +1,74 @@
+import type { Conversion } from '../conversion.ts';
+import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
+import { clickIdColumn, currencyColumn, nameColumn, valueColumn } from './columns.ts';
+import { withOffset } from './time-forms.ts';
+
+const zoneLine: SheetFormat['preamble'] = ({ timeZone }) => ({
+  before: [`Parameters:TimeZone=${timeZone ?? ''}`],
+});
+
+// Local time with its offset is the form that needs no guess about a clock change.
+function timeColumn(title: string, timeOf: (conversion: Conversion) => number): SheetColumn {
+  return {
+    title,
+    cell: (conversion, { timeZone }) => withOffset(timeOf(conversion), timeZone),
+    pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$/,
+    example: '2026-11-20 14:03:00-0500',
+  };
+}
+
+/** Google Ads, conversions from clicks: one row for each call whose visit carries a Google click id. */
+export const googleAdsClicks: SheetFormat = {
+  name: 'google-ads-clicks',
+  title: 'Google Ads, conversions from clicks',
+  delimiter: ',',
+  accepts: { matchBy: 'gclid', needsFinalStatus: true, takesValue: true, minHours: 6, maxClickDays: 90 },
+  needsName: true,
+  notes: [
+    'Upload the file as it is at Google Ads > Goals > Conversions > Uploads.',
+    'Sheets may overlap by a day or more: the same click, name and time counts once.',
+  ],
+  preamble: zoneLine,
+  columns: () => [
+    { ...clickIdColumn('Google Click ID', 'gclid', 'Cj0KCQ...'), isKey: true },
+    { ...nameColumn('Conversion Name'), isKey: true },
+    { ...timeColumn('Conversion Time', ({ startedAt }) => startedAt), isKey: true },
+    valueColumn('Conversion Value'),
+    currencyColumn('Conversion Currency'),
+  ],
+};
+
+/** Google Ads, conversions from calls: matched by caller number and start, so only calls through call extensions go in. */
+export const googleAdsCalls: SheetFormat = {
+  name: 'google-ads-calls',
+  title: 'Google Ads, conversions from calls',
+  delimiter: ',',
+  accepts: {
+    matchBy: 'caller number',
+    needsFinalStatus: true,
+    takesValue: true,
+    minHours: 12,
+    maxClickDays: 90,
+  },
+  needsName: true,
+  notes: [
+    'This sheet has the phone numbers of callers, because Google Ads matches by them. Treat it as personal data.',
+    'Upload the file as it is at Google Ads > Goals > Conversions > Uploads. A call that is uploaded twice counts once.',
+  ],
+  preamble: zoneLine,
+  columns: () => [
+    {
+      title: "Caller's Phone Number",
+      cell: ({ callerNumber }) => callerNumber,
+      pattern: /^\+[1-9]\d{7,14}$/,
+      example: '+12025550123',
+      isKey: true,
+      holdsPhone: true,
+    },
+    { ...timeColumn('Call Start Time', ({ startedAt }) => startedAt), isKey: true },
+    { ...nameColumn('Conversion Name'), isKey: true },
+    timeColumn('Conversion Time', ({ endedAt }) => endedAt),
+    valueColumn('Conversion Value'),
+    currencyColumn('Conversion Currency'),
+  ],
+};

@@ -1,0 +1,33 @@
+import type { SheetFormat } from '../sheet-format.ts';
+import { clickIdColumn, constantColumn, valueColumn } from './columns.ts';
+import { americanDate } from './time-forms.ts';
+
+/**
+ * Marin, revenue upload in add mode: one conversion a row, dated by the click. A column without values is left out,
+ * because Marin reads an empty one as "overwrite with nothing".
+ */
+export const marin: SheetFormat = {
+  name: 'marin',
+  title: 'Marin, revenue upload (add)',
+  delimiter: '\t',
+  accepts: { matchBy: 'mkwid', needsFinalStatus: true, takesValue: true, minHours: 0, maxClickDays: null },
+  needsName: true,
+  notes: [
+    'For the FTP drop the file must be named bulkrevenueadd_YYYYMMDD.txt: the name selects the add mode.',
+    'Add mode adds: uploading the same sheet twice doubles the figures.',
+    'Keyword and creative IDs come from the URLs of the visit (mkwid, pcrid).',
+  ],
+  // No column is a key: two calls from one keyword on one day are two equal rows.
+  columns: ({ conversionName, value }) => [
+    {
+      title: 'Date',
+      cell: ({ clickedAt }, { timeZone }) => americanDate(clickedAt, timeZone),
+      pattern: /^\d{2}\/\d{2}\/\d{4}$/,
+      example: '11/20/2026',
+    },
+    clickIdColumn('Keyword ID', 'mkwid', 's8Hx2k'),
+    { ...clickIdColumn('Creative ID', 'pcrid', '5551234'), pattern: /^[\w.|~:-]+$/, isOptional: true },
+    { ...constantColumn(`${conversionName} Conv`, '1'), pattern: /^\d+$/ },
+    ...(value ? [{ ...valueColumn(`${conversionName} Rev`), isOptional: false }] : []),
+  ],
+};

@@ -1,0 +1,79 @@
+import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
+import {
+  clickIdColumn,
+  constantColumn,
+  currencyColumn,
+  emptyColumn,
+  nameColumn,
+  sidColumn,
+  valueColumn,
+} from './columns.ts';
+import { americanUtc } from './time-forms.ts';
+
+const accepts: SheetFormat['accepts'] = {
+  matchBy: 'msclkid',
+  needsFinalStatus: true,
+  takesValue: true,
+  minHours: 2,
+  maxClickDays: 90,
+};
+
+const clickColumn = (title: string): SheetColumn => ({
+  ...clickIdColumn(title, 'msclkid', 'f894f652ea334e739002f7167ab8f8e3'),
+  pattern: /^[A-Za-z0-9_-]{16,128}$/,
+  isKey: true,
+});
+
+const timeColumn: SheetColumn = {
+  title: 'Conversion Time',
+  cell: ({ startedAt }) => americanUtc(startedAt),
+  pattern: /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/,
+  example: '11/20/2026 7:03:00 PM',
+  isKey: true,
+};
+
+/** Microsoft Advertising, offline conversions as the website takes them. */
+export const microsoftAds: SheetFormat = {
+  name: 'microsoft-ads',
+  title: 'Microsoft Advertising, offline conversions',
+  delimiter: ',',
+  accepts,
+  needsName: true,
+  notes: [
+    'The click ID comes from the URLs of the visit (msclkid): auto-tagging must be on in Microsoft Advertising.',
+    'A goal accepts conversions two hours after you create it.',
+  ],
+  // Times are written in UTC, so this line says UTC, whatever the time zone of the account.
+  preamble: () => ({ before: ['Parameters:TimeZone=+0000'] }),
+  columns: () => [
+    clickColumn('Microsoft Click ID'),
+    { ...nameColumn('Conversion Name'), isKey: true },
+    timeColumn,
+    valueColumn('Conversion Value'),
+    currencyColumn('Conversion Currency'),
+  ],
+};
+
+/** Microsoft Advertising bulk file, format 6.0. `Client Id` is the session id, so that a result can be traced back. */
+export const microsoftBulk: SheetFormat = {
+  name: 'microsoft-bulk',
+  title: 'Microsoft Advertising, bulk file',
+  delimiter: ',',
+  accepts,
+  needsName: true,
+  notes: ['Upload it with the Bulk service. Client Id is the session ID of the call, to trace results back.'],
+  preamble: () => ({ after: ['Format Version', '', '', '', '', '6.0'] }),
+  columns: () => [
+    constantColumn('Type', 'Offline Conversion'),
+    emptyColumn('Status'),
+    emptyColumn('Id'),
+    emptyColumn('Parent Id'),
+    { ...sidColumn('Client Id'), isOptional: true },
+    emptyColumn('Name'),
+    currencyColumn('Conversion Currency Code'),
+    { ...nameColumn('Conversion Name'), isKey: true },
+    timeColumn,
+    valueColumn('Conversion Value'),
+    clickColumn('Microsoft Click Id'),
+  ],
+};

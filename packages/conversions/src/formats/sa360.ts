@@ -1,0 +1,31 @@
+import type { SheetFormat } from '../sheet-format.ts';
+import { clickIdColumn, constantColumn, nameColumn, sidColumn, valueColumn } from './columns.ts';
+import { isoUtc } from './time-forms.ts';
+
+/** Search Ads 360, conversions bulksheet: attributed by click id, told apart by the session id of the call. */
+export const sa360: SheetFormat = {
+  name: 'sa360',
+  title: 'Search Ads 360, conversions bulksheet',
+  delimiter: ',',
+  accepts: { matchBy: 'gclid', needsFinalStatus: true, takesValue: true, minHours: 6, maxClickDays: 90 },
+  needsName: true,
+  notes: [
+    'Upload it on the Conversions tab, not under Bulk actions.',
+    'Times are in UTC, which no setting of the engine or the advertiser account can shift.',
+  ],
+  columns: () => [
+    constantColumn('Row type', 'Conversion'),
+    constantColumn('Action', 'Add'),
+    constantColumn('Status', 'Active'),
+    clickIdColumn('Click ID', 'gclid', 'Cj0KCQ...'),
+    { ...sidColumn('Advertiser Conversion ID'), isKey: true },
+    {
+      title: 'Conversion timestamp',
+      cell: ({ startedAt }) => isoUtc(startedAt),
+      pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/,
+      example: '2026-11-20T19:03:00Z',
+    },
+    valueColumn('Conversion revenue'),
+    nameColumn('Floodlight activity name'),
+  ],
+};

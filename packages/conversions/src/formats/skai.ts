@@ -1,0 +1,57 @@
+import type { Conversion } from '../conversion.ts';
+import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
+import { clickIdColumn, emptyColumn, sidColumn } from './columns.ts';
+import { localTime } from './time-forms.ts';
+
+function timeColumn(title: string, timeOf: (conversion: Conversion) => number): SheetColumn {
+  return {
+    title,
+    cell: (conversion, { timeZone }) => localTime(timeOf(conversion), timeZone),
+    pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/,
+    example: '2026-11-20 14:03:00',
+  };
+}
+
+/** Skai (Kenshoo), daily call file. The caller's number, name and address may be empty there, and always are. */
+export const skai: SheetFormat = {
+  name: 'skai',
+  title: 'Skai (Kenshoo), call file',
+  delimiter: ',',
+  accepts: {
+    matchBy: 'k_clickid',
+    needsFinalStatus: false,
+    takesValue: false,
+    minHours: 0,
+    maxClickDays: null,
+  },
+  needsName: false,
+  notes: [
+    "The caller's number, name and address stay empty: Skai does not need them.",
+    'Times are local to the account; Skai must be set to the same time zone.',
+  ],
+  columns: () => [
+    timeColumn('date_time', ({ startedAt }) => startedAt),
+    emptyColumn('caller_number'),
+    {
+      title: 'ct_number',
+      cell: ({ calledNumber }) => calledNumber || null,
+      pattern: /^\+?\d{3,15}$/,
+      example: '8005550100',
+      isOptional: true,
+      holdsPhone: true,
+    },
+    emptyColumn('smb_number'),
+    emptyColumn('caller_name'),
+    emptyColumn('caller_address'),
+    timeColumn('call_start', ({ startedAt }) => startedAt),
+    timeColumn('call_end', ({ endedAt }) => endedAt),
+    { ...sidColumn('call_id'), isKey: true },
+    {
+      title: 'call_status',
+      cell: ({ isAnswered }) => (isAnswered ? 'Answered' : 'Not Answered'),
+      pattern: /^(Not )?Answered$/,
+      example: 'Answered',
+    },
+    clickIdColumn('k_clickid', 'k_clickid', 'a1b2c3'),
+  ],
+};

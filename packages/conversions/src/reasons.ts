@@ -1,0 +1,45 @@
+/** Why a call is not a conversion, or not a row of a sheet. `reasonTexts` says each in words. */
+export type LeftOutReason =
+  | 'no_click_id'
+  | 'no_caller_number'
+  | 'not_a_call_extension'
+  | 'desktop_call'
+  | 'status_not_final'
+  | 'zone_missing'
+  | 'time_unreadable'
+  | 'time_not_in_zone'
+  | 'time_twice_in_zone'
+  | 'in_the_future'
+  | 'click_too_old'
+  | 'too_recent'
+  | 'no_value'
+  | 'duplicate';
+
+/** Something in a finished sheet that the tool would refuse, as facts. `sheetProblemText` says it in words. */
+export type SheetProblem = {
+  /** 1 is the first line of the file. */
+  readonly line: number;
+} & (
+  | { readonly code: 'open_quote' }
+  | { readonly code: 'wrong_head'; readonly expected: string }
+  | { readonly code: 'wrong_cell_count'; readonly found: number; readonly expected: number }
+  | { readonly code: 'personal_data'; readonly column: string }
+  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string }
+  | { readonly code: 'repeated_row'; readonly firstLine: number }
+);
+
+/** Something in a rule table that cannot be used, as facts. */
+export type ValueRulesProblem =
+  | { readonly code: 'not_json'; readonly reason: string }
+  | { readonly code: 'not_an_object'; readonly rule: number | null }
+  | { readonly code: 'rules_not_a_list' }
+  | {
+      readonly code: 'unknown_name';
+      readonly rule: number | null;
+      readonly name: string;
+      readonly near: string | undefined;
+      readonly known: readonly string[];
+    }
+  | { readonly code: 'not_an_amount'; readonly rule: number | null; readonly name: string }
+  | { readonly code: 'not_a_string'; readonly rule: number; readonly name: string }
+  | { readonly code: 'value_missing'; readonly rule: number };

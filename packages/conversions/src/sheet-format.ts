@@ -1,0 +1,51 @@
+import type { Acceptance, Conversion, ConversionRules } from './conversion.ts';
+
+/** Names of the upload formats, as `calls export --for` takes them. */
+export type SheetFormatName =
+  | 'google-ads-calls'
+  | 'google-ads-clicks'
+  | 'microsoft-ads'
+  | 'microsoft-bulk'
+  | 'sa360'
+  | 'skai'
+  | 'marin';
+
+/** One column of a sheet: how a cell is made, and what a cell may hold. */
+export interface SheetColumn {
+  /** Heading, spelled as the tool wants it. */
+  readonly title: string;
+  /** The cell of a conversion; null for an empty one. */
+  cell(conversion: Conversion, rules: ConversionRules): string | null;
+  /** What a cell may hold. */
+  readonly pattern: RegExp;
+  /** A good cell, for messages. */
+  readonly example: string;
+  /** Cells may be empty. Default false. */
+  readonly isOptional?: boolean;
+  /** The tool recognises a repeated conversion by this column, with all others that say so. Default false. */
+  readonly isKey?: boolean;
+  /** Phone numbers are expected here, and personal data nowhere else. Default false. */
+  readonly holdsPhone?: boolean;
+}
+
+/** An upload format, as data: which calls a tool takes, and the sheet it reads. */
+export interface SheetFormat {
+  readonly name: SheetFormatName;
+  /** What the tool calls it. */
+  readonly title: string;
+  /** Between the cells. Sheets with tabs have no quotes. */
+  readonly delimiter: ',' | '\t';
+  /** Which calls the tool takes. */
+  readonly accepts: Acceptance;
+  /** The conversion name is part of the sheet. */
+  readonly needsName: boolean;
+  /** What to know before uploading the sheet. */
+  readonly notes: readonly string[];
+  /** Lines above the headings and between the headings and the rows. */
+  readonly preamble?: (rules: ConversionRules) => {
+    readonly before?: readonly string[];
+    readonly after?: readonly string[];
+  };
+  /** The columns from left to right. */
+  columns(rules: ConversionRules): readonly SheetColumn[];
+}
