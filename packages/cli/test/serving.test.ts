@@ -134,7 +134,7 @@ describe('calls store', () => {
   test('it exports, erases, purges, measures, checks and rebuilds', async () => {
     expect((await store(['export', '--account', '101', '-o', 'calls.ndjson.gz'])).code).toBe(0);
     expect(existsSync(join(folder, 'calls.ndjson.gz'))).toBe(true);
-    expect(existsSync(join(folder, 'calls.ndjson.gz.part'))).toBe(false);
+    expect(existsSync(join(folder, 'calls.ndjson.gz.new'))).toBe(false);
     const exported = await store(['export', '--account', '101', '--form', 'v2']);
     const lines = exported.stdout.trim().split('\n');
     expect(lines).toHaveLength(40);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromCall } from '@call-attribution/core';
-import { parseNaive, second } from '@call-attribution/core/time';
+import { parseNaive } from '@call-attribution/core/time';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -202,9 +202,9 @@ describe('a sandbox in which time passes', () => {
       const [call] = (await (await fetch(`${address}&rows=1&start=${total - 1}`, { headers })).json()) as {
         date_added: string;
       }[];
-      return { total, time: parseNaive(call?.date_added) / second };
+      return { total, time: parseNaive(call?.date_added) / 1000 };
     };
-    const began = parseNaive('2026-03-01 12:00:00') / second;
+    const began = parseNaive('2026-03-01 12:00:00') / 1000;
     expect((await newest()).time).toBeLessThan(began);
     while ((await newest()).time < began) await new Promise((resolve) => setTimeout(resolve, 10));
     expect((await newest()).total).toBeGreaterThan(300);

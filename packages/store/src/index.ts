@@ -3,11 +3,10 @@
 export type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
-export { mirrorSink } from './mirror-sink.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { Page, PageQuery } from './rows/pages.ts';
 export { everything, type Selection, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export type { Store } from './store.ts';
-export { exportCalls, importCalls, type RecordForm } from './transfer.ts';
+export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';
 export type { AccountSize, TallyFault } from './upkeep/upkeep.ts';

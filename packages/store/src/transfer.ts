@@ -1,8 +1,22 @@
 import { type Call, fromCall, toCall } from '@call-attribution/core';
+import { readLines, type SyncState, type UpsertSink } from '@call-attribution/node-stream';
 import { StoreError } from './database/errors.ts';
 import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
+
+/**
+ * Lets a sync of node-stream write into an account of a store, so that the service mirrors it: calls and the place the
+ * sync has reached are kept in one transaction. The account must exist.
+ */
+export function mirrorSink(store: Store, account: string): UpsertSink {
+  return {
+    load: async () => (await store.syncState(account)) as SyncState | null,
+    async commit(batch) {
+      await store.commitSync(account, batch);
+    },
+  };
+}
 
 /** How records are written in a file: neutral holds all that either version has. */
 export type RecordForm = 'neutral' | 'v2' | 'v3';
@@ -33,7 +47,7 @@ export async function* exportCalls(
 
 async function* callsOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Call> {
   let number = 0;
-  for await (const line of lines(source)) {
+  for await (const line of readLines(source)) {
     number += 1;
     if (line.trim() !== '') yield callOf(line, number);
   }
@@ -48,21 +62,7 @@ function callOf(line: string, number: number): Call {
     // The cause may quote the line, and with it a caller's data.
     throw new StoreError(
       'unfit_record',
-      `Line ${number} is not the JSON of a call. Mend or remove it and import again.`,
+      `Line ${number} is not the JSON of a call. Fix or remove it and import again.`,
     );
   }
-}
-
-async function* lines(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of source) {
-    const parts = (
-      rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
-    ).split('\n');
-    rest = parts.pop() ?? '';
-    yield* parts;
-  }
-  rest += decoder.decode();
-  if (rest !== '') yield rest;
 }

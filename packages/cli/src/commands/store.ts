@@ -1,9 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
+import { writeWholeFile } from '@call-attribution/node-stream';
 import { exportCalls, importCalls, type RecordForm, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { openStoreOf } from '../calls/store-url.ts';
@@ -43,7 +42,7 @@ const tasks: Readonly<Record<string, Task>> = {
     const lines = exportCalls(store, id, { form: (args.text('form') ?? 'neutral') as RecordForm });
     const target = args.text('output') ?? '-';
     if (target === '-') for await (const line of lines) await write(io.stdout, line);
-    else await writeFile(resolve(io.cwd, target), lines);
+    else await writeLines(resolve(io.cwd, target), lines);
     return exitCodes.ok;
   },
   async purge(store, args, io) {
@@ -85,22 +84,11 @@ async function textOf(stream: AsyncIterable<Uint8Array | string>): Promise<strin
 
 function unpacked(path: string): AsyncIterable<Uint8Array> {
   const bytes = createReadStream(path);
-  if (!path.endsWith('.gz')) return bytes;
-  const gunzip = createGunzip();
-  bytes.once('error', (error) => gunzip.destroy(error));
-  return bytes.pipe(gunzip);
+  // A file that cannot be read fails the stream that is returned.
+  return path.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
 }
 
 /** The file appears under its name only when it is whole. */
-async function writeFile(path: string, lines: AsyncIterable<string>): Promise<void> {
-  const part = `${path}.part`;
-  try {
-    const source = Readable.from(lines);
-    if (path.endsWith('.gz')) await pipeline(source, createGzip(), createWriteStream(part));
-    else await pipeline(source, createWriteStream(part));
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  return writeWholeFile(path, path.endsWith('.gz') ? pipeline(lines, createGzip(), () => undefined) : lines);
 }

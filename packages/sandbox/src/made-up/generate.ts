@@ -1,10 +1,10 @@
 import type { Call } from '@call-attribution/core';
-import { day, parseNaive, second } from '@call-attribution/core/time';
+import { parseNaive } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
 import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
 import { callMaker, type MadeUpCall } from './make-call.ts';
 import { mix } from './random.ts';
-import { Rhythm } from './rhythm.ts';
+import { day, Rhythm } from './rhythm.ts';
 
 /** What to make up. The same options give the same calls, byte for byte, on every machine. */
 export interface GenerateOptions {
@@ -46,19 +46,14 @@ export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCa
   whole('accounts', accounts, 1, 1000);
   whole('days', days, 1, 36_500);
   whole('seed', seed, 0, 0xffffffff);
-  const end = secondsOf(until);
+  const end = parseNaive(until) / 1000;
+  if (!Number.isInteger(end)) {
+    throw new RangeError(
+      `until is "${until}": expected YYYY-MM-DD HH:MM:SS, for example ${sandboxDefaults.until}`,
+    );
+  }
   const shares = shareOut(records, accounts);
-  return shares.map((count, index) =>
-    source(makeAccount(seed, index), count, end - (days * day) / second, end),
-  );
-}
-
-function secondsOf(text: string): number {
-  const seconds = parseNaive(text) / second;
-  if (Number.isInteger(seconds)) return seconds;
-  throw new RangeError(
-    `"${text}" is not a time: expected YYYY-MM-DD HH:MM:SS, for example 2026-11-01 00:00:00`,
-  );
+  return shares.map((count, index) => source(makeAccount(seed, index), count, end - days * day, end));
 }
 
 /** All made-up calls, account after account, each in the order of its times. */

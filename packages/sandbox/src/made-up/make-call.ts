@@ -1,11 +1,11 @@
 import type { Call } from '@call-attribution/core';
-import { day, formatNaive, formatNaiveTenths, second } from '@call-attribution/core/time';
+import { formatNaive, formatNaiveTenths } from '@call-attribution/core/time';
 import type { MadeUpAccount } from './account.ts';
 import { type AdsCourse, drawCourse, noCourse, statusAt } from './ads-status.ts';
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
 import type { Person } from './people.ts';
 import { pad, Random } from './random.ts';
-import { drawTalk } from './talk-time.ts';
+import { day } from './rhythm.ts';
 import { makeVisit, oddText, type Visit } from './visit.ts';
 
 /** A made-up call, with the course its ad data will take. */
@@ -64,7 +64,7 @@ function write(random: Random, i: number, draft: Draft): Call {
   const talk = drawTalk(random);
   const smart = 1 + Math.floor(random.next() * random.next() * 18);
   const connected = time * 10 + smart * 60 + random.below(10);
-  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * (day / second)) : time;
+  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * day) : time;
   const again =
     visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
   const { number, label } = random.pick(account.numbers, 1);
@@ -86,7 +86,7 @@ function write(random: Random, i: number, draft: Draft): Call {
   return {
     sid,
     acct_id: account.id,
-    date_added: formatNaive(time * second),
+    date_added: timeText(time),
     smart_minutes: tenths(smart),
     talk_minutes: tenths(talk),
     talk_start: formatNaiveTenths(connected * 100),
@@ -120,10 +120,10 @@ function write(random: Random, i: number, draft: Draft): Call {
     last_touch: visit ? visit.last.url : null,
     last_touch_title: visit ? visit.last.title : null,
     last_touch_domain: visit ? account.trade.domain : null,
-    last_touch_timestamp: visit ? formatNaive(again * second) : null,
+    last_touch_timestamp: visit ? timeText(again) : null,
     conversion_page: visit ? visit.last.path : null,
     referrer: visit ? visit.referrer : '',
-    displayed_timestamp: formatNaive((visit ? seen + 2 : time) * second),
+    displayed_timestamp: timeText(visit ? seen + 2 : time),
     pool_id: poolId,
     domain_set_id: account.domainSetId,
     location_id: location,
@@ -163,6 +163,24 @@ function write(random: Random, i: number, draft: Draft): Call {
   };
 }
 
+const timeText = (seconds: number): string => formatNaive(seconds * 1000);
+
 function tenths(value: number): string {
   return `${Math.floor(value / 10)}.${value % 10}`;
+}
+
+// Quantiles of the talk time in tenths of a minute: most calls are short, a few are very long.
+const shares = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.995, 1];
+const talkTenths = [1, 4, 10, 24, 52, 110, 240, 600, 1800];
+
+/** Draws how long a call is talked, in tenths of a minute; 0 for the one call in seven that nobody answers. */
+function drawTalk(random: Random): number {
+  if (random.chance(0.14)) return 0;
+  const at = random.next();
+  let i = 0;
+  while (at >= (shares[i + 1] as number)) i++;
+  const low = shares[i] as number;
+  const from = talkTenths[i] as number;
+  const part = (at - low) / ((shares[i + 1] as number) - low);
+  return from + Math.floor(part * ((talkTenths[i + 1] as number) - from));
 }

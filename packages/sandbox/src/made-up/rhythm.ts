@@ -1,7 +1,7 @@
-import { day as dayMillis, second } from '@call-attribution/core/time';
 import { Random } from './random.ts';
 
-const day = dayMillis / second;
+/** Seconds in a day. */
+export const day = 86_400;
 
 // How busy an hour of the day, a day of the week (from Sunday) and a month of the year is, against each other.
 const hours = [2, 1, 1, 1, 2, 5, 14, 35, 72, 96, 100, 95, 80, 88, 92, 86, 74, 55, 36, 25, 18, 12, 7, 4];

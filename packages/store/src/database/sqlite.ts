@@ -1,7 +1,6 @@
 import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { createLane } from './lane.ts';
 
 /** Options of the embedded database. */
 export interface SqliteOptions {
@@ -144,5 +143,15 @@ function sessionOf(connection: Database.Database): Session {
       const one = statement(`${insert.into} VALUES (${marks}) ${insert.otherwise ?? ''}`);
       for (const row of rows) one.run(row as Value[]);
     },
+  };
+}
+
+/** Runs jobs one after the other, in the order they were handed in; a failed job does not stop the next. */
+function createLane(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const result = last.then(job, job);
+    last = result.catch(() => undefined);
+    return result;
   };
 }

@@ -1,4 +1,4 @@
-import { parseNaive, second } from '@call-attribution/core/time';
+import { parseNaive } from '@call-attribution/core/time';
 
 const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
 
@@ -9,12 +9,12 @@ export const noTalk = -1;
 export const anyTalk = -2;
 
 /**
- * A wire time in seconds, for ordering and ranges only: the API names no time zone. Null when the text is not
- * `YYYY-MM-DD HH:MM:SS` or the calendar does not have the time.
+ * The position of a wire time on one line of seconds, for order and ranges only: the API names no time zone. Null when the
+ * text is not `YYYY-MM-DD HH:MM:SS` or not a day of the calendar.
  */
 export function secondsOf(text: string): number | null {
-  const millis = text.length === 'YYYY-MM-DD HH:MM:SS'.length ? parseNaive(text) : Number.NaN;
-  return Number.isNaN(millis) ? null : millis / second;
+  const millis = text.length === 19 ? parseNaive(text) : Number.NaN;
+  return Number.isNaN(millis) ? null : millis / 1000;
 }
 
 /** `"1.3"` as 13. Null when the text is no decimal, or is finer than the tenths that the API counts in. */

@@ -1,4 +1,4 @@
-import { formatNaive, second } from '@call-attribution/core/time';
+import { formatNaive } from '@call-attribution/core/time';
 import type { Driver, Session } from '../database/driver.ts';
 import { levels } from '../rows/tally.ts';
 import { anyTalk } from '../rows/wire-values.ts';
@@ -130,7 +130,7 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
   const sync = await one('SELECT committed_at FROM sync_state WHERE account = $1');
   const calls = Number(count?.n ?? 0);
   const time = (value: unknown) =>
-    value === null || value === undefined ? null : formatNaive(Number(value) * second);
+    value === null || value === undefined ? null : formatNaive(Number(value) * 1000);
   return {
     account,
     calls,
