@@ -1,23 +1,19 @@
-// Writes docs/api/<package>.api.md, the public surface of each package as one reviewable text.
-// With --check it writes nothing and fails when a surface changed.
-import { mkdirSync } from 'node:fs';
+// Writes docs/api/<package>.api.md, the public surface of each entry of each package as a page that can be reviewed, and
+// counts what has no doc comment. With --check it writes nothing and fails when a surface changed.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { packages, root } from './workspace.mjs';
 
 const check = process.argv.includes('--check');
 const reportTempFolder = join(root, 'node_modules/.cache/api');
+const reports = join(root, 'docs/api');
 mkdirSync(reportTempFolder, { recursive: true });
 let failed = false;
 
-// A package with more than one entry has a report for each: core, core.testing and so on.
-const surfaces = packages.flatMap(({ name, dir, manifest }) =>
-  Object.entries(/** @type {Record<string, string | { types: string }>} */ (manifest.exports)).flatMap(
-    ([path, target]) =>
-      typeof target === 'string'
-        ? []
-        : [{ name: name + path.slice(1).replaceAll('/', '.'), dir, types: target.types }],
-  ),
+// An entry such as core/testing has a report of its own: core.testing.
+const surfaces = packages.flatMap(({ name, dir, entries }) =>
+  entries.map(({ path, types }) => ({ name: name + path.slice(1).replaceAll('/', '.'), dir, types })),
 );
 
 for (const { name, dir, types } of surfaces) {
@@ -31,7 +27,7 @@ for (const { name, dir, types } of surfaces) {
       apiReport: {
         enabled: true,
         reportFileName: name,
-        reportFolder: join(root, 'docs/api'),
+        reportFolder: reports,
         reportTempFolder,
       },
       docModel: { enabled: false },
@@ -58,5 +54,21 @@ for (const { name, dir, types } of surfaces) {
   }
   if (result.errorCount > 0) failed = true;
 }
-console.log(`${surfaces.length} public surfaces ${check ? 'checked' : 'written'}`);
+
+const names = new Set(surfaces.map(({ name }) => `${name}.api.md`));
+let undocumented = 0;
+for (const file of readdirSync(reports)) {
+  if (!names.has(file)) {
+    if (check) failed = true;
+    else rmSync(join(reports, file));
+    console.error(`docs/api/${file}: there is no such entry${check ? '; run "pnpm fix"' : ', removed'}`);
+    continue;
+  }
+  const count = readFileSync(join(reports, file), 'utf8').split('(undocumented)').length - 1;
+  if (count > 0) console.log(`${file}: ${count} without a doc comment`);
+  undocumented += count;
+}
+console.log(
+  `${surfaces.length} public surfaces ${check ? 'checked' : 'written'}, ${undocumented} without a doc comment`,
+);
 process.exitCode = failed ? 1 : 0;

@@ -1,27 +1,38 @@
-// Each changeset names packages that exist, a kind of release, and says something. (changesets' own status needs a base branch
-// to compare with, which a fresh clone may not have.)
+// Each changeset names packages that exist and a kind of release, and says something. (The status command of changesets
+// itself needs a base branch to compare with, which a fresh clone may not have.)
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packages, root } from './workspace.mjs';
 
 const known = new Set(packages.map(({ manifest }) => manifest.name));
 
+/** The lines of its head, the packages they name, and the text for users; null without a head. @param {string} text */
+export function changesetParts(text) {
+  const match = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text);
+  if (!match) return null;
+  const lines = (match[1] ?? '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name = '', kind = ''] = /^["']?([^"':]+)["']?:\s*(\w+)$/.exec(line) ?? [];
+      return { line, name, kind };
+    });
+  return { lines, names: lines.map(({ name }) => name), body: match[2] ?? '' };
+}
+
 /** @param {string} file @param {string} text @returns {string[]} */
 export function changesetProblems(file, text) {
-  const match = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text);
-  if (!match) return [`${file}: expected a head between two lines of ---`];
-  const [, head = '', body = ''] = match;
-  const lines = head.split('\n').filter((line) => line.trim() !== '');
+  const parts = changesetParts(text);
+  if (parts === null) return [`${file}: expected a head between two lines of ---`];
   return [
-    ...lines.flatMap((line) => {
-      const [, name, kind] = /^["']?([^"':]+)["']?:\s*(\w+)$/.exec(line) ?? [];
-      if (!name || !known.has(name)) return [`${file}: "${line}" names no package of ours`];
-      return ['patch', 'minor', 'major'].includes(kind ?? '')
+    ...parts.lines.flatMap(({ line, name, kind }) => {
+      if (!known.has(name)) return [`${file}: "${line}" does not name a package of this repository`];
+      return ['patch', 'minor', 'major'].includes(kind)
         ? []
-        : [`${file}: "${line}" is no kind of release`];
+        : [`${file}: "${line}" must say patch, minor or major`];
     }),
-    ...(lines.length === 0 ? [`${file}: names no package`] : []),
-    ...(body.trim().length < 20 ? [`${file}: says nothing a user can read`] : []),
+    ...(parts.lines.length === 0 ? [`${file}: names no package`] : []),
+    ...(parts.body.trim().length < 20 ? [`${file}: says nothing that a user can read`] : []),
   ];
 }
 

@@ -1,24 +1,13 @@
-// Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each one with
-// import and with require and starts each bin, on every Node we promise; and holds a byte budget per package.
+// Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each entry with
+// import and with require and starts each bin, on every Node that is supported. Compares the packed sizes with
+// bench/sizes.md (see scripts/size.mjs); `--write` updates them.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeBinaries } from './nodes.mjs';
+import { compareWithRecord } from './size.mjs';
 import { packages, root } from './workspace.mjs';
-
-/** Largest packed size of each package, in bytes. Raise one only with a word in the changeset. */
-const budgets = /** @type {Record<string, number>} */ ({
-  'query-dsl': 60_000,
-  core: 190_000,
-  'node-stream': 175_000,
-  conversions: 60_000,
-  store: 100_000,
-  service: 180_000,
-  sandbox: 120_000,
-  'mcp-server': 480_000,
-  cli: 240_000,
-});
 
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 /** @type {string[]} */
@@ -27,27 +16,30 @@ const problems = [];
 const run = (cmd, args, cwd) =>
   execFileSync(cmd, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
 
-/** Names of what a package exports, by import or by require, under one Node. @param {string} node @param {'module' | 'commonjs'} type */
+const entryNames = packages.flatMap(({ manifest, entries }) =>
+  entries.map(({ path }) => manifest.name + path.slice(1)),
+);
+
+/** Names of what each entry exports, by import or by require, under one Node. @param {string} node @param {'module' | 'commonjs'} type */
 function exportsOf(node, type) {
-  const names = packages.map(({ manifest }) => manifest.name);
   const load = type === 'module' ? 'await import(name)' : 'require(name)';
-  const code = `const out = {}; for (const name of ${JSON.stringify(names)}) out[name] = Object.keys(${load}).filter((key) => key !== 'module.exports' && key !== '__esModule').sort().join(); console.log(JSON.stringify(out));`;
+  const code = `const out = {}; for (const name of ${JSON.stringify(entryNames)}) out[name] = Object.keys(${load}).filter((key) => key !== 'module.exports' && key !== '__esModule').sort().join(); console.log(JSON.stringify(out));`;
   const result = spawnSync(node, [`--input-type=${type}`, '-e', code], { cwd: work, encoding: 'utf8' });
   if (result.status !== 0) throw new Error(result.stderr);
   if (result.stderr !== '') problems.push(`${type} prints on stderr: ${result.stderr}`);
   return /** @type {Record<string, string>} */ (JSON.parse(result.stdout));
 }
 
+/** @type {import('./size.mjs').Sizes} */
+const sizes = {};
+
 try {
   const tarballs = packages.map(({ name, dir }) => {
     const before = new Set(readdirSync(work));
     run('pnpm', ['pack', '--pack-destination', work], dir);
     const tarball = join(work, readdirSync(work).find((file) => !before.has(file)) ?? '');
-    const size = statSync(tarball).size;
-    const budget = budgets[name] ?? 0;
-    console.log(`${name}: ${size} of ${budget} bytes packed`);
-    if (size > budget)
-      problems.push(`${name} packs to ${size} bytes, over its budget of ${budget} (scripts/packages.mjs)`);
+    sizes[`${name}, packed`] = statSync(tarball).size;
+    console.log(`${name}: ${sizes[`${name}, packed`]} bytes packed`);
     for (const [tool, args] of /** @type {const} */ ([
       ['publint', [tarball, '--strict']],
       ['attw', [tarball, '--profile', 'esm-only', '--format', 'ascii']],
@@ -58,19 +50,22 @@ try {
     return tarball;
   });
 
+  problems.push(...compareWithRecord(sizes));
+
   writeFileSync(join(work, 'package.json'), '{"private":true}');
   run('npm', ['install', '--no-audit', '--no-fund', '--silent', ...tarballs], work);
 
   for (const { version, path } of nodeBinaries()) {
     const viaImport = exportsOf(path, 'module');
     const viaRequire = exportsOf(path, 'commonjs');
-    for (const { name, manifest } of packages) {
-      const names = viaImport[manifest.name];
-      if (!names || names !== viaRequire[manifest.name]) {
+    for (const entry of entryNames) {
+      const names = viaImport[entry];
+      if (!names || names !== viaRequire[entry])
         problems.push(
-          `${name} on Node ${version}: import gives "${names}", require gives "${viaRequire[manifest.name]}"`,
+          `${entry} on Node ${version}: import returns "${names}", require returns "${viaRequire[entry]}"`,
         );
-      }
+    }
+    for (const { manifest } of packages) {
       for (const [bin, file] of Object.entries(/** @type {Record<string, string>} */ (manifest.bin ?? {}))) {
         for (const flag of ['--help', '--version']) {
           const script = join(work, 'node_modules', manifest.name, file);
@@ -89,7 +84,7 @@ try {
       }
     }
     console.log(
-      `Node ${version}: ${packages.length} packages load by import and require, bins answer --help and --version`,
+      `Node ${version}: ${entryNames.length} entries load by import and require, bins accept --help and --version`,
     );
   }
 } finally {

@@ -1,19 +1,80 @@
-// What the code a browser or a bundle would load may weigh: minified by esbuild and compressed by gzip, without
-// outside packages. Sources are bundled, so no build is needed. `node scripts/size.mjs` fails when a budget is broken.
+// How much code each entry of each package is: its own sources, minified by esbuild and compressed by gzip, without other
+// packages. No build is needed. The record is bench/sizes.md; a size that grew by more than a tenth fails the check until a
+// changeset of that package says why in a line that begins with "Size:". `--write` brings the record up to date.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { root, scope } from './workspace.mjs';
+import { changesetParts } from './changesets.mjs';
+import { packages, root, scope } from './workspace.mjs';
 
-/** One bundle: what it holds, and the most bytes it may have. */
-const budgets = [
-  { name: 'core, own code', code: "export * from '@/core';", most: 24_000, without: ['query-dsl'] },
-];
+/** Sizes in bytes by what was measured: "core", "core/time", "core, packed". @typedef {Record<string, number>} Sizes */
 
-/** @param {{ code: string, without?: string[] }} budget */
-async function weigh({ code, without = [] }) {
+const file = join(root, 'bench/sizes.md');
+const head = `# Sizes
+
+Bytes of each entry (own sources, minified and compressed, without other packages) and of each package as npm gets it (packed).
+\`node scripts/size.mjs --write\` and \`node scripts/packages.mjs --write\` update this page; a size that grows by more than a
+tenth needs a line "Size: ..." in a changeset of its package.
+
+| what | bytes |
+|---|---|
+`;
+
+/** The sizes of the record. @param {string} text @returns {Sizes} */
+export const readSizes = (text) =>
+  Object.fromEntries(
+    [...text.matchAll(/^\| ([^|]+) \| (\d+) \|$/gm)].map(([, what, size]) => [what, Number(size)]),
+  );
+
+/** The page for these sizes. @param {Sizes} sizes */
+export const printSizes = (sizes) =>
+  head +
+  Object.keys(sizes)
+    .sort()
+    .map((what) => `| ${what} | ${sizes[what]} |\n`)
+    .join('');
+
+/** Short names of the packages whose changesets explain a size. @returns {Set<string>} */
+function explained() {
+  const dir = join(root, '.changeset');
+  return new Set(
+    readdirSync(dir)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => changesetParts(readFileSync(join(dir, name), 'utf8')))
+      .filter((parts) => /^Size:/m.test(parts?.body ?? ''))
+      .flatMap((parts) => parts?.names ?? [])
+      .map((name) => name.replace(scope, '')),
+  );
+}
+
+/**
+ * One line for each size that grew by more than a tenth without a word in a changeset.
+ * @param {Sizes} recorded @param {Sizes} measured @param {ReadonlySet<string>} excused
+ */
+export const grown = (recorded, measured, excused) =>
+  Object.entries(measured).flatMap(([what, size]) => {
+    const before = recorded[what];
+    const most = before === undefined ? Infinity : Math.max(before * 1.1, before + 500);
+    if (size <= most || excused.has(what.split(/[/,]/)[0] ?? '')) return [];
+    return [
+      `${what} grew from ${before} to ${size} bytes: say why in a changeset, in a line that begins with "Size:"`,
+    ];
+  });
+
+/** Compares with the record, or with --write rewrites these rows. @param {Sizes} measured @returns {string[]} problems */
+export function compareWithRecord(measured) {
+  const recorded = existsSync(file) ? readSizes(readFileSync(file, 'utf8')) : {};
+  const problems = grown(recorded, measured, explained());
+  if (problems.length === 0 && process.argv.includes('--write'))
+    writeFileSync(file, printSizes({ ...recorded, ...measured }));
+  return problems;
+}
+
+/** @param {string} dir of the package @param {string} code that is bundled */
+async function weigh(dir, code) {
   const result = await build({
-    stdin: { contents: code.replaceAll('@/', scope), resolveDir: join(root, 'examples') },
+    stdin: { contents: code, resolveDir: dir },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -21,33 +82,26 @@ async function weigh({ code, without = [] }) {
     target: 'es2022',
     write: false,
     logLevel: 'silent',
-    conditions: [`${scope}source`],
-    plugins: [
-      {
-        name: 'own code only',
-        setup({ onResolve }) {
-          onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-            const own = path.startsWith(scope) && !without.some((name) => path === scope + name);
-            return kind === 'entry-point' || own ? undefined : { path, external: true };
-          });
-        },
-      },
-    ],
+    packages: 'external',
   });
-  return gzipSync(/** @type {import('esbuild').OutputFile} */ (result.outputFiles[0]).contents, { level: 9 })
-    .length;
+  const [output] = result.outputFiles;
+  return gzipSync(output?.contents ?? '', { level: 9 }).length;
 }
 
-let broken = 0;
-for (const budget of budgets) {
-  const bytes = await weigh(budget);
-  const held = bytes <= budget.most;
-  if (!held) broken++;
-  console.log(`${held ? 'ok  ' : 'over'} ${budget.name}: ${bytes} of ${budget.most} bytes`);
-}
-if (broken > 0) {
-  console.error(
-    'Make it smaller, or change the budget in scripts/size.mjs and say why in a decision record.',
+if (process.argv[1] === import.meta.filename) {
+  /** @type {Sizes} */
+  const sizes = {};
+  for (const { name, dir, entries } of packages)
+    for (const { path, source } of entries)
+      sizes[name + path.slice(1)] = await weigh(dir, `export * from '${source}';`);
+  const queryDsl = join(root, 'packages/query-dsl');
+  sizes['query-dsl, parse and print'] = await weigh(
+    queryDsl,
+    "export { parse, print } from './src/index.ts';",
   );
-  process.exit(1);
+
+  for (const [what, size] of Object.entries(sizes)) console.log(`${String(size).padStart(7)} ${what}`);
+  const problems = compareWithRecord(sizes);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length > 0 ? 1 : 0;
 }

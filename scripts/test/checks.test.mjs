@@ -17,6 +17,7 @@ import { changesetProblems } from '../changesets.mjs';
 import { tooLong, violations } from '../layers.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
+import { grown, printSizes, readSizes } from '../size.mjs';
 import { privateWords } from '../words.mjs';
 import { root } from '../workspace.mjs';
 
@@ -91,6 +92,15 @@ test('changesets: an unknown package, an unknown release and an empty text are n
   expect(changesetProblems('a.md', good.replace('core', 'cure'))).toHaveLength(1);
   expect(changesetProblems('a.md', good.replace('minor', 'huge'))).toHaveLength(1);
   expect(changesetProblems('a.md', '---\n"@call-attribution/core": minor\n---\n')).toHaveLength(1);
+});
+
+test('sizes: growth by more than a tenth is named unless a changeset explains it', () => {
+  const recorded = { core: 20_000, 'core/time': 2_000, 'core, packed': 100_000 };
+  expect(readSizes(printSizes(recorded))).toEqual(recorded);
+  const measured = { core: 22_001, 'core/time': 2_400, 'core, packed': 109_000, 'core/new': 5_000 };
+  expect(grown(recorded, measured, new Set())).toHaveLength(1);
+  expect(grown(recorded, measured, new Set())[0]).toMatch('core grew from 20000 to 22001 bytes');
+  expect(grown(recorded, measured, new Set(['core']))).toEqual([]);
 });
 
 test('snippets: a snippet that fails, does not compile or is not marked fails the check', {
