@@ -257,7 +257,7 @@ describe('over stdio', () => {
     input.write(Buffer.alloc(5 * 1024 * 1024, 'x'));
     input.write('\n{"jsonrpc":"2.0","id":"after","method":"ping"}\n');
     expect((await until((message) => message.id === 'after')).result).toEqual({});
-    expect(log.join()).toContain('size limit');
+    expect(log.join()).toContain('A line of more than 4194304 bytes was dropped.');
     connection.close();
   });
 

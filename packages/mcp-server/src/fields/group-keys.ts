@@ -17,8 +17,8 @@ export interface GroupKeys {
   readonly names: readonly string[];
   /** The fields that the keys come from. */
   readonly specs: readonly FieldSpec[];
-  /** The key of a call, masked and fenced like every value. */
-  of(call: Call): Cell[];
+  /** For each name, the key of a call: masked and fenced like every value. */
+  readonly columns: readonly ((call: Call) => Cell)[];
 }
 
 /** Strings in a key are cut to this length. */
@@ -43,6 +43,6 @@ export function groupKeys(
   return {
     names: parts.map((part) => part.name),
     specs: parts.flatMap((part) => part.specs),
-    of: (call) => parts.map((part) => part.of(call)),
+    columns: parts.map((part) => part.of),
   };
 }

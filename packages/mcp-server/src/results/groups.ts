@@ -1,53 +1,43 @@
+import type { Call } from '@call-attribution/core';
+import { count, createGroupTable, sum } from '@call-attribution/node-stream';
+import type { GroupKeys } from '../fields/group-keys.ts';
 import type { Cell } from '../fields/view.ts';
 
 /** One group of calls and its measures. */
 export interface Group {
   readonly key: readonly Cell[];
   readonly calls: number;
-  /** Talk time of the group, in tenths of a minute. */
+  /** Talk time of the group in tenths of a minute, so that no sum is off by rounding. */
   readonly tenths: number;
 }
 
-/** Adds up calls by key. Talk time is kept in whole tenths, so that no sum is off by rounding. */
+/** Groups calls by keys, one call at a time. */
 export interface Grouping {
-  add(key: readonly Cell[], talkMinutes: unknown): void;
+  add(call: Call): void;
   /** The groups with most calls first; ties in order of their keys. */
   ranked(): Group[];
-  readonly calls: number;
-  readonly tenths: number;
-}
-
-interface Sums {
-  key: readonly Cell[];
-  calls: number;
-  tenths: number;
 }
 
 /** Makes an empty grouping. */
-export function createGrouping(): Grouping {
-  const groups = new Map<string, Sums>();
-  let calls = 0;
-  let all = 0;
+export function createGrouping(keys: GroupKeys): Grouping {
+  // A key may be named like a measure or another key, so columns go by position.
+  const columns = keys.columns.map((keyOf, i) => [`key ${i}`, keyOf] as const);
+  const table = createGroupTable({
+    by: Object.fromEntries(columns),
+    measures: { calls: count<Call>(), tenths: sum<Call>(tenthsOf) },
+  });
   return {
-    add(key, talkMinutes) {
-      const name = JSON.stringify(key);
-      const sums = groups.get(name) ?? { key, calls: 0, tenths: 0 };
-      groups.set(name, sums);
-      const tenths = Math.round(Number(talkMinutes ?? 0) * 10) || 0;
-      sums.calls += 1;
-      sums.tenths += tenths;
-      calls += 1;
-      all += tenths;
-    },
+    add: table.add,
     ranked() {
-      const byName = (a: Sums, b: Sums): number => (JSON.stringify(a.key) < JSON.stringify(b.key) ? -1 : 1);
-      return [...groups.values()].sort((a, b) => b.calls - a.calls || byName(a, b));
-    },
-    get calls() {
-      return calls;
-    },
-    get tenths() {
-      return all;
+      const groups = table.rows().map((row) => ({
+        key: columns.map(([column]) => row[column] as Cell),
+        calls: row.calls,
+        tenths: row.tenths,
+      }));
+      const name = ({ key }: Group): string => JSON.stringify(key);
+      return groups.sort((a, b) => b.calls - a.calls || (name(a) < name(b) ? -1 : 1));
     },
   };
 }
+
+const tenthsOf = ({ talk_minutes: minutes }: Call): number => Math.round(Number(minutes ?? 0) * 10) || 0;

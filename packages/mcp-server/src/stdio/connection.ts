@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { createLineReader } from '@call-attribution/node-stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import {
@@ -13,7 +14,9 @@ import {
 } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { handleStateless, isStatelessMessage } from '../protocol/stateless.ts';
-import { createLineReader } from './line-reader.ts';
+
+/** Longest line accepted from a client; a longer one is dropped and logged. */
+const maxLineBytes = 4 * 1024 * 1024;
 
 /** Where a stdio connection reads and writes. */
 export interface StdioStreams {
@@ -121,8 +124,13 @@ export function connectStdio(
   };
 
   const reader = createLineReader(
-    (line) => void ready.then(() => receive(line)),
-    () => streams.log('A line over the size limit was dropped.'),
+    (line) => {
+      if (line.trim() !== '') void ready.then(() => receive(line));
+    },
+    {
+      maxBytes: maxLineBytes,
+      onTooLong: () => streams.log(`A line of more than ${maxLineBytes} bytes was dropped.`),
+    },
   );
   const onData = (chunk: Uint8Array): void => reader.push(chunk);
   const onEnd = (): void => {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
 import { groupKeys } from '../fields/group-keys.ts';
 import type { Cell } from '../fields/view.ts';
-import { createGrouping, type Group, type Grouping } from '../results/groups.ts';
+import { createGrouping, type Group } from '../results/groups.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
 import { fieldNotes } from '../text/notes.ts';
 import { coverageSummary, groupsSummary, repeatedNotes } from '../text/summaries.ts';
@@ -45,23 +45,22 @@ export const summarizeCalls = defineTool({
   async run(args, context) {
     const chosen = chooseFilter(args, context.version);
     const keys = groupKeys(args.group_by ?? ['channel'], context);
-    const grouping = createGrouping();
-    const coverage = await readAll(chosen.filter, context, (call) =>
-      grouping.add(keys.of(call), call.talk_minutes),
-    );
+    const grouping = createGrouping(keys);
+    const coverage = await readAll(chosen.filter, context, grouping.add);
     const columns = [...keys.names, 'calls', 'share_percent', 'talk_minutes', 'mean_talk_minutes'];
     const specs = keys.specs.concat(context.fields.filter((spec) => measuredFields.includes(spec.name)));
     const notes = [...chosen.notes, ...fieldNotes(specs, context), ...repeatedNotes(coverage.repeated)];
     const ranked = grouping.ranked();
-    const allowed = ranked.slice(0, args.limit ?? defaultLimit).map((group) => measured(group, grouping));
+    const calls = total(ranked, (group) => group.calls);
+    const allowed = ranked.slice(0, args.limit ?? defaultLimit).map((group) => measured(group, calls));
     const words = estimateTokens(JSON.stringify([chosen.text, notes])) + 200;
     const shown = allowed.slice(0, countThatFits(allowed, columns, context.budget - words));
     const groups = groupsSummary({
       groups: ranked.length,
       shown: shown.length,
       allowed: allowed.length,
-      calls: grouping.calls,
-      otherCalls: ranked.slice(shown.length).reduce((sum, group) => sum + group.calls, 0),
+      calls,
+      otherCalls: total(ranked.slice(shown.length), (group) => group.calls),
     });
     return {
       summary: `${coverageSummary(coverage)} ${groups}`,
@@ -69,16 +68,20 @@ export const summarizeCalls = defineTool({
       columns,
       rows: shown,
       groups: ranked.length,
-      calls: grouping.calls,
-      talk_minutes: grouping.tenths / 10,
+      calls,
+      talk_minutes: total(ranked, (group) => group.tenths) / 10,
       complete: coverage.complete,
       notes,
     };
   },
 });
 
-function measured(group: Group, all: Grouping): Cell[] {
-  const share = Math.round((group.calls / all.calls) * 1000) / 10;
+function total(groups: readonly Group[], of: (group: Group) => number): number {
+  return groups.reduce((sum, group) => sum + of(group), 0);
+}
+
+function measured(group: Group, allCalls: number): Cell[] {
+  const share = Math.round((group.calls / allCalls) * 1000) / 10;
   const mean = Math.round((group.tenths / group.calls) * 10) / 100;
   return [...group.key, group.calls, share, group.tenths / 10, mean];
 }
