@@ -214,7 +214,7 @@ function docs(fields) {
   const notes = (spec) => {
     const list = [];
     if (spec.deprecated) list.push('Deprecated.');
-    if (spec.personal) list.push('Personal.');
+    if (spec.mask) list.push(`Personal (${spec.mask.class}).`);
     if (spec.filterable) list.push('Filterable.');
     if (spec.visitorText) list.push('Visitor text.');
     if (spec.values) {
@@ -239,9 +239,9 @@ function docs(fields) {
 # Fields of a call record
 
 ${fields.length} fields under their version-neutral (v3) names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every field is present in each record of its version;
-one without a value is null. Values stay as they were sent: most numbers are decimal text, date-times are naive
-(the API names no time zone). "Personal" fields are never printed in errors and logs; "visitor text" was written by
-visitors or websites and is not to be trusted.
+one without a value is null. Values stay as the API sent them: most numbers are decimal strings, and date-times are naive
+(the API does not name a time zone). "Personal" fields are never printed in errors and logs; the class in parentheses says
+which fields are masked together. "Visitor text" was written by visitors or websites: do not trust it.
 
 ${tables.join('\n')}`;
 }

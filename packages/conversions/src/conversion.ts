@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
 import { day, hour, instantsOf, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -59,9 +59,6 @@ export interface Conversion {
   readonly currency: string | null;
 }
 
-// Attribution still runs in these states. A record without the field (v2) is taken as it is.
-const openStatuses = new Set<unknown>(['Not Processed', 'Waiting For Keyword']);
-
 /**
  * The conversion that a call is for a tool, or the reason why it is none.
  *
@@ -77,12 +74,12 @@ export function conversionOf(
   const { matchBy } = accepts;
   const byCaller = matchBy === 'caller number';
   const callerNumber = byCaller ? e164(call.ani) : null;
-  if (byCaller && !/extension/i.test(String(call.channel))) return { reason: 'not_a_call_extension' };
+  if (byCaller && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
   if (byCaller && callerNumber === null) return { reason: 'no_caller_number' };
   if (byCaller && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
   const clickIds = clickIdsOf(call);
   if (!byCaller && clickIds[matchBy] === undefined) return { reason: 'no_click_id' };
-  if (accepts.needsFinalStatus && openStatuses.has(call.ppc_status)) return { reason: 'status_not_final' };
+  if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status)) return { reason: 'status_not_final' };
 
   const started = instantOf(call.date_added, rules);
   if ('reason' in started) return started;

@@ -43,8 +43,18 @@ export type {
 export type { PageRange } from './page/content-range.ts';
 export { type Slice, splitRecords } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
-export type { FieldGroup, FieldSpec, FieldType } from './record/fields.ts';
-export { fields } from './record/fields.ts';
+export {
+  type FieldGroup,
+  type FieldSpec,
+  type FieldType,
+  fields,
+  isCallExtension,
+  isFinalStatus,
+  type Mask,
+  type MaskClass,
+  maskClasses,
+  revealChoices,
+} from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';

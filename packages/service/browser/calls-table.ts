@@ -1,3 +1,4 @@
+import { isFinalStatus } from '@call-attribution/core/fields';
 import type { CallRecord, Version } from './api.ts';
 import { el } from './dom.ts';
 
@@ -81,8 +82,7 @@ export function drawRecord(place: HTMLElement, call: CallRecord): void {
 
 function status(value: string): Node | string {
   if (value === 'N/A' || value === '') return '';
-  const open = value === 'Not Processed' || value === 'Waiting For Keyword';
-  return el('span', { class: open ? 'tag open' : 'tag' }, value);
+  return el('span', { class: isFinalStatus(value) ? 'tag' : 'tag open' }, value);
 }
 
 function pathOf(url: string | number | null | undefined): string {

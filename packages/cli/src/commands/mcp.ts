@@ -1,4 +1,5 @@
 import type { Client } from '@call-attribution/core';
+import { revealChoices } from '@call-attribution/core/fields';
 import {
   type CallsMcpOptions,
   createServer,
@@ -15,15 +16,13 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../term/numbers.ts';
 
-const kinds = ['caller', 'name', 'address', 'ip', 'recording', 'text', 'all'] as const;
-
 /** `calls mcp`: the MCP server on stdin and stdout, over one's own account or over a sandbox. */
 export const mcp: Handler = async (args, io) => {
   const reveal = args.list('reveal').map((name) => {
-    const kind = kinds.find((known) => known === name);
+    const kind = revealChoices.find((known) => known === name);
     if (!kind)
       throw new UsageError(`--reveal does not know ${JSON.stringify(name)}`, {
-        hints: [`known are ${kinds.join(', ')}`],
+        hints: [`known are ${revealChoices.join(', ')}`],
       });
     return kind;
   });

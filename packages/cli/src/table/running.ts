@@ -1,3 +1,4 @@
+import { revealChoices } from '@call-attribution/core/fields';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
 import { connectionOptions } from '../args/options.ts';
@@ -33,7 +34,7 @@ export const runningCommands: readonly CommandSpec[] = [
         name: 'reveal',
         value: 'WHAT',
         text: 'show a kind of personal data that is masked otherwise',
-        choices: ['caller', 'name', 'address', 'ip', 'recording', 'text', 'all'],
+        choices: revealChoices,
         repeat: true,
       },
       ...connectionOptions,

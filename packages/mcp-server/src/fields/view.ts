@@ -26,9 +26,9 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
 
   const knownValues = (call: Call): KnownValue[] => {
     const known: KnownValue[] = [];
-    for (const { name } of personal) {
-      const { revealedBy, kind } = maskingOf(name);
-      const value = read(call, name);
+    for (const spec of personal) {
+      const { revealedBy, kind } = maskingOf(spec);
+      const value = read(call, spec.name);
       if (value !== null && value !== undefined && value !== '' && !isRevealed(reveal, revealedBy))
         known.push({ kind, value: String(value) });
     }
@@ -48,7 +48,7 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       // A server may send a number where the table says string; that changes nothing about what may be shown.
       const sent = String(value).slice(0, longestRead);
       if (spec.personal) {
-        const { revealedBy, kind } = maskingOf(spec.name);
+        const { revealedBy, kind } = maskingOf(spec);
         return isRevealed(reveal, revealedBy) ? cutText(cleanText(sent), textLimit) : pseudonym(kind, sent);
       }
       const text = cleanText(sent);
@@ -57,11 +57,11 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       // The id of the record and the account's own number are needed as they are.
       if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
       known ??= knownValues(call);
-      const scrub = isId(spec) && idForm.test(text) ? scrubOwnPhones : scrubText;
+      const scrub = spec.isId && idForm.test(text) ? scrubOwnPhones : scrubText;
       const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
       const cut = cutText(safe, textLimit);
       // A click id is copied from the visitor's URL: when it is not an id, it is the visitor's text.
-      const isForeign = spec.visitorText || (isId(spec) && !idForm.test(text));
+      const isForeign = spec.visitorText || (spec.isId && !idForm.test(text));
       return isForeign ? fence(cut) : cut;
     });
   };
@@ -84,10 +84,6 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolea
 
 /** Ids may look like phone numbers, so only the record's own numbers are masked in them. */
 const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
-
-function isId(spec: FieldSpec): boolean {
-  return !spec.visitorText && /(?:^|_)(?:id|sid|pid|gclid)$/.test(spec.name);
-}
 
 function isNumeric(spec: FieldSpec): boolean {
   return spec.type === 'decimal-string' || spec.type === 'integer-string' || spec.type === 'integer';

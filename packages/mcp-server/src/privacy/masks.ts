@@ -1,10 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-
-/** Kinds of personal data that can be revealed one by one. */
-export const revealClasses = ['caller', 'name', 'address', 'ip', 'recording', 'text'] as const;
+import type { FieldSpec, revealChoices } from '@call-attribution/core';
 
 /** What a user may reveal; `all` reveals every class. */
-export type Reveal = (typeof revealClasses)[number] | 'all';
+export type Reveal = (typeof revealChoices)[number];
 
 /** How one personal field is masked: the class that reveals it, and the kind its pseudonyms begin with. */
 export interface Masking {
@@ -12,20 +10,11 @@ export interface Masking {
   readonly kind: string;
 }
 
-const byField = new Map<string, Masking>([
-  ['ani', { revealedBy: 'caller', kind: 'phone' }],
-  ['phone_number', { revealedBy: 'caller', kind: 'phone' }],
-  ['first_name', { revealedBy: 'name', kind: 'name' }],
-  ['last_name', { revealedBy: 'name', kind: 'name' }],
-  ['street_address', { revealedBy: 'address', kind: 'street' }],
-  ['zipcode', { revealedBy: 'address', kind: 'zip' }],
-  ['ip_address', { revealedBy: 'ip', kind: 'ip' }],
-  ['recording', { revealedBy: 'recording', kind: 'recording' }],
-]);
-
-/** How a personal field is masked. A field that is new in the table stays masked until everything is revealed. */
-export function maskingOf(field: string): Masking {
-  return byField.get(field) ?? { revealedBy: 'all', kind: 'masked' };
+/** How a personal field is masked. A field that says nothing about it stays masked until everything is revealed. */
+export function maskingOf({ mask }: FieldSpec): Masking {
+  return mask === undefined
+    ? { revealedBy: 'all', kind: 'masked' }
+    : { revealedBy: mask.class, kind: mask.kind };
 }
 
 /** True when a class is revealed. */

@@ -24,7 +24,7 @@ export function fieldsText(all: readonly FieldSpec[], version: Version, reveal: 
 
 function marksOf(spec: FieldSpec, reveal: ReadonlySet<Reveal>): string {
   const marks = [
-    ...(spec.personal && !isRevealed(reveal, maskingOf(spec.name).revealedBy) ? ['masked'] : []),
+    ...(spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy) ? ['masked'] : []),
     ...(spec.visitorText ? ['visitor text'] : []),
     ...(spec.filterable ? ['filterable'] : []),
     ...(spec.deprecated ? ['deprecated'] : []),

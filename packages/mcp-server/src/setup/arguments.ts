@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import { type Reveal, revealClasses } from '../privacy/masks.ts';
+import type { Reveal } from '../privacy/masks.ts';
 
 /** What the command line says. */
 export interface CommandLine {
@@ -99,7 +100,7 @@ function integer(flag: string, text: string, least: number, most: number): numbe
 }
 
 function revealClass(text: string): Reveal {
-  const known: readonly string[] = [...revealClasses, 'all'];
+  const known: readonly string[] = revealChoices;
   const name = text.trim().toLowerCase();
   if (!known.includes(name)) {
     const meant = nearest(name, known);

@@ -53,7 +53,7 @@ export interface NoteContext {
 /** What an agent has to know about the fields it sees: time zone, units, masks and fences, each only where it applies. */
 export function fieldNotes(specs: readonly FieldSpec[], context: NoteContext): string[] {
   const isMasked = (spec: FieldSpec): boolean =>
-    spec.personal && !isRevealed(context.reveal, maskingOf(spec.name).revealedBy);
+    spec.personal && !isRevealed(context.reveal, maskingOf(spec).revealedBy);
   return [
     ...(specs.some((spec) => spec.type.startsWith('datetime')) ? [zoneNote(context.timeZone)] : []),
     ...(specs.some((spec) => spec.type === 'decimal-string') ? [minutesNote] : []),

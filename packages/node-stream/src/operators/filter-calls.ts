@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, isCallExtension } from '@call-attribution/core';
 import { type FilterLike, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
@@ -10,7 +10,7 @@ export interface FilterOptions {
   asV3?: boolean;
 }
 
-const v3 = { channel: 'channel', isExtension: (value: unknown) => value === 'Call Extension' };
+const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
 
 /**
  * Lets through the calls that match: a filter in the language of `q` (text, tree or builder), or a function. A filter

@@ -1,9 +1,7 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, isFinalStatus } from '@call-attribution/core';
 import { contentHash } from './content-hash.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import type { SeenRecord, SyncState } from './sync-state.ts';
-
-const waiting: ReadonlySet<unknown> = new Set(['Not Processed', 'Waiting For Keyword']);
 
 /** What a sync remembers of records, so that it can tell new from changed from same. */
 export class MemoryOfRecords {
@@ -21,7 +19,7 @@ export class MemoryOfRecords {
 
   /** Tells what a record is, and remembers it. `recheck`: it lies before the lookback, where only open ones are kept. */
   async meet(call: Call, recheck: boolean): Promise<SyncChange> {
-    const { isFinal = ({ ppc_status }) => !waiting.has(ppc_status), recall } = this.#options;
+    const { isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), recall } = this.#options;
     const known = this.#seen.get(call.sid) ?? this.#pending.get(call.sid);
     const record: SeenRecord = [call.sid, call.date_added, contentHash(call, this.#ignored)];
     if (!recheck) this.#seen.set(call.sid, record);

@@ -1,4 +1,4 @@
-import { type Call, fields } from '@call-attribution/core';
+import { type Call, fields, isCallExtension } from '@call-attribution/core';
 import { StoreError } from '../database/errors.ts';
 import { noTalk, secondsOf, tenthsOf } from './wire-values.ts';
 
@@ -30,7 +30,6 @@ const keptInV2 = fields.flatMap((f) =>
   f.v3 === null && f.v2 !== null ? [{ name: f.name, wire: f.v2 }] : [],
 );
 const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
-const extensionChannel = /^call extensions?$/i;
 
 /** Splits a call into what the store keeps; a call that cannot be placed is refused with its sid and the field's name. */
 export function toStored(call: Call): StoredCall {
@@ -50,12 +49,11 @@ export function toStored(call: Call): StoredCall {
         ? tenthsOf(minutes)
         : null;
   if (talk === null) throw unfit(sid, 'talk_minutes', 'a decimal text in tenths of a minute, such as "1.3"');
-  const channel = record.channel;
   return {
     sid,
     at,
     talk,
-    extension: typeof channel === 'string' && extensionChannel.test(channel) ? 1 : 0,
+    extension: isCallExtension(record) ? 1 : 0,
     common: `{${print(record, shared)},${strangers(record)}`,
     v2: `${print(record, onlyV2)}}`,
     v3: `${print(record, onlyV3)}}`,

@@ -97,9 +97,9 @@ export type Call = {
   readonly acct_id: string;
   /** When the call was made. */
   readonly date_added: string;
-  /** Minutes, in steps of a tenth, the call was on the system without a second party. */
+  /** Minutes, in tenths, that the call was on the system without being connected to a second party. */
   readonly smart_minutes: string;
-  /** Minutes, in steps of a tenth, the caller was connected to a second party. */
+  /** Minutes, in tenths, that the caller was connected to a second party. */
   readonly talk_minutes: string;
   /** When the second party was connected. */
   readonly talk_start: string;
@@ -107,11 +107,11 @@ export type Call = {
   readonly talk_end: string;
   /** Length of the call in whole minutes, rounded up. */
   readonly call_duration?: string;
-  /** Number that was dialed. */
+  /** Number that the caller dialed. */
   readonly dnis: string;
   /** Caller ID: the number the caller called from. */
   readonly ani: string;
-  /** First name of the caller, from reverse lookup when that is enabled and found something. */
+  /** First name of the caller, when reverse lookup is enabled and found one. */
   readonly first_name: string | null;
   /** Last name of the caller, from reverse lookup. */
   readonly last_name: string | null;
@@ -123,33 +123,33 @@ export type Call = {
   readonly state: string | null;
   /** Zip code of the caller, from reverse lookup. */
   readonly zipcode: string | null;
-  /** @deprecated Mostly null; `dnis` and `ani` say what it was meant to say. */
+  /** @deprecated Mostly null; use `dnis` and `ani` instead. */
   readonly phone_number?: string | null;
-  /** Label the account gave to the dialed number. */
+  /** Label that the account gave to the dialed number. */
   readonly phone_label: string | null;
-  /** Present in every record; the API text does not say what it holds. Treated as a link to a recording. */
+  /** Present in every record; the API does not say what it holds. Treated as a link to a recording. */
   readonly recording: string | null;
-  /** @deprecated Always null; not to be used. */
+  /** @deprecated Always null; must not be used. */
   readonly call_logging_id?: null;
   /** @deprecated Id associated with the visitor. */
   readonly super_id?: string | null;
   /** Unique id of the visitor. */
   readonly pid?: string;
-  /** How surely the call belongs to the web session, 1 (surest) to 5. One of 1, 2, 3, 4, 5. */
+  /** How confidently the call is matched to a web session, from 1 (most confident) to 5. One of 1, 2, 3, 4, 5. */
   readonly rank: string;
-  /** Channel the call came through: a tracked web visit or a call extension of an ad. The wire value for web visits may carry a product name. */
+  /** Channel the call came through: a tracked web visit or a call extension of an ad. For web visits the value may contain a product name. */
   readonly channel: string;
   /** Kind of tracking activity that made the number on the page change. One of 1, 2, 3, 4, 5, 6, 7, 8. */
   readonly activity_type_id: number;
   /** Pattern of the URL tag that made the number change. */
   readonly activity_keyword: string | null;
-  /** What in the visit matched the tracking activity. */
+  /** Part of the visit that matched the tracking activity. */
   readonly incoming_keyword: string | null;
-  /** Words typed into the search engine before the number was shown. */
+  /** Search string that led to the number being shown on the website. */
   readonly search_term: string | null;
-  /** URL tag that made the number change, its wildcards filled in from the visit. */
+  /** URL tag that made the number change, with its wildcards filled in from the visit. */
   readonly url_tag: string;
-  /** Full address of the page where the visitor was first attributed. */
+  /** Full URL of the page where the visitor was first attributed. */
   readonly first_touch: string | null;
   /** Title of the first-touch page. */
   readonly first_touch_title?: string | null;
@@ -157,13 +157,13 @@ export type Call = {
   readonly first_touch_domain?: string | null;
   /** Path of the first-touch page, without the domain. */
   readonly landing_page?: string | null;
-  /** Full address of the page where the visitor was last attributed before calling. */
+  /** Full URL of the page where the visitor was last attributed before calling. */
   readonly last_touch: string | null;
   /** Title of the last-touch page. */
   readonly last_touch_title?: string | null;
   /** Domain of the last-touch page. */
   readonly last_touch_domain?: string | null;
-  /** When the last touch took place. */
+  /** When the last touch happened. */
   readonly last_touch_timestamp: string | null;
   /** Path of the last-touch page, without the domain. */
   readonly conversion_page?: string | null;
@@ -171,11 +171,11 @@ export type Call = {
   readonly referrer: string;
   /** When the visitor first saw a substituted number and tracking began. */
   readonly displayed_timestamp: string;
-  /** Id of the pool the number was taken from. */
+  /** Id of the number pool that the number came from. */
   readonly pool_id: number;
-  /** Id of the set of domains the visit is tracked on. */
+  /** Id of the set of domains that the visit is tracked on. */
   readonly domain_set_id: number;
-  /** Id of the tracking location, where there is one. */
+  /** Id of the tracking location, if there is one. */
   readonly location_id?: number | null;
   /** How far the ad data of the call has been processed; the first two values may still change. One of Not Processed, Waiting For Keyword, Processed, Desktop, No Match, N/A. */
   readonly ppc_status?: PpcStatus | (string & {});
@@ -193,7 +193,7 @@ export type Call = {
   readonly ppc_keyword_id: string | null;
   /** Keyword text. */
   readonly ppc_keywords?: string | null;
-  /** Match type of the keyword; not known for legacy call extensions. */
+  /** Match type of the keyword; unavailable for legacy call extensions. */
   readonly ppc_match_type?: string | null;
   /** Ad id. */
   readonly ppc_ad_id?: string | null;
@@ -227,7 +227,7 @@ export type Call = {
   readonly vt_adposition: string | null;
   /** Click parameter: type of the ad. */
   readonly vt_adtype: string | null;
-  /** Present in every record; the API text does not say what it holds. By its name a product target id. */
+  /** Present in every record; the API does not say what it holds. Judging by its name, a product target id. */
   readonly vt_ads_producttargetid: string | null;
   /** IP address of the visitor. */
   readonly ip_address: string;
@@ -253,9 +253,9 @@ export type CallView = {
   readonly acct_id: string;
   /** When the call was made. */
   readonly date_added: Moment | null;
-  /** Minutes, in steps of a tenth, the call was on the system without a second party. */
+  /** Minutes, in tenths, that the call was on the system without being connected to a second party. */
   readonly smart_minutes: number | null;
-  /** Minutes, in steps of a tenth, the caller was connected to a second party. */
+  /** Minutes, in tenths, that the caller was connected to a second party. */
   readonly talk_minutes: number | null;
   /** When the second party was connected. */
   readonly talk_start: Moment | null;
@@ -263,11 +263,11 @@ export type CallView = {
   readonly talk_end: Moment | null;
   /** Length of the call in whole minutes, rounded up. */
   readonly call_duration?: number | null;
-  /** Number that was dialed. */
+  /** Number that the caller dialed. */
   readonly dnis: string;
   /** Caller ID: the number the caller called from. */
   readonly ani: string;
-  /** First name of the caller, from reverse lookup when that is enabled and found something. */
+  /** First name of the caller, when reverse lookup is enabled and found one. */
   readonly first_name: string | null;
   /** Last name of the caller, from reverse lookup. */
   readonly last_name: string | null;
@@ -279,33 +279,33 @@ export type CallView = {
   readonly state: string | null;
   /** Zip code of the caller, from reverse lookup. */
   readonly zipcode: string | null;
-  /** @deprecated Mostly null; `dnis` and `ani` say what it was meant to say. */
+  /** @deprecated Mostly null; use `dnis` and `ani` instead. */
   readonly phone_number?: string | null;
-  /** Label the account gave to the dialed number. */
+  /** Label that the account gave to the dialed number. */
   readonly phone_label: string | null;
-  /** Present in every record; the API text does not say what it holds. Treated as a link to a recording. */
+  /** Present in every record; the API does not say what it holds. Treated as a link to a recording. */
   readonly recording: string | null;
-  /** @deprecated Always null; not to be used. */
+  /** @deprecated Always null; must not be used. */
   readonly call_logging_id?: null;
   /** @deprecated Id associated with the visitor. */
   readonly super_id?: string | null;
   /** Unique id of the visitor. */
   readonly pid?: string;
-  /** How surely the call belongs to the web session, 1 (surest) to 5. One of 1, 2, 3, 4, 5. */
+  /** How confidently the call is matched to a web session, from 1 (most confident) to 5. One of 1, 2, 3, 4, 5. */
   readonly rank: number | null;
-  /** Channel the call came through: a tracked web visit or a call extension of an ad. The wire value for web visits may carry a product name. */
+  /** Channel the call came through: a tracked web visit or a call extension of an ad. For web visits the value may contain a product name. */
   readonly channel: string;
   /** Kind of tracking activity that made the number on the page change. One of 1, 2, 3, 4, 5, 6, 7, 8. */
   readonly activity_type_id: number;
   /** Pattern of the URL tag that made the number change. */
   readonly activity_keyword: string | null;
-  /** What in the visit matched the tracking activity. */
+  /** Part of the visit that matched the tracking activity. */
   readonly incoming_keyword: string | null;
-  /** Words typed into the search engine before the number was shown. */
+  /** Search string that led to the number being shown on the website. */
   readonly search_term: string | null;
-  /** URL tag that made the number change, its wildcards filled in from the visit. */
+  /** URL tag that made the number change, with its wildcards filled in from the visit. */
   readonly url_tag: string;
-  /** Full address of the page where the visitor was first attributed. */
+  /** Full URL of the page where the visitor was first attributed. */
   readonly first_touch: string | null;
   /** Title of the first-touch page. */
   readonly first_touch_title?: string | null;
@@ -313,13 +313,13 @@ export type CallView = {
   readonly first_touch_domain?: string | null;
   /** Path of the first-touch page, without the domain. */
   readonly landing_page?: string | null;
-  /** Full address of the page where the visitor was last attributed before calling. */
+  /** Full URL of the page where the visitor was last attributed before calling. */
   readonly last_touch: string | null;
   /** Title of the last-touch page. */
   readonly last_touch_title?: string | null;
   /** Domain of the last-touch page. */
   readonly last_touch_domain?: string | null;
-  /** When the last touch took place. */
+  /** When the last touch happened. */
   readonly last_touch_timestamp: Moment | null;
   /** Path of the last-touch page, without the domain. */
   readonly conversion_page?: string | null;
@@ -327,11 +327,11 @@ export type CallView = {
   readonly referrer: string;
   /** When the visitor first saw a substituted number and tracking began. */
   readonly displayed_timestamp: Moment | null;
-  /** Id of the pool the number was taken from. */
+  /** Id of the number pool that the number came from. */
   readonly pool_id: number;
-  /** Id of the set of domains the visit is tracked on. */
+  /** Id of the set of domains that the visit is tracked on. */
   readonly domain_set_id: number;
-  /** Id of the tracking location, where there is one. */
+  /** Id of the tracking location, if there is one. */
   readonly location_id?: number | null;
   /** How far the ad data of the call has been processed; the first two values may still change. One of Not Processed, Waiting For Keyword, Processed, Desktop, No Match, N/A. */
   readonly ppc_status?: PpcStatus | (string & {});
@@ -349,7 +349,7 @@ export type CallView = {
   readonly ppc_keyword_id: string | null;
   /** Keyword text. */
   readonly ppc_keywords?: string | null;
-  /** Match type of the keyword; not known for legacy call extensions. */
+  /** Match type of the keyword; unavailable for legacy call extensions. */
   readonly ppc_match_type?: string | null;
   /** Ad id. */
   readonly ppc_ad_id?: string | null;
@@ -383,7 +383,7 @@ export type CallView = {
   readonly vt_adposition: string | null;
   /** Click parameter: type of the ad. */
   readonly vt_adtype: string | null;
-  /** Present in every record; the API text does not say what it holds. By its name a product target id. */
+  /** Present in every record; the API does not say what it holds. Judging by its name, a product target id. */
   readonly vt_ads_producttargetid: string | null;
   /** IP address of the visitor. */
   readonly ip_address: string;
@@ -411,19 +411,19 @@ export type CallV2 = {
   readonly acct_id: string;
   /** When the call was made. */
   readonly date_added: string;
-  /** Minutes, in steps of a tenth, the call was on the system without a second party. */
+  /** Minutes, in tenths, that the call was on the system without being connected to a second party. */
   readonly smart_minutes: string;
-  /** Minutes, in steps of a tenth, the caller was connected to a second party. */
+  /** Minutes, in tenths, that the caller was connected to a second party. */
   readonly talk_minutes: string;
   /** When the second party was connected. */
   readonly talk_start: string;
   /** When the second party was disconnected. */
   readonly talk_end: string;
-  /** Number that was dialed. */
+  /** Number that the caller dialed. */
   readonly dnis: string;
   /** Caller ID: the number the caller called from. */
   readonly ani: string;
-  /** First name of the caller, from reverse lookup when that is enabled and found something. */
+  /** First name of the caller, when reverse lookup is enabled and found one. */
   readonly first_name: string | null;
   /** Last name of the caller, from reverse lookup. */
   readonly last_name: string | null;
@@ -435,43 +435,43 @@ export type CallV2 = {
   readonly state: string | null;
   /** Zip code of the caller, from reverse lookup. */
   readonly zipcode: string | null;
-  /** @deprecated Mostly null; `dnis` and `ani` say what it was meant to say. */
+  /** @deprecated Mostly null; use `dnis` and `ani` instead. */
   readonly phone_number: string | null;
-  /** Label the account gave to the dialed number. */
+  /** Label that the account gave to the dialed number. */
   readonly phone_label: string | null;
-  /** Present in every record; the API text does not say what it holds. Treated as a link to a recording. */
+  /** Present in every record; the API does not say what it holds. Treated as a link to a recording. */
   readonly recording: string | null;
-  /** @deprecated Always null; not to be used. */
+  /** @deprecated Always null; must not be used. */
   readonly call_logging_id: null;
   /** @deprecated Id associated with the visitor. */
   readonly super_id: string | null;
-  /** How surely the call belongs to the web session, 1 (surest) to 5. One of 1, 2, 3, 4, 5. */
+  /** How confidently the call is matched to a web session, from 1 (most confident) to 5. One of 1, 2, 3, 4, 5. */
   readonly rank: string;
-  /** Channel the call came through: a tracked web visit or a call extension of an ad. The wire value for web visits may carry a product name. */
+  /** Channel the call came through: a tracked web visit or a call extension of an ad. For web visits the value may contain a product name. */
   readonly channel: string;
   /** Kind of tracking activity that made the number on the page change. One of 1, 2, 3, 4, 5, 6, 7, 8. */
   readonly activity_type_id: number;
   /** Pattern of the URL tag that made the number change. */
   readonly activity_keyword: string | null;
-  /** What in the visit matched the tracking activity. */
+  /** Part of the visit that matched the tracking activity. */
   readonly incoming_keyword: string | null;
-  /** Words typed into the search engine before the number was shown. */
+  /** Search string that led to the number being shown on the website. */
   readonly search_term: string | null;
-  /** URL tag that made the number change, its wildcards filled in from the visit. */
+  /** URL tag that made the number change, with its wildcards filled in from the visit. */
   readonly url_tag: string;
-  /** Full address of the page where the visitor was first attributed. */
+  /** Full URL of the page where the visitor was first attributed. */
   readonly baseuri: string | null;
-  /** Full address of the page where the visitor was last attributed before calling. */
+  /** Full URL of the page where the visitor was last attributed before calling. */
   readonly last_touch: string | null;
-  /** When the last touch took place. */
+  /** When the last touch happened. */
   readonly last_touch_timestamp: string | null;
   /** Domain the visitor came from; may be empty. */
   readonly referrer: string;
   /** When the visitor first saw a substituted number and tracking began. */
   readonly displayed_timestamp: string;
-  /** Id of the pool the number was taken from. */
+  /** Id of the number pool that the number came from. */
   readonly pool_id: number;
-  /** Id of the set of domains the visit is tracked on. */
+  /** Id of the set of domains that the visit is tracked on. */
   readonly domain_set_id: number;
   /** Search-advertising account id. */
   readonly ads_account_id: string | null;
@@ -509,7 +509,7 @@ export type CallV2 = {
   readonly vt_adposition: string | null;
   /** Click parameter: type of the ad. */
   readonly vt_adtype: string | null;
-  /** Present in every record; the API text does not say what it holds. By its name a product target id. */
+  /** Present in every record; the API does not say what it holds. Judging by its name, a product target id. */
   readonly vt_ads_producttargetid: string | null;
   /** IP address of the visitor. */
   readonly ip_address: string;
@@ -523,9 +523,9 @@ export type CallV3 = {
   readonly acct_id: string;
   /** When the call was made. */
   readonly date_added: string;
-  /** Minutes, in steps of a tenth, the call was on the system without a second party. */
+  /** Minutes, in tenths, that the call was on the system without being connected to a second party. */
   readonly smart_minutes: string;
-  /** Minutes, in steps of a tenth, the caller was connected to a second party. */
+  /** Minutes, in tenths, that the caller was connected to a second party. */
   readonly talk_minutes: string;
   /** When the second party was connected. */
   readonly talk_start: string;
@@ -533,11 +533,11 @@ export type CallV3 = {
   readonly talk_end: string;
   /** Length of the call in whole minutes, rounded up. */
   readonly call_duration: string;
-  /** Number that was dialed. */
+  /** Number that the caller dialed. */
   readonly dnis: string;
   /** Caller ID: the number the caller called from. */
   readonly ani: string;
-  /** First name of the caller, from reverse lookup when that is enabled and found something. */
+  /** First name of the caller, when reverse lookup is enabled and found one. */
   readonly first_name: string | null;
   /** Last name of the caller, from reverse lookup. */
   readonly last_name: string | null;
@@ -549,27 +549,27 @@ export type CallV3 = {
   readonly state: string | null;
   /** Zip code of the caller, from reverse lookup. */
   readonly zipcode: string | null;
-  /** Label the account gave to the dialed number. */
+  /** Label that the account gave to the dialed number. */
   readonly phone_label: string | null;
-  /** Present in every record; the API text does not say what it holds. Treated as a link to a recording. */
+  /** Present in every record; the API does not say what it holds. Treated as a link to a recording. */
   readonly recording: string | null;
   /** Unique id of the visitor. */
   readonly pid: string;
-  /** How surely the call belongs to the web session, 1 (surest) to 5. One of 1, 2, 3, 4, 5. */
+  /** How confidently the call is matched to a web session, from 1 (most confident) to 5. One of 1, 2, 3, 4, 5. */
   readonly rank: string;
-  /** Channel the call came through: a tracked web visit or a call extension of an ad. The wire value for web visits may carry a product name. */
+  /** Channel the call came through: a tracked web visit or a call extension of an ad. For web visits the value may contain a product name. */
   readonly channel: string;
   /** Kind of tracking activity that made the number on the page change. One of 1, 2, 3, 4, 5, 6, 7, 8. */
   readonly activity_type_id: number;
   /** Pattern of the URL tag that made the number change. */
   readonly activity_keyword: string | null;
-  /** What in the visit matched the tracking activity. */
+  /** Part of the visit that matched the tracking activity. */
   readonly incoming_keyword: string | null;
-  /** Words typed into the search engine before the number was shown. */
+  /** Search string that led to the number being shown on the website. */
   readonly search_term: string | null;
-  /** URL tag that made the number change, its wildcards filled in from the visit. */
+  /** URL tag that made the number change, with its wildcards filled in from the visit. */
   readonly url_tag: string;
-  /** Full address of the page where the visitor was first attributed. */
+  /** Full URL of the page where the visitor was first attributed. */
   readonly first_touch: string | null;
   /** Title of the first-touch page. */
   readonly first_touch_title: string | null;
@@ -577,13 +577,13 @@ export type CallV3 = {
   readonly first_touch_domain: string | null;
   /** Path of the first-touch page, without the domain. */
   readonly landing_page: string | null;
-  /** Full address of the page where the visitor was last attributed before calling. */
+  /** Full URL of the page where the visitor was last attributed before calling. */
   readonly last_touch: string | null;
   /** Title of the last-touch page. */
   readonly last_touch_title: string | null;
   /** Domain of the last-touch page. */
   readonly last_touch_domain: string | null;
-  /** When the last touch took place. */
+  /** When the last touch happened. */
   readonly last_touch_timestamp: string | null;
   /** Path of the last-touch page, without the domain. */
   readonly conversion_page: string | null;
@@ -591,11 +591,11 @@ export type CallV3 = {
   readonly referrer: string;
   /** When the visitor first saw a substituted number and tracking began. */
   readonly displayed_timestamp: string;
-  /** Id of the pool the number was taken from. */
+  /** Id of the number pool that the number came from. */
   readonly pool_id: number;
-  /** Id of the set of domains the visit is tracked on. */
+  /** Id of the set of domains that the visit is tracked on. */
   readonly domain_set_id: number;
-  /** Id of the tracking location, where there is one. */
+  /** Id of the tracking location, if there is one. */
   readonly location_id: number | null;
   /** How far the ad data of the call has been processed; the first two values may still change. One of Not Processed, Waiting For Keyword, Processed, Desktop, No Match, N/A. */
   readonly ppc_status: PpcStatus | (string & {});
@@ -613,7 +613,7 @@ export type CallV3 = {
   readonly ppc_keyword_id: string | null;
   /** Keyword text. */
   readonly ppc_keywords: string | null;
-  /** Match type of the keyword; not known for legacy call extensions. */
+  /** Match type of the keyword; unavailable for legacy call extensions. */
   readonly ppc_match_type: string | null;
   /** Ad id. */
   readonly ppc_ad_id: string | null;
@@ -647,7 +647,7 @@ export type CallV3 = {
   readonly vt_adposition: string | null;
   /** Click parameter: type of the ad. */
   readonly vt_adtype: string | null;
-  /** Present in every record; the API text does not say what it holds. By its name a product target id. */
+  /** Present in every record; the API does not say what it holds. Judging by its name, a product target id. */
   readonly vt_ads_producttargetid: string | null;
   /** IP address of the visitor. */
   readonly ip_address: string;
