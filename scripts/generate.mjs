@@ -1,5 +1,6 @@
-// Writes every generated file of the repository; with --check, fails when one of them is stale.
-// A package that generates something has a generate.mjs that exports `generate()` -> [{ path, text }], paths from the root.
+// Writes every generated file of the repository; with --check, fails when one of them is out of date. A package that generates
+// something has a generate.mjs that exports `generate()` -> [{ path, text }], paths from the root. `pnpm messages` (--only)
+// writes docs/messages.md alone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,8 +10,10 @@ const check = process.argv.includes('--check');
 const stale = [];
 let count = 0;
 
-for (const { dir } of packages) {
-  const script = join(dir, 'generate.mjs');
+const generators = process.argv.includes('--only')
+  ? [join(import.meta.dirname, 'messages.mjs')]
+  : [...packages.map(({ dir }) => join(dir, 'generate.mjs')), join(import.meta.dirname, 'messages.mjs')];
+for (const script of generators) {
   if (!existsSync(script)) continue;
   const { generate } = await import(pathToFileURL(script).href);
   for (const { path, text } of await generate()) {
@@ -25,10 +28,10 @@ for (const { dir } of packages) {
 }
 
 if (check && stale.length > 0) {
-  console.error(`Stale generated files (run \`pnpm generate\` and commit them):\n  ${stale.join('\n  ')}`);
+  console.error(`Out of date (run \`pnpm generate\` and commit the files):\n  ${stale.join('\n  ')}`);
   process.exitCode = 1;
 } else {
   console.log(
-    check ? `${count} generated files are fresh` : `${count} generated files, ${stale.length} rewritten`,
+    check ? `${count} generated files are up to date` : `${count} generated files, ${stale.length} rewritten`,
   );
 }
