@@ -125,7 +125,7 @@ describe('calls store', () => {
     expect(await live.stop('SIGINT')).toBe(stopped);
     const lines = live.said().stderr.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ message: 'answered', status: 200, account: '101' }),
+      expect.objectContaining({ message: 'completed', status: 200, account: '101' }),
     ]);
     for (const secret of [keys.accessKey, keys.secretKey, keys.bearerToken])
       expect(live.said().stderr).not.toContain(secret);

@@ -111,7 +111,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     page:
       options.service?.page === false
         ? false
-        : { ...options.service?.page, life: 'sandbox', live: live !== false, accounts },
+        : { ...options.service?.page, kind: 'sandbox', live: live !== false, accounts },
   });
   try {
     await fill(store, sources, schedules);

@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AnswerChanges } from '@call-attribution/service';
+import type { ReplyChanges } from '@call-attribution/service';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { planAnswer } from '../src/faults/answer-plan.ts';
@@ -164,7 +164,7 @@ describe('faults on a real connection', () => {
   async function serve(body: string, sized = true) {
     const book = createFaultBook();
     const journal = createJournal();
-    const changes: (AnswerChanges | undefined)[] = [];
+    const changes: (ReplyChanges | undefined)[] = [];
     const intercept = createIntercept(book, journal, () => 1234);
     const server = createServer((request, response) => {
       intercept(request, response, (change) => {

@@ -100,7 +100,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await filter(page).press('Escape');
     await filter(page).press('Enter');
     expect(asked).toBe(0);
-    await page.getByRole('button', { name: /Mend it/ }).click();
+    await page.getByRole('button', { name: /Fix it/ }).click();
     expect(await filter(page).inputValue()).toBe('talk_minutes:[2 TO *]');
     expect(await filter(page).getAttribute('aria-invalid')).toBe('false');
     await filter(page).press('Enter');
@@ -205,7 +205,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
 
   test('is readable in light and dark, wide and narrow: enough contrast, nothing beyond the edge', async () => {
     const page = await loaded(await open());
-    await page.getByRole('button', { name: 'A slip of the pen' }).click();
+    await page.getByRole('button', { name: 'With a typo' }).click();
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of [1280, 360]) {
         await page.emulateMedia({ colorScheme });
@@ -231,8 +231,8 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     }
     expect(await page.getByRole('heading').allTextContents()).toEqual([
       'Call Attribution Service',
-      'Who asks',
-      'What to ask',
+      'Account',
+      'Search',
       'Calls per day',
       'Calls',
     ]);
@@ -280,7 +280,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       await page.getByLabel('Access key').fill('own-access');
       await page.getByLabel('Secret key').fill('wrong');
       await page.getByLabel('Secret key').press('Tab');
-      await page.getByText('These credentials open no account').waitFor();
+      await page.getByText('These credentials do not belong to an account').waitFor();
       expect(errors.splice(0).filter((error) => !error.includes('401'))).toEqual([]);
       await page.getByLabel('Secret key').fill('own-secret');
       await page.getByLabel('Secret key').press('Tab');

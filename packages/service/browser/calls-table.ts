@@ -11,7 +11,7 @@ type Column = readonly [
 const text = (value: string | number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
-// Where a web visit ended, or the tag for a call that came straight from an ad.
+// The page on which a web visit ended.
 const page = (call: CallRecord) => text(call.conversion_page ?? pathOf(call.last_touch));
 
 const columns: Readonly<Record<Version, readonly Column[]>> = {
@@ -42,7 +42,7 @@ export function drawCalls(
   open: (sid: string) => void,
 ): void {
   if (records.length === 0) {
-    place.replaceChildren(el('p', { class: 'muted' }, 'No call matches.'));
+    place.replaceChildren(el('p', { class: 'muted' }, 'No calls match.'));
     return;
   }
   const titles = columns[version].map(([title, kind]) => el('th', { scope: 'col', class: kind }, title));

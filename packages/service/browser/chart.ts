@@ -11,10 +11,10 @@ const height = 190;
 const bottom = 24;
 const left = 40;
 
-/** Draws the calls per day as bars, with a table of the same numbers for those who do not see bars. */
+/** Draws the calls per day as bars, with the same numbers in a table. */
 export function drawChart(place: HTMLElement, days: readonly DayCount[]): void {
   if (days.length === 0) {
-    place.replaceChildren(el('p', { class: 'muted' }, 'No day to show.'));
+    place.replaceChildren(el('p', { class: 'muted' }, 'No days to show.'));
     return;
   }
   const width = Math.max(320, Math.round(place.clientWidth || 900));
@@ -85,13 +85,13 @@ function asTable(days: readonly DayCount[]): HTMLElement {
   return el('details', {}, el('summary', {}, 'As a table'), region);
 }
 
-// `3 Sep`: English like the rest of the page, whatever the browser speaks.
+// `3 Sep`: in English like the rest of the page, whatever the language of the browser.
 function shortly(day: string): string {
   const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
   return `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`;
 }
 
-// A round number that the scale can end at, with a whole half.
+// A round number at which the scale can end, whose half is a whole number.
 function ceiling(value: number): number {
   if (value <= 1) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));

@@ -3,15 +3,15 @@ import { listCalls, totalOf } from './api.ts';
 import { type DayCount, drawChart } from './chart.ts';
 import { daysOf, mostDays, withDay } from './days.ts';
 import { byId } from './dom.ts';
-import type { Question } from './question.ts';
+import type { Search } from './search.ts';
 
 /** The card with the calls per day. */
 export interface DaysCard {
-  /** Counts the days of a question with so many calls in all; a question that is shown already is not asked again. */
-  show(question: Question, total: number, signal: AbortSignal): Promise<void>;
+  /** Counts the days of a search with this total; a search that is shown already is not counted again. */
+  show(search: Search, total: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Draws the chart anew when the question or the width changes. */
+/** Draws the chart, and draws it again when the search or the width changes. */
 export function createDaysCard(): DaysCard {
   const place = byId('days');
   let shown = '';
@@ -26,11 +26,11 @@ export function createDaysCard(): DaysCard {
   }).observe(place);
 
   return {
-    async show(question, total, signal) {
-      const key = JSON.stringify([question, total]);
+    async show(search, total, signal) {
+      const key = JSON.stringify([search, total]);
       if (key === shown) return;
-      const days = await daysFor(question, total, signal);
-      counts = await countDays(question, days, signal);
+      const days = await daysFor(search, total, signal);
+      counts = await countDays(search, days, signal);
       shown = key;
       drawChart(place, counts);
       byId('days-sum').textContent =
@@ -39,19 +39,19 @@ export function createDaysCard(): DaysCard {
   };
 }
 
-async function daysFor({ version, who, q }: Question, total: number, signal: AbortSignal): Promise<string[]> {
+async function daysFor({ version, keys, q }: Search, total: number, signal: AbortSignal): Promise<string[]> {
   if (total === 0) return [];
   const dayAt = async (start: number) => {
-    const [call] = (await listCalls(version, who, q, 1, start, signal)).records;
+    const [call] = (await listCalls(version, keys, q, 1, start, signal)).records;
     return String(call?.date_added).slice(0, 10);
   };
   const [first, last] = await Promise.all([dayAt(0), dayAt(total - 1)]);
   return daysOf(diagnose(q, { version }).filter, first, last);
 }
 
-// The API's own totals, one request a day: the service answers them without reading a call.
+// One request a day for its total: the service counts without reading a call.
 async function countDays(
-  { version, who, q }: Question,
+  { version, keys, q }: Search,
   days: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly DayCount[]> {
@@ -60,7 +60,7 @@ async function countDays(
   const lane = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const [i, day] = next;
-      counts[i] = { day, calls: await totalOf(version, who, withDay(q, day), signal) };
+      counts[i] = { day, calls: await totalOf(version, keys, withDay(q, day), signal) };
     }
   };
   await Promise.all([lane(), lane(), lane(), lane()]);

@@ -1,16 +1,10 @@
+import { addDays } from '@call-attribution/core/time';
 import type { Bound, Filter } from '@call-attribution/query-dsl';
-
-const ms = 86_400_000;
 
 /** Most days the chart shows at once. */
 export const mostDays = 60;
 
-/** A day, `YYYY-MM-DD`, this many days later (or earlier). */
-function dayAfter(day: string, count: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + count * ms).toISOString().slice(0, 10);
-}
-
-/** The days to show for a filter whose calls lie between two days: the last ones, when there are too many. */
+/** The days to show for a filter whose calls are between two days: the last ones, when there are too many. */
 export function daysOf(filter: Filter, firstDay: string, lastDay: string): string[] {
   let from = firstDay;
   let to = lastDay;
@@ -22,19 +16,19 @@ export function daysOf(filter: Filter, firstDay: string, lastDay: string): strin
     if (upper && upper < to) to = upper;
   }
   const days: string[] = [];
-  for (let day = to; day >= from && days.length < mostDays; day = dayAfter(day, -1)) days.unshift(day);
+  for (let day = to; day >= from && days.length < mostDays; day = addDays(day, -1)) days.unshift(day);
   return days;
 }
 
-// A bound that leaves out the first second of a day leaves out the whole day.
+// A bound that excludes the first second of a day excludes the whole day.
 function lastDayOf({ text, inclusive }: Bound): string {
   const day = text.slice(0, 10);
-  return !inclusive && text.endsWith('00:00:00') ? dayAfter(day, -1) : day;
+  return !inclusive && text.endsWith('00:00:00') ? addDays(day, -1) : day;
 }
 
 /** The filter for one day of another filter. */
 export function withDay(q: string, day: string): string {
-  const part = `date_added:[${day} 00:00:00 TO ${dayAfter(day, 1)} 00:00:00}`;
+  const part = `date_added:[${day} 00:00:00 TO ${addDays(day, 1)} 00:00:00}`;
   return q.trim() === '' ? part : `${q.trim()},${part}`;
 }
 

@@ -1,6 +1,6 @@
 type Child = Node | string | null;
 
-/** Makes an element. Text goes in as text, so that nothing a visitor wrote can become markup. */
+/** Creates an element. Strings become text nodes, so that nothing a visitor wrote can become markup. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -12,7 +12,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Makes an SVG element. */
+/** Creates an SVG element. */
 export function svg(
   name: string,
   attributes: Readonly<Record<string, string | number>> = {},
@@ -27,7 +27,7 @@ export function svg(
 /** The element of the page with this id. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element "${id}"`);
+  if (!found) throw new Error(`The page does not have an element "${id}".`);
   return found as T;
 }
 

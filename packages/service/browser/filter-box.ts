@@ -2,15 +2,15 @@ import { applyFix, complete, diagnose, type Problem } from '@call-attribution/qu
 import type { Version } from './api.ts';
 import { byId, el } from './dom.ts';
 
-/** The input for the filter, which says what is wrong while it is written. */
+/** The input for the filter, which shows mistakes as you type. */
 export interface FilterBox {
   readonly value: string;
   set(text: string): void;
-  /** Reads the text again, after the version has changed; true when it is right. */
+  /** Checks the filter again, for instance after the version has changed; true when it is valid. */
   check(): boolean;
 }
 
-/** Wires the filter input: problems with a caret, warnings, fixes, and completions that the keyboard can reach. */
+/** Sets up the filter input: problems with a caret, warnings, fixes, and completions that the keyboard can reach. */
 export function createFilterBox(version: () => Version, submit: () => void): FilterBox {
   const input = byId<HTMLInputElement>('q');
   const list = byId('completions');
@@ -21,11 +21,11 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
   function check(): boolean {
     const { problems, warnings } = diagnose(input.value, { version: version() });
     const problem = problems[0] ?? warnings[0];
-    const wrong = problems.length > 0;
-    input.setAttribute('aria-invalid', String(wrong));
-    place.classList.toggle('hint', !wrong);
+    const isWrong = problems.length > 0;
+    input.setAttribute('aria-invalid', String(isWrong));
+    place.classList.toggle('hint', !isWrong);
     place.replaceChildren(...(problem ? explain(problem, problems.length) : []));
-    return !wrong;
+    return !isWrong;
   }
 
   function explain(problem: Problem, count: number): Node[] {
@@ -36,7 +36,7 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
     ];
     const fixed = applyFix(input.value, problem);
     if (fixed !== undefined) {
-      const button = el('button', { type: 'button' }, 'Mend it: ', el('code', {}, fixed));
+      const button = el('button', { type: 'button' }, 'Fix it: ', el('code', {}, fixed));
       button.addEventListener('click', () => {
         set(fixed);
         input.focus();
@@ -99,7 +99,7 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
     if (!item) return;
     set(input.value.slice(0, item.start) + item.text + input.value.slice(item.end));
     const caret = item.start + item.text.length;
-    // The letters of a date's shape are left selected, to be written over.
+    // The letters of the date format are left selected, to be typed over.
     const letters = item.kind === 'date' ? item.text.search(/[A-Z]/) : -1;
     input.setSelectionRange(letters < 0 ? caret : item.start + letters, caret);
     if (letters < 0) open();

@@ -1,6 +1,6 @@
 // The call-attribution API itself over a store: v2, v3, count and the SMS listing, a page for people and an OpenAPI document.
 // Start with createService({ store }).listen(); the sandbox package starts one over made-up calls.
-export type { Answer, AnswerChanges, Exchange, Intercept, Route, Shape } from './http/exchange.ts';
+export type { Exchange, Intercept, Reply, ReplyChanges, Route, Shape } from './http/exchange.ts';
 export type { LogEntry } from './http/front.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalDetails } from './http/refusal.ts';

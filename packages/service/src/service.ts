@@ -1,41 +1,46 @@
 import type { Server } from 'node:http';
 import type { Store } from '@call-attribution/store';
 import { serviceDefaults } from './defaults.ts';
-import { createApi, createRoutes } from './http/api.ts';
+import { createApi, createRoutes, firstOf, type Handler } from './http/api.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
-import { createFront, type FrontOptions, type LogEntry } from './http/front.ts';
+import { createFront, type LogEntry } from './http/front.ts';
 import { createGate } from './http/gate.ts';
 import { healthRoutes, metricsRoute } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { type Limits, openServer, stopServer, urlOf } from './http/server.ts';
-import { openApiRoute } from './openapi/openapi-route.ts';
+import { openApiRoute } from './openapi/document.ts';
 import { type PageOptions, pageRoutes } from './page/page-routes.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {
+  /** Id in the store. */
   readonly id: string;
+  /** Name to show. */
   readonly name: string;
+  /** Access key of v3 and of the SMS listing. */
   readonly accessKey: string;
+  /** Secret key that belongs to it. */
   readonly secretKey: string;
+  /** Bearer token of v2. */
   readonly bearerToken: string;
 }
 
 /** Options of {@link createService}. */
 export interface ServiceOptions extends Partial<Shape> {
-  /** Where calls and accounts are. The caller opens it and closes it. */
+  /** Where calls and accounts are. The caller opens and closes it. */
   readonly store: Store;
-  /** Accounts that are added to the store before it listens. Default none. */
+  /** Accounts that `listen` adds to the store. Default none. */
   readonly accounts?: readonly AccountWithKeys[];
-  /** Requests each key may make; more are answered 429. Default no limit. */
+  /** Requests that each key may make; others get status 429. Default no limit. */
   readonly rateLimit?: RateLimit | null;
-  /** Stands before the API and may delay, change or replace answers. Default none. */
+  /** Sees each API request first and may delay, change or replace the response. Default none. */
   readonly intercept?: Intercept | null;
-  /** Further paths, answered without credentials. */
+  /** Further paths, served without credentials. Default none. */
   readonly routes?: readonly Route[];
-  /** The human page at `/`, or false for none. Default a page that asks for one's own keys. */
+  /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
   readonly page?: PageOptions | false;
-  /** Takes one entry per request. Default none. */
+  /** Receives one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null;
   /** Limits of time and size. */
   readonly limits?: Partial<Limits>;
@@ -45,13 +50,13 @@ export interface ServiceOptions extends Partial<Shape> {
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** Default 0: a free port. */
+  /** Port of the API. Default 0: a free port. */
   readonly port?: number;
-  /** Default `127.0.0.1`. */
+  /** Address to listen on. Default `127.0.0.1`. */
   readonly host?: string;
-  /** A port of its own for `/healthz`, `/readyz` and `/metrics`. Default: they are served beside the API. */
+  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
   readonly adminPort?: number | null;
-  /** Certificate and key in PEM form. Default plain HTTP. */
+  /** Certificate and private key in PEM form. Default plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
@@ -67,12 +72,20 @@ export interface Listening {
 
 /** The API over a store. */
 export interface Service {
+  /** Starts to accept connections. */
   listen(at?: ListenOptions): Promise<Listening>;
-  /** Takes no new connection, lets answers finish for a while, then ends. The store stays open. */
+  /** Stops listening and waits for responses in progress, up to `limits.drainMs`. The store stays open. */
   close(): Promise<void>;
 }
 
-/** Makes the API over a store; `listen` starts it. */
+/**
+ * Creates the API over a store; `listen` starts it.
+ *
+ * @example
+ * const store = await openStore('sqlite:calls.db');
+ * const service = createService({ store, maxRows: 500 });
+ * const { url } = await service.listen({ port: 8675 });
+ */
 export function createService(options: ServiceOptions): Service {
   const { store, now = Date.now, intercept = null, log = null, page = {} } = options;
   const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
@@ -83,22 +96,23 @@ export function createService(options: ServiceOptions): Service {
     maxRows: options.maxRows ?? serviceDefaults.maxRows,
     rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
   };
-  const routes = [
-    ...(options.routes ?? []),
-    openApiRoute(shape),
-    ...(page === false ? [] : pageRoutes(page)),
-  ];
   const metrics = createMetrics();
-  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
-  const gate = createGate(store, limiter, now);
   let stopping = false;
   let servers: Server[] = [];
 
+  const routes = createRoutes([
+    ...(options.routes ?? []),
+    openApiRoute(shape),
+    ...(page === false ? [] : pageRoutes(page)),
+  ]);
+  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
+  const api = createApi(store, createGate(store, limiter, now));
   const health = healthRoutes(store, () => stopping);
   const admin = [...health, metricsRoute(metrics)];
-  const front = (answer: FrontOptions['answer'], before: Intercept | null) =>
+
+  const frontFor = (handlers: readonly Handler[], before: Intercept | null) =>
     createFront({
-      answer,
+      handle: firstOf(...handlers),
       intercept: before,
       shape,
       metrics,
@@ -111,27 +125,27 @@ export function createService(options: ServiceOptions): Service {
   return {
     async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
       if (servers.length > 0)
-        throw new Error('The service listens already. Make another one for another port.');
+        throw new Error('The service is listening already. Create another one for another port.');
       for (const account of options.accounts ?? []) await addAccount(store, account);
-      const api = front(createRoutes(routes, createApi(store, gate)), intercept);
-      // Probes of health are answered even while an intercept holds the API back.
-      const beside = adminPort === null ? admin : health;
-      const probes = front(createRoutes(beside), null);
-      const probed = new Set(beside.map(({ path }) => path));
+
+      // Health is served even while an intercept holds the API back.
+      const probes = adminPort === null ? admin : health;
+      const probePaths = new Set(probes.map(({ path }) => path));
+      const serveProbes = frontFor([createRoutes(probes)], null);
+      const serveApi = frontFor([routes, api], intercept);
       const main = await openServer(
-        (request, response) =>
-          (probed.has((request.url ?? '').split('?', 1)[0] ?? '') ? probes : api)(request, response),
+        (request, response) => {
+          const path = (request.url ?? '').split('?', 1)[0] ?? '';
+          (probePaths.has(path) ? serveProbes : serveApi)(request, response);
+        },
         { port, host, tls, limits },
       );
       servers = [main];
       const url = urlOf(main, host, tls !== null);
       if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
-      const own = await openServer(front(createRoutes(admin), null), {
-        port: adminPort,
-        host,
-        tls: null,
-        limits,
-      });
+
+      const serveAdmin = frontFor([createRoutes(admin)], null);
+      const own = await openServer(serveAdmin, { port: adminPort, host, tls: null, limits });
       servers.push(own);
       return { url, legacyUrl: url, adminUrl: urlOf(own, host, false) };
     },

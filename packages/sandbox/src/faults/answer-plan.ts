@@ -1,4 +1,4 @@
-import type { AnswerChanges } from '@call-attribution/service';
+import type { ReplyChanges } from '@call-attribution/service';
 import type { Fault } from './fault.ts';
 
 /** How one request will be answered, once all faults that meet it are put together. */
@@ -10,7 +10,7 @@ export interface AnswerPlan {
   /** An answer that takes the place of the real one. */
   readonly instead: { status: number; headers: Readonly<Record<string, string>>; body: string } | null;
   /** Changes that the service makes while it answers. */
-  readonly changes: AnswerChanges;
+  readonly changes: ReplyChanges;
   /** How the body ends early: after this share of its bytes the connection falls silent, or else is closed. */
   readonly body: { share: number; silent: boolean } | null;
 }

@@ -1,4 +1,4 @@
-import type { Answer, Exchange, Route } from '@call-attribution/service';
+import type { Exchange, Reply, Route } from '@call-attribution/service';
 import { Refusal } from '@call-attribution/service';
 import { FaultSyntaxError } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
@@ -63,6 +63,6 @@ function need(query: URLSearchParams, name: string): string {
   throw new Refusal(400, 'missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
 }
 
-function json(value: unknown): Answer {
+function json(value: unknown): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }

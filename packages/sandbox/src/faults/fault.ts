@@ -8,11 +8,11 @@ export type CountShape = 'number' | 'text' | 'object' | 'array' | 'header';
 export interface Fault {
   /** Milliseconds to wait before anything else. */
   readonly latency?: number;
-  /** Answer with this status and a problem document instead of the records. */
+  /** Reply with this status and a problem document instead of the records. */
   readonly status?: number;
   /** The Retry-After header of that answer: seconds or an HTTP date. */
   readonly retryAfter?: string;
-  /** Answer with an HTML page, as gateways and login walls do; status 200 unless `status` says else. */
+  /** Reply with an HTML page, as gateways and login walls do; status 200 unless `status` says else. */
   readonly html?: boolean;
   /** Close the connection after this share (0 to 1) of the body. */
   readonly cut?: number;
@@ -24,9 +24,9 @@ export interface Fault {
   readonly clamp?: number;
   /** Start the page this many records too late, as when records are added or removed between two pages. */
   readonly shift?: number;
-  /** Answer a single record as an object or as an array of one. */
+  /** Reply a single record as an object or as an array of one. */
   readonly single?: 'object' | 'array';
-  /** Answer a count in this shape. */
+  /** Reply a count in this shape. */
   readonly count?: CountShape;
 
   /** Only requests of this kind. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerChanges, Intercept } from '@call-attribution/service';
+import type { Intercept, ReplyChanges } from '@call-attribution/service';
 import { type AnswerPlan, planAnswer } from './answer-plan.ts';
 import { endEarly } from './early-end.ts';
 import { type Fault, FaultSyntaxError, type RequestKind } from './fault.ts';
@@ -50,7 +50,7 @@ export function createIntercept(book: FaultBook, journal: Journal, now: () => nu
   };
 }
 
-function carryOut(plan: AnswerPlan, response: ServerResponse, next: (changes?: AnswerChanges) => void): void {
+function carryOut(plan: AnswerPlan, response: ServerResponse, next: (changes?: ReplyChanges) => void): void {
   if (plan.reset) {
     response.destroy();
     return;

@@ -1,82 +1,95 @@
 import type { Store } from '@call-attribution/store';
-import { countAnswer, listAnswer, singleAnswer } from './calls-routes.ts';
+import { countReply, listReply, singleReply } from './calls.ts';
 import { readCredential } from './credentials.ts';
-import type { Answer, Exchange, Route } from './exchange.ts';
+import type { Exchange, Reply, Route } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { Refusal } from './refusal.ts';
-import { smsAnswer } from './sms-route.ts';
+import { smsReply } from './sms.ts';
 
 const callsPath = /^\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/;
 
-type Answering = (exchange: Exchange) => Promise<Answer>;
+/** Handles a request, or returns null when its path is not known here. */
+export type Handler = (exchange: Exchange) => Promise<Reply> | null;
 
-/** Answers the given paths and hands everything else on; without a next one, nothing else is there. */
-export function createRoutes(routes: readonly Route[], next: Answering = nothingThere): Answering {
-  const byPath = new Map(routes.map((route) => [route.path, route]));
+/** The first handler that knows the path makes the reply. */
+export function firstOf(...handlers: readonly Handler[]): (exchange: Exchange) => Promise<Reply> {
   return async (exchange) => {
-    const route = byPath.get(exchange.path);
-    if (route === undefined) return next(exchange);
-    exchange.route = route.path;
-    const methods = route.methods ?? ['GET'];
-    allow(exchange, methods.includes('GET') ? [...methods, 'HEAD'] : methods);
-    return route.handle(exchange);
+    for (const handler of handlers) {
+      const reply = handler(exchange);
+      if (reply !== null) return reply;
+    }
+    throw new Refusal(
+      404,
+      'unknown_path',
+      'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.',
+    );
   };
 }
 
-/** Answers the API: finds the path, lets the key in, reads the parameters, asks the store. */
-export function createApi(store: Store, gate: Gate): Answering {
+/** Handles the given paths. */
+export function createRoutes(routes: readonly Route[]): Handler {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+  return (exchange) => {
+    const route = byPath.get(exchange.path);
+    if (route === undefined) return null;
+    exchange.route = route.path;
+    const methods = route.methods ?? ['GET'];
+    allowMethods(exchange, methods.includes('GET') ? [...methods, 'HEAD'] : methods);
+    return Promise.resolve(route.handle(exchange));
+  };
+}
+
+/** Handles the API: checks the credentials, reads the parameters, queries the store. */
+export function createApi(store: Store, gate: Gate): Handler {
   const calls = async (
     exchange: Exchange,
     version: 'v2' | 'v3',
     segment: string | undefined,
-  ): Promise<Answer> => {
-    const counts = version === 'v2' && segment === 'count';
-    const kind = segment === undefined ? '' : counts ? '/count' : '/{sid}';
+  ): Promise<Reply> => {
+    const isCount = version === 'v2' && segment === 'count';
+    const kind = segment === undefined ? '' : isCount ? '/count' : '/{sid}';
     exchange.route = `/${version}/user/bid-management${kind}`;
-    allow(exchange, ['GET', 'HEAD']);
+    allowMethods(exchange, ['GET', 'HEAD']);
     refuseBody(exchange);
     const { account, headers } = await gate(readCredential(exchange.request, version));
     exchange.account = account;
-    const answer =
+    const reply =
       segment === undefined
-        ? await listAnswer(store, account, version, exchange)
-        : counts
-          ? await countAnswer(store, account, exchange)
-          : await singleAnswer(store, account, version, decodeSid(segment), exchange);
-    return { ...answer, headers: { ...answer.headers, ...headers } };
+        ? await listReply(store, account, version, exchange)
+        : isCount
+          ? await countReply(store, account, exchange)
+          : await singleReply(store, account, version, decodeSid(segment), exchange);
+    return { ...reply, headers: { ...reply.headers, ...headers } };
   };
 
-  return async (exchange) => {
+  return (exchange) => {
     if (exchange.path === '/ibp_api.php') {
       exchange.route = exchange.path;
-      allow(exchange, ['GET', 'HEAD', 'POST']);
-      return smsAnswer(store, gate, exchange);
+      allowMethods(exchange, ['GET', 'HEAD', 'POST']);
+      return smsReply(store, gate, exchange);
     }
     const found = callsPath.exec(exchange.path);
-    return found === null ? nothingThere() : calls(exchange, found[1] as 'v2' | 'v3', found[2]);
+    return found === null ? null : calls(exchange, found[1] as 'v2' | 'v3', found[2]);
   };
 }
 
-async function nothingThere(): Promise<never> {
-  throw new Refusal(
-    404,
-    'unknown_path',
-    'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.',
-  );
-}
-
-function allow(exchange: Exchange, methods: readonly string[]): void {
+function allowMethods(exchange: Exchange, methods: readonly string[]): void {
   if (methods.includes(exchange.method)) return;
   const list = methods.join(', ');
-  throw new Refusal(405, 'method_not_allowed', `This path takes ${list} only.`, { headers: { allow: list } });
+  throw new Refusal(405, 'method_not_allowed', `This path accepts only ${list}.`, {
+    headers: { allow: list },
+  });
 }
 
 function refuseBody({ request }: Exchange): void {
   const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
   if (transfer === undefined && (length === undefined || Number(length) === 0)) return;
-  throw new Refusal(400, 'unexpected_body', 'This request takes no body. Send the parameters in the query.', {
-    headers: { connection: 'close' },
-  });
+  throw new Refusal(
+    400,
+    'unexpected_body',
+    'This request must not have a body. Send the parameters in the query.',
+    { headers: { connection: 'close' } },
+  );
 }
 
 function decodeSid(segment: string): string {

@@ -1,51 +1,49 @@
 import { safeParse } from '@call-attribution/query-dsl';
-import type { Store } from '@call-attribution/store';
-import { type Selection, selectionOf } from '@call-attribution/store';
-import type { Answer, Exchange } from './exchange.ts';
+import { type Selection, type Store, selectionOf } from '@call-attribution/store';
+import type { Exchange, Reply } from './exchange.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
 
-/** `Content-Range` of a page: calls are counted from 1, and `*` stands where there is none. */
+/** `Content-Range` of a page: calls are counted from 1, and an empty page has `*` instead of numbers. */
 function contentRange(offset: number, count: number, total: number): string {
   return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
 }
 
 /** GET …/user/bid-management */
-export async function listAnswer(
+export async function listReply(
   store: Store,
   account: string,
   version: Version,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<Reply> {
   const parameters = readParameters(exchange.query, ['q', 'rows', 'start']);
   const selection = readFilter(parameters, version);
   const rows = readRows(parameters, exchange);
   const most = Math.floor((Number.MAX_SAFE_INTEGER - rows) / rows);
-  const start = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 });
-  const asked = start * rows;
-  // A shifted page still names the range that was asked for, as when records come or go between two pages.
-  const offset = Math.max(0, asked + (exchange.changes.shift ?? 0));
+  const requested = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * rows;
+  // A shifted page still names the range that was requested, as when records come or go between two pages.
+  const offset = Math.max(0, requested + (exchange.changes.shift ?? 0));
   const page = await store.page(account, { selection, version, offset, rows });
   return {
     status: 200,
     headers: {
       'content-type': 'application/json',
-      'content-range': contentRange(asked, page.count, page.total),
+      'content-range': contentRange(requested, page.count, page.total),
     },
     body: page.body,
   };
 }
 
 /** GET …/user/bid-management/{sid} */
-export async function singleAnswer(
+export async function singleReply(
   store: Store,
   account: string,
   version: Version,
   sid: string,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<Reply> {
   readParameters(exchange.query, []);
   const document = await store.document(account, sid, version);
   if (document === null) {
@@ -59,7 +57,7 @@ export async function singleAnswer(
 }
 
 /** GET …/v2/user/bid-management/count */
-export async function countAnswer(store: Store, account: string, exchange: Exchange): Promise<Answer> {
+export async function countReply(store: Store, account: string, exchange: Exchange): Promise<Reply> {
   const parameters = readParameters(exchange.query, ['q']);
   const total = await store.count(account, readFilter(parameters, 'v2'));
   const shapes = {
@@ -84,7 +82,7 @@ function readFilter(parameters: ReadonlyMap<string, string>, version: Version): 
       filter: parsed.problem,
     });
   }
-  // v2 gives calls of both channels; v3 leaves those of call extensions out until inc_gce:1 asks for them.
+  // v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has inc_gce:1.
   return selectionOf(parsed.filter, { extensions: version === 'v2' });
 }
 

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts';
 
 const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;
 
-/** Reads what a request of the given version brings to prove who it is; refuses with 401 when that is not enough. */
+/** Reads the credentials of a request in the given version; refuses with 401 when they are missing or incomplete. */
 export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): Credential {
   const [authorization, accessKey, secretKey] = authHeaders.map((name) => single(request, name));
   const wantsKeys = version === 'v3' && (accessKey !== undefined || secretKey !== undefined);
@@ -12,7 +12,7 @@ export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): 
     throw new Refusal(
       400,
       'two_credentials',
-      'The request carries key headers and a bearer token. Send one of the two.',
+      'The request has both key headers and a bearer token. Send only one of them.',
       {
         parameter: 'authorization',
       },
@@ -27,7 +27,7 @@ export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): 
   return { kind: 'bearer', token };
 }
 
-/** The refusal for a credential that opens nothing. */
+/** The refusal of a credential that does not belong to an account. */
 export function refused(code: string, detail: string): Refusal {
   return new Refusal(401, code, detail, { headers: { 'www-authenticate': 'Bearer' } });
 }

@@ -1,71 +1,92 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How the points look that the API text leaves open. */
+/** The points that the text of the API leaves open. */
 export interface Shape {
-  /** A single record as an object (default), or in an array of one. */
+  /** A single record as an object, or in an array of one. Default `object`. */
   singleAs: 'object' | 'array';
-  /** The v2 count: `{"count":18}` (default), `18`, `"18"`, `[{"count":18}]`, or `[]` with the total in the header only. */
+  /**
+   * The v2 count: `object` `{"count":18}`, `number` `18`, `text` `"18"`, `array` `[{"count":18}]`, or `header`: `[]`, with the
+   * total in the header only. Default `object`.
+   */
   countAs: 'object' | 'number' | 'text' | 'array' | 'header';
   /** Rows of a page when the request names none. Default 100. */
   defaultRows: number;
   /** Most rows of one page. Default 1,000. */
   maxRows: number;
-  /** More rows than that: refused with 400 (`reject`, default) or cut to the most (`clamp`). */
+  /** A request for more rows is refused with 400 (`reject`) or gets `maxRows` rows (`clamp`). Default `reject`. */
   rowsOver: 'reject' | 'clamp';
 }
 
-/** One request on its way through the service. */
+/** One request while the service handles it. */
 export interface Exchange {
+  /** The request as Node received it. */
   readonly request: IncomingMessage;
+  /** The method, such as `GET`. */
   readonly method: string;
   /** The path as sent, without the query. */
   readonly path: string;
   /** The query as sent, without `?`. */
   readonly query: string;
+  /** The id that the client sent in `x-request-id`, or a new one. */
   readonly requestId: string;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
+  /** The shapes and limits of this service. */
   readonly shape: Shape;
-  /** What an intercept changes about this one answer. */
-  readonly changes: AnswerChanges;
+  /** What an intercept changes about this one reply. */
+  readonly changes: ReplyChanges;
   /** The path pattern, for logs and metrics: never holds a value that a caller sent. */
   route: string;
-  /** Id of the account that was let in, once it is known. */
+  /** Id of the account whose credentials were accepted. Null until then. */
   account: string | null;
 }
 
-/** What goes back. An iterable that throws cuts the connection. */
-export interface Answer {
+/** A response to be sent. */
+export interface Reply {
+  /** The HTTP status. */
   status: number;
+  /** The headers, with names in lower case. */
   headers: Record<string, string>;
+  /** The body. When an iterable throws, the connection is closed early. */
   body: Buffer | string | AsyncIterable<Buffer> | null;
 }
 
-/** Changes to one answer, for tests of clients that must survive them. */
-export interface AnswerChanges {
-  /** Give no more rows than this, however many were asked for. */
+/** Changes to one reply, for tests of clients that have to survive them. */
+export interface ReplyChanges {
+  /** Send at most this many rows, however many were requested. */
   readonly clampRows?: number;
   /** Start the page this many calls later, or earlier when negative. */
   readonly shift?: number;
+  /** The shape of a single record. */
   readonly singleAs?: Shape['singleAs'];
+  /** The shape of the v2 count. */
   readonly countAs?: Shape['countAs'];
 }
 
 /**
- * Stands before the API: sees each request first, and answers it, delays it, or hands it on with `next`. It may wrap the
- * response; health and metrics do not pass through it.
+ * Sees each API request before the API does. It may respond itself, wait, wrap the response, or pass the request on with
+ * `next`. Requests for health and metrics do not pass through it.
+ *
+ * @example
+ * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
  */
 export type Intercept = (
   request: IncomingMessage,
   response: ServerResponse,
-  next: (changes?: AnswerChanges) => void,
+  next: (changes?: ReplyChanges) => void,
 ) => void;
 
-/** An own path of the service, answered without credentials. */
+/**
+ * A further path of the service, served without credentials.
+ *
+ * @example
+ * const version: Route = { path: '/version', handle: () => ({ status: 200, headers: {}, body: '1.0' }) };
+ */
 export interface Route {
   /** The whole path, such as `/openapi.json`. */
   readonly path: string;
-  /** Methods it takes. Default GET (and with it HEAD). */
+  /** Methods it accepts. Default GET, and with it HEAD. */
   readonly methods?: readonly string[];
-  readonly handle: (exchange: Exchange) => Answer | Promise<Answer>;
+  /** Makes the reply. A thrown `Refusal` becomes a problem document. */
+  readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }

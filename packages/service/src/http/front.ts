@@ -1,53 +1,62 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, AnswerChanges, Exchange, Intercept, Shape } from './exchange.ts';
+import type { Exchange, Intercept, Reply, ReplyChanges, Shape } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
-import { problemAnswer, Refusal } from './refusal.ts';
+import { problemReply, Refusal } from './refusal.ts';
 import { send } from './send.ts';
 
-/** One line of the log. Holds no key, no query, no caller data and no address of a visitor. */
+/** One entry of the log. It never holds a key, a query, caller data or an IP address. */
 export interface LogEntry {
+  /** When the response ended, in ISO 8601. */
   readonly time: string;
+  /** `error` when the service failed or the response was cut short. */
   readonly level: 'info' | 'error';
+  /** `completed` or `failed` for a request; a sentence for anything else. */
   readonly message: string;
+  /** The id in the header `x-request-id` of the response. */
   readonly requestId?: string;
+  /** The HTTP method. */
   readonly method?: string;
+  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
   readonly route?: string;
+  /** The HTTP status. */
   readonly status?: number;
+  /** How long the request took. */
   readonly milliseconds?: number;
+  /** Id of the account whose credentials were accepted. */
   readonly account?: string;
-  /** Class and code of an inner error. */
+  /** Name and code of the error behind a failure. */
   readonly error?: string;
 }
 
-/** What the front needs from its service. */
+/** What the front takes from its service. */
 export interface FrontOptions {
-  readonly answer: (exchange: Exchange) => Promise<Answer>;
+  readonly handle: (exchange: Exchange) => Promise<Reply>;
   readonly intercept: Intercept | null;
   readonly shape: Shape;
   readonly metrics: Metrics;
   readonly mostUrlBytes: number;
   readonly log: ((entry: LogEntry) => void) | null;
   readonly now: () => number;
-  /** True once the service is being stopped: answers then end their connection. */
+  /** True while the service is closing: each response then closes its connection. */
   readonly draining: () => boolean;
 }
 
-/** The listener of an HTTP server: from the raw request to the last byte of the answer. */
+/** The listener of an HTTP server: from the raw request to the last byte of the response. */
 export function createFront(
   options: FrontOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { intercept } = options;
-  if (intercept === null) return (request, response) => void handle(options, request, response, {});
+  if (intercept === null) return (request, response) => void respond(options, request, response, {});
   return (request, response) =>
-    intercept(request, response, (changes = {}) => void handle(options, request, response, changes));
+    intercept(request, response, (changes = {}) => void respond(options, request, response, changes));
 }
 
-async function handle(
+async function respond(
   options: FrontOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  changes: AnswerChanges,
+  changes: ReplyChanges,
 ): Promise<void> {
   const began = performance.now();
   options.metrics.started();
@@ -56,17 +65,17 @@ async function handle(
   const exchange = openExchange(request, gone.signal, options.shape, changes);
   let fault: unknown;
   try {
-    const answer = await answered(options, exchange, (error) => {
+    const reply = await replyTo(options, exchange, (error) => {
       fault = error;
     });
-    const { headers } = answer;
+    const { headers } = reply;
     headers['x-request-id'] = exchange.requestId;
     headers['cache-control'] ??= 'no-store';
     headers['x-content-type-options'] = 'nosniff';
     if (options.draining()) headers.connection = 'close';
-    await send(response, exchange, answer);
+    await send(response, exchange, reply);
   } catch (error) {
-    // The head is out already: a cut connection is the only honest end.
+    // The head has been sent: closing the connection is the only way left to report the failure.
     fault = response.destroyed && gone.signal.aborted ? undefined : error;
     response.destroy();
   }
@@ -77,7 +86,7 @@ async function handle(
   options.log?.({
     time: new Date(options.now()).toISOString(),
     level: fault === undefined ? 'info' : 'error',
-    message: fault === undefined ? 'answered' : 'failed',
+    message: fault === undefined ? 'completed' : 'failed',
     requestId: exchange.requestId,
     method: method.slice(0, 10),
     route,
@@ -92,7 +101,7 @@ function openExchange(
   request: IncomingMessage,
   signal: AbortSignal,
   shape: Shape,
-  changes: AnswerChanges,
+  changes: ReplyChanges,
 ): Exchange {
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
@@ -111,11 +120,11 @@ function openExchange(
   };
 }
 
-async function answered(
+async function replyTo(
   options: FrontOptions,
   exchange: Exchange,
   onFault: (error: unknown) => void,
-): Promise<Answer> {
+): Promise<Reply> {
   try {
     if ((exchange.request.url ?? '').length > options.mostUrlBytes) {
       throw new Refusal(
@@ -124,21 +133,21 @@ async function answered(
         `The URL is longer than ${options.mostUrlBytes} bytes. Shorten the filter.`,
       );
     }
-    return await options.answer(exchange);
+    return await options.handle(exchange);
   } catch (error) {
-    if (error instanceof Refusal) return problemAnswer(error, exchange.requestId);
+    if (error instanceof Refusal) return problemReply(error, exchange.requestId);
     onFault(error);
     const retry = (error as { isRetryable?: unknown }).isRetryable === true;
     const refusal = retry
-      ? new Refusal(503, 'store_unavailable', 'The store does not answer just now. Try again.', {
+      ? new Refusal(503, 'store_unavailable', 'The store does not respond at the moment. Try again.', {
           headers: { 'retry-after': '1' },
         })
       : new Refusal(
           500,
           'internal_error',
-          `The service failed. Tell its operator the request id ${exchange.requestId}.`,
+          `The service failed. Report the request id ${exchange.requestId} to its operator.`,
         );
-    return problemAnswer(refusal, exchange.requestId);
+    return problemReply(refusal, exchange.requestId);
   }
 }
 

@@ -4,20 +4,20 @@ import { refused } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
-/** A key that was let in, and the headers that tell how much it may still ask. */
+/** An accepted credential, and the headers that say how many requests are left. */
 interface Admission {
   readonly account: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Lets a credential in, or refuses it with 401, 403 or 429. */
+/** Accepts a credential, or refuses it with 401, 403 or 429. */
 export type Gate = (credential: Credential) => Promise<Admission>;
 
-/** A known key is remembered this long, so a revoked one is out after as many milliseconds. */
+/** For how long a known key is remembered: a revoked key is refused after this many milliseconds at the latest. */
 const memoryMs = 2_000;
 const memorySize = 10_000;
 
-/** A gate over the keys of a store, with a limit per key when one is given. */
+/** A gate over the keys in a store, with a rate limit per key when one is given. */
 export function createGate(store: Store, limiter: RateLimiter | null, now: () => number): Gate {
   const memory = new Map<string, { account: Account; until: number }>();
 
@@ -29,7 +29,7 @@ export function createGate(store: Store, limiter: RateLimiter | null, now: () =>
     if (account === null) {
       throw refused(
         'invalid_credentials',
-        'These credentials open no account: they are wrong or were revoked.',
+        'These credentials do not belong to an account: they are wrong or were revoked.',
       );
     }
     if (memory.size >= memorySize) memory.clear();
@@ -47,7 +47,7 @@ export function createGate(store: Store, limiter: RateLimiter | null, now: () =>
       throw new Refusal(
         403,
         'account_disabled',
-        'This account is switched off. Ask the operator of the service.',
+        'This account is disabled. Ask the operator of the service.',
       );
     return { account: account.id, headers: limiter === null ? {} : limiter.take(key) };
   };

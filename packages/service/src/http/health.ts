@@ -1,14 +1,14 @@
 import type { Store } from '@call-attribution/store';
-import type { Answer, Route } from './exchange.ts';
+import type { Reply, Route } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 
-const plain = (status: number, body: string): Answer => ({
+const plain = (status: number, body: string): Reply => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: `${body}\n`,
 });
 
-/** `/healthz`: the process lives. `/readyz`: its store answers and it is not being stopped. */
+/** `/healthz`: the process is alive. `/readyz`: its store responds and the service is not stopping. */
 export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
   return [
     { path: '/healthz', handle: () => plain(200, 'ok') },
@@ -20,14 +20,14 @@ export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
           await store.ping();
           return plain(200, 'ready');
         } catch {
-          return plain(503, 'the store does not answer');
+          return plain(503, 'the store does not respond');
         }
       },
     },
   ];
 }
 
-/** `/metrics` in the text form of Prometheus. */
+/** `/metrics` in the text format of Prometheus. */
 export function metricsRoute(metrics: Metrics): Route {
   return {
     path: '/metrics',

@@ -1,6 +1,6 @@
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** One request that was answered, as far as metrics and logs tell about it. */
+/** One completed request, as metrics see it. */
 interface Observation {
   /** Path pattern, never the path that was sent. */
   readonly route: string;
@@ -9,14 +9,15 @@ interface Observation {
   readonly seconds: number;
 }
 
-/** Counts of this process, in the text form that Prometheus reads. */
+/** Counters of this process. */
 export interface Metrics {
   started(): void;
   finished(observation: Observation): void;
+  /** All of them in the text format of Prometheus. */
   text(): string;
 }
 
-/** Metrics without an outside library: a few counters and one histogram. */
+/** A few counters and one histogram, without a library. */
 export function createMetrics(): Metrics {
   const requests = new Map<string, number>();
   const times = new Map<string, { counts: number[]; sum: number; count: number }>();
@@ -28,7 +29,7 @@ export function createMetrics(): Metrics {
     },
     finished({ route, method, status, seconds }) {
       inFlight -= 1;
-      // Methods are free text on the wire; only the usual ones become labels.
+      // A client may send any method; only the usual ones become labels.
       const known = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
       const key = `route="${route}",method="${known}",status="${status}"`;
       requests.set(key, (requests.get(key) ?? 0) + 1);
@@ -45,12 +46,12 @@ export function createMetrics(): Metrics {
     },
     text() {
       const lines = [
-        ...family('calls_http_requests_total', 'counter', 'Requests answered.'),
+        ...family('calls_http_requests_total', 'counter', 'Requests completed.'),
         ...[...requests].map(([labels, n]) => `calls_http_requests_total{${labels}} ${n}`),
         ...family(
           'calls_http_request_seconds',
           'histogram',
-          'Time from the request to the end of the answer.',
+          'Time from the request to the end of the response.',
         ),
         ...[...times].flatMap(([route, time]) => [
           ...bounds.map(
@@ -60,7 +61,7 @@ export function createMetrics(): Metrics {
           `calls_http_request_seconds_sum{route="${route}"} ${time.sum}`,
           `calls_http_request_seconds_count{route="${route}"} ${time.count}`,
         ]),
-        ...family('calls_http_requests_in_flight', 'gauge', 'Requests being answered.'),
+        ...family('calls_http_requests_in_flight', 'gauge', 'Requests in progress.'),
         `calls_http_requests_in_flight ${inFlight}`,
         ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.'),
         `process_resident_memory_bytes ${process.memoryUsage.rss()}`,

@@ -1,8 +1,8 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * The parameters of a query or form, decoded once (a `+` is a blank, as forms write it). One that is unknown, given twice or wrongly encoded is refused by
- * name: nothing is ignored.
+ * The parameters of a query or form, decoded (a `+` is a space, as in forms). One that is unknown, repeated or wrongly encoded
+ * is refused by name: nothing is ignored.
  */
 export function readParameters(query: string, allowed: readonly string[]): Map<string, string> {
   const found = new Map<string, string>();
@@ -12,7 +12,7 @@ export function readParameters(query: string, allowed: readonly string[]): Map<s
     const name = decoded(equals < 0 ? piece : piece.slice(0, equals), 'The name of a parameter');
     if (!allowed.includes(name)) throw unknownParameter(name, allowed);
     if (found.has(name)) {
-      throw new Refusal(400, 'repeated_parameter', `The parameter ${name} is given twice. Give it once.`, {
+      throw new Refusal(400, 'repeated_parameter', `The parameter ${name} is given twice. Send it once.`, {
         parameter: name,
       });
     }
@@ -37,13 +37,15 @@ function decoded(text: string, what: string, parameter?: string): string {
 function unknownParameter(name: string, allowed: readonly string[]): Refusal {
   const shown = /^[\w.-]{1,40}$/.test(name) ? name : 'with an unusual name';
   const known =
-    allowed.length === 0 ? 'This path takes no parameters.' : `This path takes ${allowed.join(', ')}.`;
+    allowed.length === 0
+      ? 'This path has no parameters.'
+      : `The parameters of this path are ${allowed.join(', ')}.`;
   return new Refusal(400, 'unknown_parameter', `There is no parameter ${shown}. ${known}`, {
     parameter: name.slice(0, 40),
   });
 }
 
-/** A whole number of a parameter within bounds, or the default when it is not given. */
+/** The value of a whole-number parameter within bounds, or the default when the request does not have it. */
 export function integerOf(
   parameters: ReadonlyMap<string, string>,
   name: string,

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** How many requests one key may make. */
+/** How many requests one key may make in a span of time. */
 export interface RateLimit {
   /** Requests in each span. */
   readonly requests: number;
@@ -10,11 +10,11 @@ export interface RateLimit {
 
 /** Counts the requests of each key. */
 export interface RateLimiter {
-  /** Counts one request and gives its headers; throws a 429 when the key has none left. */
+  /** Counts one request and returns the rate-limit headers; throws a refusal with 429 when the key has none left. */
   take(key: string): Record<string, string>;
 }
 
-/** A limiter in this process; several instances each count for themselves. */
+/** A limiter of this process; several instances count separately. */
 export function createRateLimiter({ requests, seconds }: RateLimit, now: () => number): RateLimiter {
   let spans = new Map<string, { used: number; ends: number }>();
   return {
@@ -22,7 +22,7 @@ export function createRateLimiter({ requests, seconds }: RateLimit, now: () => n
       const time = now();
       let span = spans.get(key);
       if (span === undefined || span.ends <= time) {
-        // Only keys that opened an account get here, so the map is as large as the keys in use.
+        // Only accepted keys get here, so the map is no larger than the number of keys in use.
         if (spans.size > 10_000) spans = new Map([...spans].filter(([, { ends }]) => ends > time));
         span = { used: 0, ends: time + seconds * 1000 };
         spans.set(key, span);

@@ -1,20 +1,29 @@
 import { STATUS_CODES } from 'node:http';
 import type { Problem } from '@call-attribution/query-dsl';
-import type { Answer } from './exchange.ts';
+import type { Reply } from './exchange.ts';
 
-/** What a refusal can say beside its words. */
+/** What a refusal may say in addition to its message. */
 export interface RefusalDetails {
-  /** The query parameter or header at fault. */
+  /** The query parameter or header that is wrong. */
   readonly parameter?: string;
-  /** Where in `q` the fault is, and how to mend it. */
+  /** Where in `q` the mistake is, and how to fix it. */
   readonly filter?: Problem;
+  /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that says no: thrown anywhere on the way, sent as `application/problem+json`. */
+/**
+ * A request that is refused: thrown by a route, sent as `application/problem+json`.
+ *
+ * @example
+ * throw new Refusal(400, 'missing_parameter', 'The parameter key is missing.', { parameter: 'key' });
+ */
 export class Refusal extends Error {
+  /** The HTTP status. */
   readonly status: number;
+  /** Stable name of the reason. */
   readonly code: string;
+  /** What else the problem document says. */
   readonly details: RefusalDetails;
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails = {}) {
@@ -27,7 +36,7 @@ export class Refusal extends Error {
 }
 
 /** The refusal as it is sent. */
-export function problemAnswer(refusal: Refusal, requestId: string): Answer {
+export function problemReply(refusal: Refusal, requestId: string): Reply {
   const { parameter, filter, headers = {} } = refusal.details;
   const body = {
     title: STATUS_CODES[refusal.status] ?? 'Error',
@@ -35,7 +44,7 @@ export function problemAnswer(refusal: Refusal, requestId: string): Answer {
     code: refusal.code,
     detail: refusal.message,
     ...(parameter === undefined ? {} : { parameter }),
-    ...(filter === undefined ? {} : { pointer: pointerOf(filter) }),
+    ...(filter === undefined ? {} : { pointer: pointerTo(filter) }),
     requestId,
   };
   return {
@@ -45,7 +54,6 @@ export function problemAnswer(refusal: Refusal, requestId: string): Answer {
   };
 }
 
-function pointerOf(problem: Problem) {
-  const { code, start, end, expected, suggestions, fix } = problem;
+function pointerTo({ code, start, end, expected, suggestions, fix }: Problem) {
   return { code, start, end, expected, suggestions, ...(fix === undefined ? {} : { fix }) };
 }

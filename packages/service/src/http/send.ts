@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Exchange, Reply } from './exchange.ts';
 
 const worthwhile = 1_024;
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
@@ -15,10 +15,10 @@ const streamed = { gzip: () => createGzip({ level: 5 }), br: () => createBrotliC
 
 type Encoding = keyof typeof whole;
 
-/** Sends an answer: compressed when asked, without a body for HEAD, and as fast as the client reads. */
-export async function send(response: ServerResponse, exchange: Exchange, answer: Answer): Promise<void> {
-  const { status, headers } = answer;
-  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+/** Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. */
+export async function send(response: ServerResponse, exchange: Exchange, reply: Reply): Promise<void> {
+  const { status, headers } = reply;
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
   if (compressible(headers)) headers.vary = 'Accept-Encoding';
   const encoding = encodingFor(exchange, headers, body);
   if (encoding !== null) headers['content-encoding'] = encoding;
@@ -50,14 +50,14 @@ function compressible(headers: Readonly<Record<string, string>>): boolean {
 function encodingFor(
   exchange: Exchange,
   headers: Readonly<Record<string, string>>,
-  body: Answer['body'],
+  body: Reply['body'],
 ): Encoding | null {
   if (!compressible(headers) || body === null) return null;
   if (Buffer.isBuffer(body) && body.length < worthwhile) return null;
   return acceptedEncoding(exchange.request.headers['accept-encoding']);
 }
 
-/** The best encoding a client takes: br before gzip where it likes both the same, null for none. */
+/** The encoding that the client prefers: br when it accepts br and gzip equally, null for none. */
 function acceptedEncoding(header: string | string[] | undefined): Encoding | null {
   let best: { name: Encoding; weight: number } | null = null;
   for (const part of String(header ?? '').split(',')) {

@@ -1,5 +1,5 @@
 import type { SmsEntry, Store } from '@call-attribution/store';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Exchange, Reply } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -8,7 +8,7 @@ const names = ['action', 'access_key', 'secret_access_key'];
 const mostFormBytes = 8_192;
 
 /** GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with status 200. */
-export async function smsAnswer(store: Store, gate: Gate, exchange: Exchange): Promise<Answer> {
+export async function smsReply(store: Store, gate: Gate, exchange: Exchange): Promise<Reply> {
   try {
     const parameters = await readAll(exchange);
     if (parameters.get('action') !== 'sms.get_numbers') {
@@ -24,7 +24,7 @@ export async function smsAnswer(store: Store, gate: Gate, exchange: Exchange): P
     return xml(200, headers, response('', `[${numbers.length}] Number(s) Returned`, numbers));
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 405) throw error;
-    // A client that only reads the XML sees the failure; one that reads the status still learns to slow down.
+    // Failures are in the XML, with status 200; a client that is too fast still gets 429, so that it slows down.
     const status = error.status === 429 ? 429 : 200;
     return xml(status, error.details.headers ?? {}, response('failed', error.message, []));
   }
@@ -44,7 +44,7 @@ async function readAll(exchange: Exchange): Promise<Map<string, string>> {
       throw new Refusal(200, 'form_too_long', `The form is longer than ${mostFormBytes} bytes`);
     chunks.push(chunk as Buffer);
   }
-  // A parameter in both places is one given twice.
+  // A parameter in both places counts as given twice.
   const form = Buffer.concat(chunks).toString('utf8');
   return readParameters([exchange.query, form].join('&'), names);
 }
@@ -55,7 +55,7 @@ function required(parameters: ReadonlyMap<string, string>, name: string): string
   throw new Refusal(200, 'missing_parameter', `The parameter ${name} is missing`);
 }
 
-function xml(status: number, headers: Readonly<Record<string, string>>, body: string): Answer {
+function xml(status: number, headers: Readonly<Record<string, string>>, body: string): Reply {
   return { status, headers: { ...headers, 'content-type': 'text/xml; charset=UTF-8' }, body };
 }
 

@@ -1,19 +1,25 @@
 import { serviceDefaults } from '../defaults.ts';
-import { type AnswerShapes, answerSchemas, refusalResponses } from './answers.ts';
+import type { Route } from '../http/exchange.ts';
 import { paths } from './paths.ts';
 import { recordSchema, type Schema } from './record-schema.ts';
+import { type ReplyShapes, refusalResponses, replySchemas } from './schemas.ts';
 
-/** What the document says about one service. */
-export interface OpenApiOptions extends Partial<AnswerShapes> {
+/** Options of `openApiDocument`: how the described service is set up. */
+export interface OpenApiOptions extends Partial<ReplyShapes> {
   /** Rows of a page when the request names none. Default 100. */
   readonly defaultRows?: number;
   /** Most rows of one page. Default 1,000. */
   readonly maxRows?: number;
-  /** Address of the service. Default `/`: where the document itself comes from. */
+  /** URL of the service. Default `/`: the one the document was loaded from. */
   readonly serverUrl?: string;
 }
 
-/** The OpenAPI 3.1 document of the API, made from the field table and from how this service is set up. */
+/**
+ * The OpenAPI 3.1 document of the API, made from the field table and the given options.
+ *
+ * @example
+ * writeFileSync('openapi.json', JSON.stringify(openApiDocument({ maxRows: 500 })));
+ */
 export function openApiDocument(options: OpenApiOptions = {}): Schema {
   const {
     singleAs = serviceDefaults.singleAs,
@@ -29,7 +35,7 @@ export function openApiDocument(options: OpenApiOptions = {}): Schema {
       version: '3',
       summary: 'Call records with the web visit that led to each call.',
       description:
-        'Read-only. Lists call records page by page with a range filter, gives single records and counts (v2), and lists SMS-enabled numbers as XML. Records are those of the account whose credentials are sent.',
+        'Read-only. Lists call records page by page with a range filter, returns single records and counts (v2), and lists SMS-enabled numbers as XML. Records belong to the account whose credentials are sent.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -49,7 +55,7 @@ export function openApiDocument(options: OpenApiOptions = {}): Schema {
       },
       headers: {
         ContentRange: {
-          description: 'Place of the page: `first-last/total`, or `*/total` for an empty one.',
+          description: 'Position of the page: `first-last/total`, or `*/total` for an empty one.',
           schema: { type: 'string', pattern: '^(\\d+-\\d+|\\*)/\\d+$', examples: ['3-4/18'] },
         },
       },
@@ -57,8 +63,15 @@ export function openApiDocument(options: OpenApiOptions = {}): Schema {
       schemas: {
         CallV3: recordSchema('v3'),
         CallV2: recordSchema('v2'),
-        ...answerSchemas({ singleAs, countAs }),
+        ...replySchemas({ singleAs, countAs }),
       },
     },
   };
+}
+
+/** Serves the document at `/openapi.json`. */
+export function openApiRoute(options: OpenApiOptions = {}): Route {
+  const body = JSON.stringify(openApiDocument(options));
+  const headers = { 'content-type': 'application/json' };
+  return { path: '/openapi.json', handle: () => ({ status: 200, headers: { ...headers }, body }) };
 }

@@ -1,10 +1,10 @@
-import { type AnswerShapes, refusalsFor } from './answers.ts';
 import type { Schema } from './record-schema.ts';
+import { type ReplyShapes, refusalsFor } from './schemas.ts';
 
 type Version = 'v2' | 'v3';
 
 /** What the paths depend on. */
-export interface PathOptions extends AnswerShapes {
+export interface PathOptions extends ReplyShapes {
   readonly defaultRows: number;
   readonly maxRows: number;
 }
@@ -37,8 +37,8 @@ function list(version: Version, { defaultRows, maxRows }: PathOptions): Schema {
     summary: `List calls (${version})`,
     description:
       version === 'v3'
-        ? 'Calls in the order of `date_added`, then `sid`. Calls made through call extensions are left out unless the filter has `inc_gce:1`.'
-        : 'Calls of both channels in the order of `date_added`, then `sid`.',
+        ? 'Calls ordered by `date_added`, then `sid`. Calls from call extensions are left out unless the filter has `inc_gce:1`.'
+        : 'Calls of both channels, ordered by `date_added`, then `sid`.',
     security: security[version],
     parameters: [
       filterParameter(version),
@@ -51,7 +51,7 @@ function list(version: Version, { defaultRows, maxRows }: PathOptions): Schema {
       {
         name: 'start',
         in: 'query',
-        description: 'Number of the page, counted from 0 in pages of `rows`.',
+        description: 'Page number, counted from 0 in pages of `rows` calls.',
         schema: { type: 'integer', minimum: 0, default: 0 },
       },
     ],
@@ -97,7 +97,7 @@ function count(): Schema {
     parameters: [filterParameter('v2')],
     responses: {
       '200': {
-        description: 'The number of calls; the header says it too.',
+        description: 'The number of calls, also in the header.',
         headers: { 'Content-Range': { $ref: '#/components/headers/ContentRange' } },
         content: json({ $ref: '#/components/schemas/Count' }),
       },
@@ -111,7 +111,7 @@ function smsNumbers(): Schema {
     operationId: 'listSmsNumbers',
     tags: ['sms'],
     summary: 'List the SMS-enabled numbers of the account',
-    description: 'Answers 200 on failure too, with `failed` as its `result`.',
+    description: 'A failure also has status 200; its `result` is `failed`.',
     security: [{ legacyAccessKey: [], legacySecretKey: [] }],
     parameters: [
       { name: 'action', in: 'query', required: true, schema: { type: 'string', const: 'sms.get_numbers' } },
@@ -132,8 +132,8 @@ function filterParameter(version: Version): Schema {
     name: 'q',
     in: 'query',
     description:
-      'Filter: `field:[lower TO upper]` parts with commas between them, all of which must hold. `[` and `]` include a bound, `{` and `}` leave it out, `*` is an open end. Fields: `date_added`, `talk_minutes`' +
-      (version === 'v3' ? '; `inc_gce:1` brings in calls made through call extensions.' : '.'),
+      'Filter: `field:[lower TO upper]` clauses separated by commas, all of which must match. `[` and `]` include a bound, `{` and `}` exclude it, `*` leaves an end open. Fields: `date_added`, `talk_minutes`' +
+      (version === 'v3' ? '; `inc_gce:1` includes calls from call extensions.' : '.'),
     schema: { type: 'string' },
     examples: { october: { summary: 'The long calls of October', value: example } },
   };

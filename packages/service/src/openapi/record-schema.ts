@@ -24,7 +24,7 @@ export function recordSchema(version: 'v2' | 'v3'): Schema {
   });
   return {
     type: 'object',
-    description: `One call, as ${version} shows it. Numbers mostly travel as text, and times name no zone.`,
+    description: `One call in ${version}. Most numbers are strings, and times have no time zone.`,
     properties: Object.fromEntries(own),
     required: own.map(([name]) => name),
     additionalProperties: false,

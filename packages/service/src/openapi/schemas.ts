@@ -1,12 +1,14 @@
 import type { Schema } from './record-schema.ts';
 
-/** The shapes in which this service counts and gives single records. */
-export interface AnswerShapes {
+/** The shapes of single records and counts. */
+export interface ReplyShapes {
+  /** The shape of a single record. Default `object`. */
   readonly singleAs: 'object' | 'array';
+  /** The shape of the v2 count. Default `object`. */
   readonly countAs: 'object' | 'number' | 'text' | 'array' | 'header';
 }
 
-const counts: Readonly<Record<AnswerShapes['countAs'], Schema>> = {
+const counts: Readonly<Record<ReplyShapes['countAs'], Schema>> = {
   object: counted(),
   number: { type: 'integer', minimum: 0 },
   text: { type: 'string', pattern: '^\\d+$' },
@@ -14,10 +16,10 @@ const counts: Readonly<Record<AnswerShapes['countAs'], Schema>> = {
   header: { type: 'array', maxItems: 0, items: {} },
 };
 
-/** The schemas of everything that is not a call record. */
-export function answerSchemas({ countAs }: AnswerShapes): Record<string, Schema> {
+/** The schemas of all response bodies other than call records. */
+export function replySchemas({ countAs }: ReplyShapes): Record<string, Schema> {
   return {
-    Count: { ...counts[countAs], description: 'How many calls the filter selects.' },
+    Count: { ...counts[countAs], description: 'The number of calls that match the filter.' },
     SmsNumbers: {
       type: 'object',
       xml: { name: 'response' },
@@ -34,21 +36,21 @@ export function answerSchemas({ countAs }: AnswerShapes): Record<string, Schema>
     },
     Problem: {
       type: 'object',
-      description: 'Why a request was refused, after RFC 9457.',
+      description: 'Why a request was refused (RFC 9457).',
       required: ['title', 'status', 'code', 'detail'],
       properties: {
         title: { type: 'string' },
         status: { type: 'integer' },
         code: { type: 'string', description: 'Stable name of the reason.' },
         detail: { type: 'string', description: 'What happened and what to do.' },
-        parameter: { type: 'string', description: 'The query parameter or header at fault.' },
+        parameter: { type: 'string', description: 'The query parameter or header that is wrong.' },
         pointer: { $ref: '#/components/schemas/FilterPointer' },
         requestId: { type: 'string' },
       },
     },
     FilterPointer: {
       type: 'object',
-      description: 'The place in `q` that could not be read.',
+      description: 'The position in `q` that could not be parsed.',
       required: ['code', 'start', 'end'],
       properties: {
         code: { type: 'string' },
@@ -58,7 +60,7 @@ export function answerSchemas({ countAs }: AnswerShapes): Record<string, Schema>
         suggestions: { type: 'array', items: { type: 'string' } },
         fix: {
           type: 'object',
-          description: 'A change that mends it: put `text` in place of the characters from `start` to `end`.',
+          description: 'A fix: replace the characters from `start` to `end` with `text`.',
           required: ['start', 'end', 'text'],
           properties: { start: { type: 'integer' }, end: { type: 'integer' }, text: { type: 'string' } },
         },
@@ -68,16 +70,16 @@ export function answerSchemas({ countAs }: AnswerShapes): Record<string, Schema>
 }
 
 const refusals = {
-  '400': 'A parameter is malformed, out of range, unknown or given twice; the answer names it.',
-  '401': 'The credentials are missing or open no account.',
-  '403': 'The account is switched off.',
-  '404': 'The account has no call with this id.',
+  '400': 'A parameter is malformed, out of range, unknown or repeated; the response names it.',
+  '401': 'The credentials are missing or do not belong to an account.',
+  '403': 'The account is disabled.',
+  '404': 'The account does not have a call with this id.',
   '405': 'The method is not GET or HEAD.',
-  '414': 'The address is too long.',
-  '429': 'Too many requests with this key; `Retry-After` tells when to come back.',
+  '414': 'The URL is too long.',
+  '429': 'Too many requests with this key; `Retry-After` says when to try again.',
 } as const;
 
-/** The shared refusals, by status. */
+/** The error responses that operations share, by status. */
 export function refusalResponses(): Record<string, Schema> {
   return Object.fromEntries(
     Object.entries(refusals).map(([status, description]) => [
@@ -92,7 +94,7 @@ export function refusalResponses(): Record<string, Schema> {
   );
 }
 
-/** References to the refusals that an operation can answer with. */
+/** References to the error responses of an operation. */
 export function refusalsFor(...statuses: readonly (keyof typeof refusals)[]): Record<string, Schema> {
   return Object.fromEntries(
     statuses.map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }]),

@@ -1,28 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Answer, Route } from '../http/exchange.ts';
+import type { Reply, Route } from '../http/exchange.ts';
 
-/** An account as the page shows it. */
+/** An account with its test keys, as the page of a sandbox shows it. */
 export interface PageAccount {
+  /** Id in the store. */
   readonly id: string;
+  /** Name to show. */
   readonly name: string;
-  /** How many calls it had at the start. */
+  /** The number of calls at the start. */
   readonly records: number;
+  /** Access key of v3 and of the SMS listing. */
   readonly accessKey: string;
+  /** Secret key that belongs to it. */
   readonly secretKey: string;
+  /** Bearer token of v2. */
   readonly bearerToken: string;
 }
 
-/** What the page at `/` tells about its service. */
+/** What the page at `/` shows. */
 export interface PageOptions {
-  /** A sandbox shows its test keys; a mirror asks for one's own. Default `mirror`. */
-  readonly life?: 'sandbox' | 'mirror';
-  /** Whether new calls come in. Default false. */
+  /** A sandbox shows its test keys, a mirror has input fields for keys. Default `mirror`. */
+  readonly kind?: 'sandbox' | 'mirror';
+  /** Are new calls coming in? Default false. */
   readonly live?: boolean;
-  /** Accounts with test keys, for a sandbox only. Default none. */
+  /** The accounts of a sandbox. Default none. */
   readonly accounts?: readonly PageAccount[];
-  /** Folder of the built page. Default the one inside this package. */
+  /** Folder of the built page. Default: the one in this package. */
   readonly assets?: string;
 }
 
@@ -34,7 +39,7 @@ const files = [
   ['/page/icon.svg', 'icon.svg', 'image/svg+xml'],
 ] as const;
 
-// Nothing from elsewhere may be loaded, asked or framed; the page has no inline script or style.
+// Nothing may be loaded from or sent to another host, and nobody may frame the page; it has no inline script or style.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,12 +51,12 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The routes of the human page. */
+/** The routes of the page for people. */
 export function pageRoutes(options: PageOptions = {}): Route[] {
-  const { life = 'mirror', live = false, accounts = [], assets = built } = options;
-  const about = JSON.stringify({ life, live, accounts: life === 'sandbox' ? accounts : [] });
+  const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
+  const about = JSON.stringify({ kind, live, accounts: kind === 'sandbox' ? accounts : [] });
   return [
-    ...files.map(([path, file, type]) => ({ path, handle: () => fileAnswer(join(assets, file), type) })),
+    ...files.map(([path, file, type]) => ({ path, handle: () => fileReply(join(assets, file), type) })),
     {
       path: '/page/about.json',
       handle: () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: about }),
@@ -59,7 +64,7 @@ export function pageRoutes(options: PageOptions = {}): Route[] {
   ];
 }
 
-async function fileAnswer(file: string, type: string): Promise<Answer> {
+async function fileReply(file: string, type: string): Promise<Reply> {
   try {
     const headers = {
       'content-type': type,
@@ -69,7 +74,8 @@ async function fileAnswer(file: string, type: string): Promise<Answer> {
     return { status: 200, headers, body: await readFile(file) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    const body = 'The page is made when the package is built, and this one is not: run its build script.\n';
+    const body =
+      'The page is made when the package is built, and this package has not been built: run its build script.\n';
     return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };
   }
 }

@@ -1,11 +1,11 @@
 import type { Credentials } from './api.ts';
 import { el, grouped } from './dom.ts';
 
-/** What the service tells the page about itself. */
+/** What the service says about itself. */
 export interface About {
-  readonly life: 'sandbox' | 'mirror';
+  readonly kind: 'sandbox' | 'mirror';
   readonly live: boolean;
-  /** Accounts with their test keys; empty in a mirror, whose keys nobody may see. */
+  /** Accounts with their test keys; empty in a mirror, whose keys are secret. */
   readonly accounts: readonly Account[];
 }
 
@@ -16,13 +16,13 @@ interface Account extends Credentials {
   readonly records: number;
 }
 
-/** Draws who asks: the accounts of a sandbox to choose from, or fields for one's own keys. Tells each change. */
-export function drawWho(place: HTMLElement, about: About, changed: (who: Credentials) => void): void {
-  if (about.life === 'sandbox') drawAccounts(place, about, changed);
+/** Draws the accounts of a sandbox to choose from, or input fields for keys. `changed` is called with the keys to use. */
+export function drawAccount(place: HTMLElement, about: About, changed: (keys: Credentials) => void): void {
+  if (about.kind === 'sandbox') drawAccounts(place, about, changed);
   else drawKeyFields(place, changed);
 }
 
-function drawAccounts(place: HTMLElement, { accounts }: About, changed: (who: Credentials) => void): void {
+function drawAccounts(place: HTMLElement, { accounts }: About, changed: (keys: Credentials) => void): void {
   const keys = el('div', { class: 'keys' });
   const choose = (account: Account) => {
     keys.replaceChildren(
@@ -45,7 +45,7 @@ function drawAccounts(place: HTMLElement, { accounts }: About, changed: (who: Cr
     );
   });
   place.replaceChildren(
-    el('p', { class: 'muted small' }, 'Made-up accounts with test keys. They open nothing but this sandbox.'),
+    el('p', { class: 'muted small' }, 'Made-up accounts with test keys, which work in this sandbox only.'),
     el(
       'fieldset',
       {},
@@ -73,7 +73,7 @@ function keyField(label: string, value: string): HTMLElement {
   return el('div', { class: 'key' }, el('div', {}, el('span', {}, label), el('code', {}, value)), button);
 }
 
-function drawKeyFields(place: HTMLElement, changed: (who: Credentials) => void): void {
+function drawKeyFields(place: HTMLElement, changed: (keys: Credentials) => void): void {
   const fields = (
     [
       ['accessKey', 'Access key', 'text'],
