@@ -62,9 +62,9 @@ export {
 export type { Encoding } from './sinks/encoding.ts';
 export { type FileSink, type FileSinkOptions, fileSink } from './sinks/file-sink.ts';
 export { type SliceFiles, type SliceFilesOptions, sliceFiles } from './sinks/slice-files.ts';
-export type { Trouble } from './slicing/slice-read.ts';
-export type { Slice } from './slicing/span.ts';
-export type { BoundStyle } from './slicing/window-query.ts';
+export type { Trouble } from './slicing/judge.ts';
+export type { Slice } from './query/time-slice.ts';
+export type { BoundStyle } from './query/window-query.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,

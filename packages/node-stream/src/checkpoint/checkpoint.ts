@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { print } from '@call-attribution/query-dsl';
-import type { Span } from '../slicing/span.ts';
-import type { WindowQuery } from '../slicing/window-query.ts';
+import type { Span } from '../query/time-slice.ts';
+import type { WindowQuery } from '../query/window-query.ts';
 
 /** Where a read stands: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {

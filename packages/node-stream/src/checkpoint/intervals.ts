@@ -1,4 +1,4 @@
-import type { Span } from '../slicing/span.ts';
+import type { Span } from '../query/time-slice.ts';
 
 // Ends compare as numbers when the query's own ends are the infinities.
 const low = (span: Span): number => span.from ?? Number.NEGATIVE_INFINITY;

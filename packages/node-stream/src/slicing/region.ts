@@ -1,4 +1,4 @@
-import { finest, type Span } from './span.ts';
+import { finest, type Span } from '../query/time-slice.ts';
 
 /**
  * A span still to be cut into slices, with what is known of it: the records left (an estimate that the totals of read

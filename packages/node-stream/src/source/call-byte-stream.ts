@@ -5,7 +5,7 @@ import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** Options of `createCallByteStream`: nothing is parsed, so no record can be dead. */
 export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {

@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
-import { sliceOf } from '../slicing/span.ts';
+import { sliceOf } from '../query/time-slice.ts';
 import { bury } from './dead-record.ts';
 import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
@@ -12,7 +12,7 @@ import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, type StreamPage } from './stream-page.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** Options of `createCallStream`. */
 export interface CallStreamOptions extends StreamOptions {

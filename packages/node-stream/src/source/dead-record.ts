@@ -1,6 +1,6 @@
-import { sliceOf } from '../slicing/span.ts';
+import { sliceOf } from '../query/time-slice.ts';
 import type { StreamOptions } from './options.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** Hands the bytes of a record that could not be read to whoever collects them. */
 export function bury(

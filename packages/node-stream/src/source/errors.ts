@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Trouble } from '../slicing/slice-read.ts';
-import { describeSlice, type Slice } from '../slicing/span.ts';
+import type { Trouble } from '../slicing/judge.ts';
+import { describeSlice, type Slice } from '../query/time-slice.ts';
 
 /** Where in a read something happened. */
 export interface StreamPlace {

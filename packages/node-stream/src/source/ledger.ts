@@ -1,7 +1,7 @@
 import { type Checkpoint, intervalOf, spanOf } from '../checkpoint/checkpoint.ts';
 import { addSpan } from '../checkpoint/intervals.ts';
-import { markOf } from '../slicing/slice-read.ts';
-import type { Batch } from './walk.ts';
+import { markOf } from '../slicing/judge.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** What a stream counts: a batch counted by records can be taken in part. */
 type Unit = 'record' | 'byte' | 'batch';

@@ -1,10 +1,10 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Trouble } from '../slicing/slice-read.ts';
-import { type Span, sliceOf } from '../slicing/span.ts';
+import type { Trouble } from '../slicing/judge.ts';
+import { type Span, sliceOf } from '../query/time-slice.ts';
 import { publish } from './channels.ts';
 import { sizeOf } from './ledger.ts';
 import type { Progress, Verdict } from './progress.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** Counts what a read does, for its progress and its verdict. */
 export class Meter {

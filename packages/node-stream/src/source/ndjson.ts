@@ -1,4 +1,4 @@
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 const newline = 0x0a;
 const return_ = 0x0d;

@@ -1,8 +1,8 @@
 import type { Duration } from '@call-attribution/core/time';
 import type { FilterLike } from '@call-attribution/query-dsl';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Slice } from '../slicing/span.ts';
-import type { BoundStyle } from '../slicing/window-query.ts';
+import type { Slice } from '../query/time-slice.ts';
+import type { BoundStyle } from '../query/window-query.ts';
 import type { Progress } from './progress.ts';
 
 /** How the range of `date_added` is cut into slices. */

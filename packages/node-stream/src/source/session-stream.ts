@@ -1,12 +1,12 @@
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
-import { sliceOf } from '../slicing/span.ts';
+import { sliceOf } from '../query/time-slice.ts';
 import type { StreamOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
 import { Session } from './session.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** What the streams over one session have in common: verdict, checkpoint, failure after what was read, cancel. */
 export abstract class SessionStream extends Readable {

@@ -1,15 +1,15 @@
 import { durationMillis, parseNaive } from '@call-attribution/core/time';
 import { type Checkpoint, checkCheckpoint, queryHash, spanOf } from '../checkpoint/checkpoint.ts';
 import { openSpans } from '../checkpoint/intervals.ts';
-import { type Span, sliceOf } from '../slicing/span.ts';
-import { windowQuery } from '../slicing/window-query.ts';
+import { type Span, sliceOf } from '../query/time-slice.ts';
+import { windowQuery } from '../query/window-query.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
 import { Meter } from './meter.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
 import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
-import { type Batch, Walk } from './walk.ts';
+import { type Batch, Walk } from '../slicing/run.ts';
 
 const hour = 3600_000;
 // The zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.

@@ -1,8 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { type Slice, sliceOf } from '../slicing/span.ts';
+import { type Slice, sliceOf } from '../query/time-slice.ts';
 import { ndjsonOf } from './ndjson.ts';
-import type { Batch } from './walk.ts';
+import type { Batch } from '../slicing/run.ts';
 
 /** One page of a stream: the records that go out with it, and the place behind them. */
 export interface StreamPage {

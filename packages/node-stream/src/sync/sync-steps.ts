@@ -2,7 +2,7 @@ import type { Call, Client } from '@call-attribution/core';
 import { durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
-import { windowQuery } from '../slicing/window-query.ts';
+import { windowQuery } from '../query/window-query.ts';
 import { createCallStream } from '../source/call-stream.ts';
 import { MemoryOfRecords } from './memory-of-records.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';

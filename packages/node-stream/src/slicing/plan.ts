@@ -1,13 +1,13 @@
 import type { RawPage } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { Capacity } from './capacity.ts';
-import { type Ask, chooseStyle, earliest, findLower } from './probes.ts';
-import { dateOf } from './record-scan.ts';
+import { type Ask, chooseStyle, earliest, findLower } from './questions.ts';
+import { dateOf } from './page-view.ts';
 import type { CutLimits, Region } from './region.ts';
-import { regionsOf, type Sample, sampleOf } from './sample.ts';
-import type { SliceRead } from './slice-read.ts';
-import { finest, type Span } from './span.ts';
-import type { BoundStyle, WindowQuery } from './window-query.ts';
+import { regionsOf, type Sample, sampleOf } from './split.ts';
+import type { SliceRead } from './judge.ts';
+import { finest, type Span } from '../query/time-slice.ts';
+import type { BoundStyle, WindowQuery } from '../query/window-query.ts';
 
 /** What the cutting of a query depends on. */
 export interface SlicerSettings {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { RawPage } from '@call-attribution/core';
 import type { Region } from './region.ts';
-import type { Span } from './span.ts';
+import type { Span } from '../query/time-slice.ts';
 
 /** Why a pass over a slice was given up. */
 export type Trouble =

@@ -7,7 +7,7 @@ import {
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { finest, type Span } from './span.ts';
+import { finest, type Span } from './time-slice.ts';
 
 /**
  * How the upper end of a cut is written. `half-open` is `[a TO b}`: no gap even when the server keeps fractions of a

@@ -1,5 +1,5 @@
-import { finest } from './span.ts';
-import type { BoundStyle, WindowQuery } from './window-query.ts';
+import { finest } from '../query/time-slice.ts';
+import type { BoundStyle, WindowQuery } from '../query/window-query.ts';
 
 /** Asks the server for the total of a filter, with one row. */
 export type Ask = (filter: ReturnType<WindowQuery['within']>) => Promise<number | null>;

@@ -1,14 +1,14 @@
 import { type ListQuery, type RawPage, ResponseError } from '@call-attribution/core';
-import { type Ask, isRefusal } from '../slicing/probes.ts';
-import { sidsOf } from '../slicing/record-scan.ts';
-import { learn, type Region } from '../slicing/region.ts';
-import { newPass, type SliceRead, sift, type Trouble } from '../slicing/slice-read.ts';
-import { isInside, Slicer, type SlicerSettings } from '../slicing/slicer.ts';
-import { type Span, sliceOf } from '../slicing/span.ts';
-import { IncompleteError, StreamError } from './errors.ts';
+import { type Ask, isRefusal } from './questions.ts';
+import { sidsOf } from './page-view.ts';
+import { learn, type Region } from './region.ts';
+import { newPass, type SliceRead, sift, type Trouble } from './judge.ts';
+import { isInside, Slicer, type SlicerSettings } from './plan.ts';
+import { type Span, sliceOf } from '../query/time-slice.ts';
+import { IncompleteError, StreamError } from '../source/errors.ts';
 import { Lookahead, type LookaheadLimits, type Outcome, type PageNode } from './lookahead.ts';
-import type { PageClient } from './page-client.ts';
-import { WorkList } from './work-list.ts';
+import type { PageClient } from '../source/page-client.ts';
+import { WorkList } from './work.ts';
 
 // Codes of the client's errors for pages that are not what their place in the whole says.
 const misplaced: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 import type { RawPage } from '@call-attribution/core';
-import type { Region } from '../slicing/region.ts';
-import type { SliceRead } from '../slicing/slice-read.ts';
+import type { Region } from './region.ts';
+import type { SliceRead } from './judge.ts';
 
 /** How far pages are fetched ahead of the consumer. */
 export interface LookaheadLimits {

@@ -1,5 +1,5 @@
 import { type Region, regionOf } from './region.ts';
-import { finest, type Span } from './span.ts';
+import { finest, type Span } from '../query/time-slice.ts';
 
 /** The times of a page that did not hold its whole slice. They show how the records lie, and in which order they come. */
 export interface Sample {

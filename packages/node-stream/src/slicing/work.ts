@@ -1,5 +1,5 @@
-import { type CutLimits, cut } from '../slicing/region.ts';
-import type { SliceRead } from '../slicing/slice-read.ts';
+import { type CutLimits, cut } from './region.ts';
+import type { SliceRead } from './judge.ts';
 import type { Lookahead, Node, PageNode, RegionNode } from './lookahead.ts';
 
 /** What the list needs from the walk that owns it. */
