@@ -59,12 +59,13 @@ export {
   tumbling,
   type WindowRow,
 } from './operators/windows.ts';
+export type { TimeSlice } from './query/time-slice.ts';
+export type { BoundStyle } from './query/window-query.ts';
 export type { Encoding } from './sinks/encoding.ts';
 export { type FileSink, type FileSinkOptions, fileSink } from './sinks/file-sink.ts';
 export { type SliceFiles, type SliceFilesOptions, sliceFiles } from './sinks/slice-files.ts';
 export type { Trouble } from './slicing/judge.ts';
-export type { Slice } from './query/time-slice.ts';
-export type { BoundStyle } from './query/window-query.ts';
+export type { PageClient } from './slicing/run.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
@@ -73,7 +74,6 @@ export {
 export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
 export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
 export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
-export type { PageClient } from './source/page-client.ts';
 export type { Progress, Verdict } from './source/progress.ts';
 export type { StreamPage } from './source/stream-page.ts';
 // Sync: a copy that is kept up to date.

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
-import { addSpan, openSpans } from '../src/checkpoint/intervals.ts';
+import { addSpan, type Checkpoint, openSpans } from '../src/checkpoint/checkpoint.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';

@@ -1,31 +1,35 @@
 import { createHash } from 'node:crypto';
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { parseNaive } from '@call-attribution/core/time';
 import { print } from '@call-attribution/query-dsl';
-import type { Span } from '../query/time-slice.ts';
+import { type Span, spanOf, timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 
-/** Where a read stands: small, plain JSON, safe to store and to print. */
+/** How far a read came: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {
   readonly version: 1;
   /** Hash of the filter and the API version; a checkpoint fits no other query. */
   readonly query: string;
-  /** Half-open intervals of `date_added` that were handed out as a whole; null is the query's own end. */
+  /** Half-open ranges of `date_added` that were handed out completely; null is the query's own end. */
   readonly done: readonly (readonly [from: string | null, to: string | null])[];
   /** A slice handed out in part: how many of its records in the server's order, and a checksum of their sids. */
   readonly place: {
     readonly from: string | null;
     readonly to: string | null;
     readonly taken: number;
-    readonly mark: number;
+    readonly sidChecksum: number;
   } | null;
-  /** Records the intervals held, and records handed out, in all runs so far. */
+  /** Records the ranges held, and records handed out, in all runs so far. */
   readonly total: number;
   readonly delivered: number;
+  /** Records left out because they could not be read, in all runs so far. Absent when there are none. */
+  readonly skipped?: number;
+  /** The server gave no total for part of it, so nothing proves that part complete. */
+  readonly unproven?: true;
 }
 
 /** A checkpoint cannot be used. */
 export class CheckpointError extends Error {
-  /** `checkpoint_mismatch`: made for another query. `checkpoint_invalid`: no checkpoint of this package. */
+  /** `checkpoint_mismatch`: made for another query. `checkpoint_invalid`: not a checkpoint of this package. */
   readonly code: 'checkpoint_mismatch' | 'checkpoint_invalid';
 
   constructor(code: CheckpointError['code'], message: string) {
@@ -43,42 +47,100 @@ export function queryHash(query: WindowQuery, version: string): string {
     .slice(0, 16);
 }
 
-/** Refuses what is no checkpoint, and a checkpoint of another query. */
-export function checkCheckpoint(value: unknown, query: string): Checkpoint {
+/** Returns a checkpoint of this query. Throws for anything else. */
+export function checkCheckpoint(given: unknown, query: string): Checkpoint {
+  const value = renamed(given);
   if (!isCheckpoint(value)) {
     throw new CheckpointError(
       'checkpoint_invalid',
-      'The checkpoint is not one of version 1; expected the value of an earlier checkpoint() as it was. Start without one to read anew.',
+      'The value given as checkpoint is not one. Pass what checkpoint() returned, unchanged, or leave it out to start from the beginning.',
     );
   }
   if (value.query !== query) {
     throw new CheckpointError(
       'checkpoint_mismatch',
       `The checkpoint belongs to another query (${value.query}, this is ${query}): the filter or the API version changed. ` +
-        'Resume with the filter it was made for, or start without a checkpoint.',
+        'Resume with the filter it was made for, or leave the checkpoint out to start from the beginning.',
     );
   }
   return value;
 }
 
-/** Spans of a checkpoint's intervals. */
-export function spanOf([from, to]: readonly [string | null, string | null]): Span {
-  return { from: from === null ? null : parseNaive(from), to: to === null ? null : parseNaive(to) };
+/** The spans that a checkpoint covers as a whole. */
+export function doneSpans({ done }: Pick<Checkpoint, 'done'>): Span[] {
+  return done.map(([from, to]) => spanOf({ from, to }));
 }
 
-/** The interval of a span, as checkpoints hold it. */
-export function intervalOf(span: Span): [string | null, string | null] {
-  return [span.from === null ? null : formatNaive(span.from), span.to === null ? null : formatNaive(span.to)];
+/** The same spans and one more, as a checkpoint holds them. */
+export function withDone(checkpoint: Pick<Checkpoint, 'done'>, added: Span): Checkpoint['done'] {
+  return addSpan(doneSpans(checkpoint), added).map((span) => {
+    const { from, to } = timeSliceOf(span);
+    return [from, to] as const;
+  });
+}
+
+// Ends compare as numbers when the query's own ends are the infinities.
+const low = (span: Span): number => span.from ?? Number.NEGATIVE_INFINITY;
+const high = (span: Span): number => span.to ?? Number.POSITIVE_INFINITY;
+const between = (from: number, to: number): Span => ({
+  from: from === Number.NEGATIVE_INFINITY ? null : from,
+  to: to === Number.POSITIVE_INFINITY ? null : to,
+});
+
+/** The union of the spans and one more: sorted, with neighbours that touch joined. */
+export function addSpan(spans: readonly Span[], added: Span): Span[] {
+  const joined: Span[] = [];
+  for (const span of [...spans, added].sort((a, b) => low(a) - low(b))) {
+    const last = joined.at(-1);
+    if (last !== undefined && low(span) <= high(last)) {
+      joined[joined.length - 1] = between(low(last), Math.max(high(last), high(span)));
+    } else {
+      joined.push(span);
+    }
+  }
+  return joined;
+}
+
+/** What the spans leave out of the whole query, in order. */
+export function openSpans(spans: readonly Span[]): Span[] {
+  const open: Span[] = [];
+  let from = Number.NEGATIVE_INFINITY;
+  for (const span of spans) {
+    if (low(span) > from) open.push(between(from, low(span)));
+    from = high(span);
+  }
+  if (from < Number.POSITIVE_INFINITY) open.push(between(from, Number.POSITIVE_INFINITY));
+  return open;
+}
+
+/** Earlier releases had another name for the checksum of a place. */
+function renamed(value: unknown): unknown {
+  const place = (value as Checkpoint | null)?.place as
+    | (Checkpoint['place'] & { mark?: number })
+    | null
+    | undefined;
+  if (place?.mark === undefined) return value;
+  const { mark: sidChecksum, ...rest } = place;
+  return { ...(value as Checkpoint), place: { ...rest, sidChecksum } };
 }
 
 function isCheckpoint(value: unknown): value is Checkpoint {
   if (value === null || typeof value !== 'object') return false;
-  const { version, query, done, place, total, delivered } = value as Partial<Checkpoint>;
+  const {
+    version,
+    query,
+    done,
+    place,
+    total,
+    delivered,
+    skipped = 0,
+    unproven = true,
+  } = value as Partial<Checkpoint>;
   return (
     version === 1 &&
     typeof query === 'string' &&
-    isCount(total) &&
-    isCount(delivered) &&
+    [total, delivered, skipped].every(isCount) &&
+    unproven === true &&
     Array.isArray(done) &&
     done.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isEnd)) &&
     (place === null ||
@@ -86,7 +148,7 @@ function isCheckpoint(value: unknown): value is Checkpoint {
         isEnd(place.from) &&
         isEnd(place.to) &&
         isCount(place.taken) &&
-        isCount(place.mark)))
+        isCount(place.sidChecksum)))
   );
 }
 

@@ -1,7 +1,7 @@
-import { formatNaive } from '@call-attribution/core/time';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 
 /**
- * A half-open stretch of `date_added` in naive milliseconds. A null end is the query's own end: its bound as the caller
+ * A half-open range of `date_added` in naive milliseconds. A null end is the query's own end: its bound as the caller
  * wrote it, or open.
  */
 export interface Span {
@@ -9,26 +9,32 @@ export interface Span {
   readonly to: number | null;
 }
 
-/** A slice as people and checkpoints see it: half-open, naive times, null for the query's own end. */
-export interface Slice {
+/** A range of `date_added`, as naive times: `from` is included, `to` is not. Null is the query's own end. */
+export interface TimeSlice {
+  /** First time of the slice, as `YYYY-MM-DD HH:MM:SS`. */
   readonly from: string | null;
+  /** First time after the slice. */
   readonly to: string | null;
 }
 
 /** The finest cut the API allows: `date_added` has whole seconds. */
 export const finest = 1000;
 
-/** The text form of a span. */
-export function sliceOf(span: Span): Slice {
-  return { from: textOf(span.from), to: textOf(span.to) };
+/** The earliest lower end the reader reckons with. */
+export const earliest = Date.UTC(1000, 0, 1);
+
+/** A span with its ends as strings. */
+export function timeSliceOf({ from, to }: Span): TimeSlice {
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+}
+
+/** A span read back from strings. */
+export function spanOf({ from, to }: TimeSlice): Span {
+  return { from: from === null ? null : parseNaive(from), to: to === null ? null : parseNaive(to) };
 }
 
 /** How a slice reads in a message. */
-export function describeSlice(slice: Slice): string {
-  if (slice.from === null && slice.to === null) return 'the whole query';
-  return `date_added [${slice.from ?? '*'} TO ${slice.to ?? '*'}${slice.to === null ? ']' : '}'}`;
-}
-
-function textOf(millis: number | null): string | null {
-  return millis === null ? null : formatNaive(millis);
+export function describeSlice({ from, to }: TimeSlice): string {
+  if (from === null && to === null) return 'the whole query';
+  return `date_added [${from ?? '*'} TO ${to ?? '*'}${to === null ? ']' : '}'}`;
 }

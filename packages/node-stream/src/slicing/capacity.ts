@@ -1,48 +1,44 @@
 /**
- * How many records a slice may hold: the rows asked for, or the fewer that the server gives. A short page seen once may
- * be a whim, so the figure grows back until the same length is seen again.
+ * How many records a slice may hold: the rows asked for, or the fewer that the server gives. A short page that was seen
+ * once may be a whim, so the figure grows back until the same length is seen again.
  */
-export class Capacity {
-  readonly #asked: number;
-  readonly #pages: number;
-  #rows: number;
-  #clamp: number | null = null;
-  #isSure = false;
-  #aimAt = 0.8;
+export interface Capacity {
+  /** Rows asked for, and pages a slice may have. */
+  readonly asked: number;
+  readonly pages: number;
+  readonly rows: number;
+  readonly clamp: number | null;
+  readonly isSure: boolean;
+  /** The part of capacity to aim at: it creeps up while slices fit, and falls back when one overflows. */
+  readonly aimAt: number;
+}
 
-  constructor(asked: number, pages: number) {
-    this.#asked = asked;
-    this.#pages = pages;
-    this.#rows = asked;
-  }
+/** The capacity before anything is known of the server. */
+export function capacityOf(asked: number, pages: number): Capacity {
+  return { asked, pages, rows: asked, clamp: null, isSure: false, aimAt: 0.8 };
+}
 
-  /** Records one slice may hold. */
-  get records(): number {
-    return Math.max(1, Math.floor(this.#rows)) * this.#pages;
-  }
+/** Records one slice may hold. */
+export function recordsIn({ rows, pages }: Capacity): number {
+  return Math.max(1, Math.floor(rows)) * pages;
+}
 
-  /** The part of capacity a slice is aimed at: it creeps up where the flow is even, and falls back when a slice overflows. */
-  get aimAt(): number {
-    return this.#aimAt;
-  }
+/** What a first page of `count` records teaches, out of a list of `total`. */
+export function capacityAfter(capacity: Capacity, count: number, total: number): Capacity {
+  if (count === total) return fitted(capacity, count);
+  return count > 0 ? overflowed(capacity, count) : capacity;
+}
 
-  /** A page held `count` records and was not the last. */
-  overflowed(count: number): void {
-    this.#aimAt = Math.max(0.7, this.#aimAt - 0.05);
-    if (count >= this.#asked) {
-      this.#rows = this.#asked;
-      return;
-    }
-    this.#isSure = this.#clamp === count;
-    this.#clamp = count;
-    this.#rows = count;
-  }
+function overflowed(capacity: Capacity, count: number): Capacity {
+  const aimAt = Math.max(0.7, capacity.aimAt - 0.05);
+  if (count >= capacity.asked) return { ...capacity, aimAt, rows: capacity.asked };
+  return { ...capacity, aimAt, isSure: capacity.clamp === count, clamp: count, rows: count };
+}
 
-  /** A page held all there was. */
-  fitted(count: number): void {
-    if (count > this.records / 2) this.#aimAt = Math.min(0.94, this.#aimAt + 0.005);
-    if (this.#clamp === null) return;
-    if (count > this.#clamp) this.#isSure = false;
-    if (!this.#isSure) this.#rows = Math.min(this.#asked, Math.max(this.#rows * 1.25, count));
-  }
+function fitted(capacity: Capacity, count: number): Capacity {
+  const { asked, rows, clamp } = capacity;
+  const aimAt = count > recordsIn(capacity) / 2 ? Math.min(0.94, capacity.aimAt + 0.005) : capacity.aimAt;
+  if (clamp === null) return { ...capacity, aimAt };
+  const isSure = capacity.isSure && count <= clamp;
+  return { ...capacity, aimAt, isSure, rows: isSure ? rows : Math.min(asked, Math.max(rows * 1.25, count)) };
 }

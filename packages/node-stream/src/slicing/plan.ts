@@ -1,128 +1,236 @@
-import type { RawPage } from '@call-attribution/core';
-import { parseNaive } from '@call-attribution/core/time';
-import { Capacity } from './capacity.ts';
-import { type Ask, chooseStyle, earliest, findLower } from './questions.ts';
-import { dateOf } from './page-view.ts';
-import type { CutLimits, Region } from './region.ts';
-import { regionsOf, type Sample, sampleOf } from './split.ts';
-import type { SliceRead } from './judge.ts';
-import { finest, type Span } from '../query/time-slice.ts';
-import type { BoundStyle, WindowQuery } from '../query/window-query.ts';
+import { capacityAfter } from './capacity.ts';
+import { decide, isAstray, isStale, refetch } from './first-page.ts';
+import { judgePage, type Trouble } from './judge.ts';
+import { lookaheadAfter } from './lookahead.ts';
+import type { PageView } from './page-view.ts';
+import { nextLower, type Question } from './questions.ts';
+import { learn } from './region.ts';
+import { askQuestion, requestPages, sizesOf, withoutPages } from './requests.ts';
+import { type Draft, type Output, type Plan, type PlanFailure, put, replace } from './state.ts';
+import { type Failure, newPass, type PageWork, type SliceWork } from './work.ts';
 
-/** What the cutting of a query depends on. */
-export interface SlicerSettings {
-  readonly query: WindowQuery;
-  readonly rows: number;
-  /** Pages a slice may have; 0 when the query is not cut at all. */
-  readonly slicePages: number;
-  /** How upper ends are written; null to find out. */
-  readonly style: BoundStyle | null;
-  /** Naive times: records before the first are at rest, none is expected behind the second. */
-  readonly sealedBefore: number;
-  readonly horizon: number;
+// The planning of a read, as a pure function of what happened: no clock, no client, no promise. `run.ts` connects it to a
+// client; a simulator in the tests connects it to a model of a list that moves.
+
+/** What happens to a read. */
+export type PlanEvent =
+  /** The consumer wants the next records. */
+  | { readonly kind: 'wanted' }
+  /** A request brought a page, or failed. */
+  | { readonly kind: 'arrived'; readonly id: number; readonly page: PageView }
+  | { readonly kind: 'failed'; readonly id: number; readonly failure: Failure };
+
+/** The state after an event, and what is to be done. */
+export interface Step {
+  readonly plan: Plan;
+  readonly outputs: readonly Output[];
 }
 
-const year = 366 * 864e5;
+/** Works an event in. The same state and event always give the same step, and the state given stays as it is. */
+export function step(plan: Plan, event: PlanEvent): Step {
+  const draft: Draft = { ...plan, outputs: [] };
+  if (event.kind === 'wanted') want(draft);
+  else if (event.id === plan.question?.id) answered(draft, plan.question, event);
+  else if (event.kind === 'arrived') arrived(draft, event.id, event.page);
+  else failed(draft, event.id, event.failure);
+  deliver(draft);
+  requestPages(draft);
+  const { outputs, ...next } = draft;
+  return { plan: next, outputs };
+}
 
-/** Decides what becomes of the first page of a slice, and cuts slices that hold too much. */
-export class Slicer {
-  readonly #settings: SlicerSettings;
-  readonly #capacity: Capacity;
-  readonly #ask: Ask;
-  /** How upper ends are written, once it is known. */
-  style: BoundStyle | null;
+function want(draft: Draft): void {
+  requestPages(draft);
+  draft.isWanted = true;
+  if (draft.hasDelivered) draft.lookahead = lookaheadAfter(draft.lookahead, sizesOf(draft));
+}
 
-  constructor(settings: SlicerSettings, ask: Ask) {
-    this.#settings = settings;
-    this.#capacity = new Capacity(settings.rows, Math.max(1, settings.slicePages));
-    this.#ask = ask;
-    this.style = settings.style;
+function arrived(draft: Draft, id: number, page: PageView): void {
+  const { lookahead } = draft;
+  draft.lookahead = { ...lookahead, pages: lookahead.pages + 1, bytes: lookahead.bytes + page.bytes };
+  const found = withResult(draft, id, page);
+  if (found === null) {
+    draft.outputs.push({ kind: 'forget', id });
+    return;
   }
+  const { slice, request } = found;
+  if (request.index > 0) return;
+  if (isStale(draft, slice, request)) refetch(draft, slice);
+  else decide(draft, counted(draft, slice, request, page));
+}
 
-  get limits(): CutLimits {
-    const { records: capacity, aimAt } = this.#capacity;
-    return { capacity, aimAt, sealedBefore: this.#settings.sealedBefore };
+/** Takes the total of a first page into account: for the capacity, the region it was cut from, the progress of the read. */
+function counted(draft: Draft, slice: SliceWork, { rows }: PageWork, { count, total }: PageView): SliceWork {
+  if (total === null) return slice;
+  const isProbe = slice.probe && rows === 1;
+  if (!isProbe) draft.capacity = capacityAfter(draft.capacity, count, total);
+  if (slice.isCounted) return slice;
+  const { origin } = slice;
+  if (origin === null) draft.outputs.push({ kind: 'total', total });
+  const region = draft.work.find((piece) => piece.id === origin?.region);
+  if (origin !== null && region?.kind === 'region') put(draft, learn(region, { ...origin, total }));
+  return put(draft, { ...slice, isCounted: true });
+}
+
+function failed(draft: Draft, id: number, failure: Failure): void {
+  const found = withResult(draft, id, failure);
+  if (found === null || failure !== 'refused') return;
+  const { slice, request } = found;
+  const hasExclusiveBound = draft.settings.hasExclusiveBound || slice.span.to !== null;
+  if (!hasExclusiveBound || request.style === 'closed' || draft.style === 'half-open') return;
+  draft.style = 'closed';
+  refetch(draft, slice);
+}
+
+function withResult(
+  draft: Draft,
+  id: number,
+  result: PageView | Failure,
+): { slice: SliceWork; request: PageWork } | null {
+  for (const piece of draft.work) {
+    if (piece.kind === 'region') continue;
+    const request = piece.pages.find((page) => page.id === id);
+    if (request === undefined) continue;
+    const pages = piece.pages.map((page) => (page.id === id ? { ...page, result } : page));
+    return { slice: put(draft, { ...piece, pages }), request };
   }
+  return null;
+}
 
-  /** Learns how many rows the server gives. */
-  saw(page: RawPage, total: number): void {
-    if (page.count === total) this.#capacity.fitted(page.count);
-    else if (page.count > 0) this.#capacity.overflowed(page.count);
-  }
+function answered(draft: Draft, question: Question, event: Exclude<PlanEvent, { kind: 'wanted' }>): void {
+  draft.question = null;
+  draft.outputs.push({ kind: 'forget', id: question.id });
+  const slice = draft.work.find((piece) => piece.id === question.slice);
+  if (slice?.kind !== 'slice') return;
+  const total = event.kind === 'arrived' ? event.page.total : null;
+  const isRefused = event.kind === 'failed' && event.failure === 'refused' && question.kind !== 'lower';
+  if (event.kind === 'failed' && !isRefused) put(draft, { ...slice, status: { stuck: question.id } });
+  else conclude(draft, slice, question, total);
+  for (const piece of draft.work)
+    if (piece.kind === 'slice' && piece.status === 'unclear' && draft.question === null) decide(draft, piece);
+}
 
-  /** Whether a first page can be read as it is, must be asked for with all rows, or shows that the slice holds too much. */
-  judge(slice: SliceRead, page: RawPage, isProbe: boolean): 'read' | 'refetch' | 'split' {
-    const total = page.range?.total ?? null;
-    if (page.count === total) return 'read';
-    const isTooMuch =
-      total !== null && page.count > 0 && (total > this.#capacity.records || slice.passes > 2);
-    if (isTooMuch && this.#canSplit(slice.span)) return 'split';
-    return isProbe ? 'refetch' : 'read';
-  }
-
-  /** Whether a slice can be split without asking the server anything more. */
-  isReady({ span }: SliceRead): boolean {
-    return this.style !== null && (span.from ?? this.#settings.query.lower) !== null;
-  }
-
-  /** The regions of a slice that holds too much, by the times on its first page. */
-  split(slice: SliceRead, page: RawPage): Region[] {
-    const sample = this.#sample(page);
-    return this.#regions(
-      slice,
-      page,
-      sample,
-      slice.span.from ?? this.#settings.query.lower ?? sample.times[0] ?? earliest,
-    );
-  }
-
-  /** The same when it is not known yet how upper ends are written, or where the query begins. */
-  async splitAfterAsking(slice: SliceRead, page: RawPage): Promise<Region[]> {
-    const { query, horizon } = this.#settings;
-    const sample = this.#sample(page);
-    const [first = horizon, last = first] = [sample.times[0], sample.times.at(-1)];
-    if (this.style === null && sample.times.length > 0)
-      this.style = await chooseStyle(query, first, this.#ask);
-    const known = slice.span.from ?? query.lower ?? (sample.order === 'ascending' ? first : null);
-    const before = (to: number) => this.#ask(query.within({ from: null, to }, this.style ?? 'half-open'));
-    const few = this.#capacity.records / 2;
-    return this.#regions(slice, page, sample, known ?? (await findLower(first, last - first, few, before)));
-  }
-
-  /** Finds out how upper ends are written, by a call of a page. */
-  async findStyle(page: RawPage): Promise<BoundStyle | null> {
-    const [known] = this.#sample(page).times;
-    if (known !== undefined) this.style = await chooseStyle(this.#settings.query, known, this.#ask);
-    return this.style;
-  }
-
-  #regions({ span }: SliceRead, page: RawPage, sample: Sample, lower: number): Region[] {
-    const total = page.range?.total ?? 0;
-    const { records: capacity } = this.#capacity;
-    return regionsOf(span, { total, lower, upper: this.#upper(span, lower), capacity }, sample);
-  }
-
-  #sample(page: RawPage): Sample {
-    const times = page.slices().map((_, i) => parseNaive(dateOf(page, i)));
-    return sampleOf(times.filter((time) => time >= earliest));
-  }
-
-  /** The upper end to reckon with. A query without one always leaves room behind what is known. */
-  #upper(span: Span, lower: number): number {
-    return span.to ?? this.#settings.query.upper ?? Math.max(this.#settings.horizon, lower + year);
-  }
-
-  #canSplit(span: Span): boolean {
-    if (this.#settings.slicePages === 0) return false;
-    const lower = span.from ?? this.#settings.query.lower ?? earliest;
-    return this.#upper(span, lower) - lower > finest;
+/** What the total that answers a question says; null when the server refused the range or gave no total. */
+function conclude(draft: Draft, slice: SliceWork, question: Question, total: number | null): void {
+  if (question.kind === 'style') {
+    draft.style ??= total === 0 ? 'half-open' : 'closed';
+  } else if (question.kind === 'lower') {
+    const next = nextLower(question, total);
+    if (typeof next === 'number') put(draft, { ...slice, lower: next });
+    else askQuestion(draft, slice, next);
+  } else if (total === 0 && question.kind === 'past') {
+    askQuestion(draft, slice, { kind: 'future' });
+  } else {
+    draft.obeysRanges = total === 0;
   }
 }
 
-/** Whether the ends of a page lie inside its slice: a server that ignores ranges gives every slice the same records. */
-export function isInside({ from, to }: Span, page: RawPage): boolean {
-  const ends = page.count > 0 ? [0, page.count - 1] : [];
-  return ends
-    .map((i) => parseNaive(dateOf(page, i)))
-    .every((date) => !(date < (from ?? date)) && !(date >= (to ?? Number.POSITIVE_INFINITY)));
+/** Hands out the next records, if they are here and wanted. */
+function deliver(draft: Draft): void {
+  while (draft.isWanted) {
+    requestPages(draft);
+    const [head] = draft.work;
+    if (head === undefined) {
+      draft.isWanted = false;
+      draft.outputs.push({ kind: 'end' });
+    } else if (head.kind === 'region' || !takeNext(draft, head)) return;
+  }
+}
+
+/** Takes the first page of the first slice. False when it is not here yet, or the read has failed. */
+function takeNext(draft: Draft, slice: SliceWork): boolean {
+  const { span, status } = slice;
+  const [request] = slice.pages;
+  const { total, count: got } = slice.pass;
+  if (request === undefined) return readAgain(draft, slice, { trouble: 'short_page', total, got });
+  const { id, index, result } = request;
+  if (result === null || status === 'unclear') return false;
+  if (result === 'misplaced') {
+    // The client has asked again by itself; what still does not fit is a list on the move.
+    return readAgain(draft, slice, { trouble: 'wrong_page', total, got });
+  }
+  if (typeof result === 'string' || typeof status === 'object') {
+    return fail(draft, { kind: 'request', id: typeof status === 'object' ? status.stuck : id, span, index });
+  }
+  if (status === 'foreign') return fail(draft, { kind: 'ranges_ignored', span });
+  if (index > 0 && isAstray(draft, slice, result)) {
+    decide(draft, slice);
+    return true;
+  }
+  const judgement = judgePage(slice, result, index);
+  if (judgement.trouble !== null) return readAgain(draft, slice, judgement);
+  const { pass, sids, again, changed } = judgement;
+  const isLast = pass.total === null ? result.count < pass.rows : pass.count >= pass.total;
+  if (isLast) replace(draft, slice.id);
+  else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
+  const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, sids, result);
+  draft.isWanted = false;
+  draft.hasDelivered = true;
+  const { count: offset, sidChecksum } = slice.pass;
+  draft.outputs.push({
+    kind: 'batch',
+    batch: {
+      id,
+      span,
+      index,
+      offset,
+      sidChecksum,
+      sids,
+      keep,
+      again: again + dropped,
+      changed,
+      isLast,
+      passes: slice.passes,
+      count: pass.count,
+      total: pass.total,
+    },
+  });
+  return true;
+}
+
+/** Begins a slice again: what went out already does not go out a second time. */
+function readAgain(
+  draft: Draft,
+  slice: SliceWork,
+  { trouble, total, got }: { trouble: Trouble; total: number | null; got: number },
+): boolean {
+  const { span, passes, pass, sent } = slice;
+  const { tries, rows } = draft.settings;
+  draft.outputs.push({ kind: 'reread', span, trouble });
+  if (passes >= tries)
+    return fail(draft, { kind: 'incomplete', span, expected: total, got, trouble, tries: passes });
+  put(draft, {
+    ...withoutPages(draft, slice),
+    passes: passes + 1,
+    pass: newPass(rows),
+    sent: pass.seen.pages > 0 ? [...sent, pass.seen] : sent,
+    resume: trouble === 'changed_since_checkpoint' ? null : slice.resume,
+    probe: false,
+  });
+  return true;
+}
+
+function fail(draft: Draft, failure: PlanFailure): false {
+  draft.isWanted = false;
+  draft.outputs.push({ kind: 'failure', failure });
+  return false;
+}
+
+/**
+ * Where a server's clock was put on or back, a slice may bring records of the hour after it, and the next slice the same
+ * ones once more: those are left out then.
+ */
+function withoutStrays(
+  draft: Draft,
+  { span: { to } }: SliceWork,
+  keep: readonly number[] | null,
+  sids: readonly string[],
+  page: PageView,
+): { keep: readonly number[] | null; dropped: number } {
+  if (draft.obeysRanges !== true) return { keep, dropped: 0 };
+  const all = keep ?? [...sids.keys()];
+  const kept = all.filter((i) => !draft.strays.has(sids[i] as string));
+  const astray = to === null ? [] : kept.filter((i) => page.timeOf(i) >= to);
+  if (astray.length > 0) draft.strays = new Set([...draft.strays, ...astray.map((i) => sids[i] as string)]);
+  return { keep: kept.length === sids.length ? null : kept, dropped: all.length - kept.length };
 }

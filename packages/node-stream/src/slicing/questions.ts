@@ -1,47 +1,53 @@
-import { finest } from '../query/time-slice.ts';
-import type { BoundStyle, WindowQuery } from '../query/window-query.ts';
+import { earliest, finest, type Span } from '../query/time-slice.ts';
+import type { BoundStyle } from '../query/window-query.ts';
 
-/** Asks the server for the total of a filter, with one row. */
-export type Ask = (filter: ReturnType<WindowQuery['within']>) => Promise<number | null>;
+// Questions to the server are requests with one row, for the total of a range.
 
-/** The earliest lower end anyone reckons with. */
-export const earliest = Date.UTC(1000, 0, 1);
+/** What the reader finds out by a request of its own, for one slice. `id` is the number of that request. */
+export type Question = { readonly id: number; readonly slice: number } & Query;
 
-/**
- * Finds out whether the server leaves the upper end out of `[a TO b}`, by a range that must then be empty: from the
- * second of a known call to itself. A server that refuses it or finds the call gets closed ranges.
- */
-export async function chooseStyle(query: WindowQuery, known: number, ask: Ask): Promise<BoundStyle> {
-  try {
-    const total = await ask(query.within({ from: known, to: known }, 'half-open'));
-    return total === 0 ? 'half-open' : 'closed';
-  } catch (error) {
-    if (isRefusal(error)) return 'closed';
-    throw error;
+type Query =
+  /**
+   * Is the upper end of `[a TO b}` left out? Asked with the second of a known call as both ends: a server that knows `}`
+   * finds nothing. `}` is documented for v2 only.
+   */
+  | { readonly kind: 'style'; readonly known: number }
+  /** Where do the records begin? Walks back from a known call in growing steps until few records lie before. */
+  | { readonly kind: 'lower'; readonly at: number; readonly back: number; readonly few: number }
+  /** Are there calls in a second where there cannot be any? Then the server does not filter by `date_added`. */
+  | { readonly kind: 'past' | 'future' };
+
+/** A question without its numbers. */
+export type NewQuestion = Query;
+
+const latest = Date.UTC(9999, 11, 31);
+
+/** The range whose total answers a question. */
+export function rangeOf(question: NewQuestion, style: BoundStyle | null): { span: Span; style: BoundStyle } {
+  const known = style ?? 'half-open';
+  switch (question.kind) {
+    case 'style':
+      return { span: { from: question.known, to: question.known }, style: 'half-open' };
+    case 'lower':
+      return { span: { from: null, to: question.at }, style: known };
+    case 'past':
+      return { span: { from: earliest, to: earliest + finest }, style: known };
+    case 'future':
+      return { span: { from: latest, to: latest + finest }, style: known };
   }
 }
 
-/** Whether the server said that it does not take a filter as written. */
-export function isRefusal(error: unknown): boolean {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  return status === 400 || status === 422;
+/** The search for a lower end: `step` is a stretch known to hold calls, `few` the records that need no further step. */
+export function searchLower(known: number, step: number, few: number): NewQuestion {
+  return { kind: 'lower', at: known, back: Math.max(step, 3600 * finest), few };
 }
 
-/**
- * A lower end to reckon with for a span that is open below: walks back from a known call in growing steps until few
- * records lie before.
- */
-export async function findLower(
-  known: number,
-  step: number,
-  few: number,
-  ask: (to: number) => Promise<number | null>,
-): Promise<number> {
-  let lower = known;
-  for (let back = Math.max(step, 3600 * finest); lower > earliest; back *= 8) {
-    const before = await ask(lower);
-    if (before === null || before <= few) return lower;
-    lower = Math.max(earliest, lower - back);
-  }
-  return earliest;
+/** The next step of that search, or the lower end once it is found. */
+export function nextLower(
+  { at, back, few }: Extract<NewQuestion, { kind: 'lower' }>,
+  total: number | null,
+): NewQuestion | number {
+  if (total === null || total <= few) return at;
+  const next = Math.max(earliest, at - back);
+  return next > earliest ? { kind: 'lower', at: next, back: back * 8, few } : earliest;
 }

@@ -5,16 +5,16 @@ import { finest, type Span } from '../query/time-slice.ts';
  * slices keep true) and how wide a stretch held how many records when last looked at.
  */
 export interface Region {
-  span: Span;
+  readonly span: Span;
   /** The lower end to reckon from, also when the span itself is open below. */
-  lower: number;
+  readonly lower: number;
   /** The upper end to reckon with, also when the span itself is open above. */
   readonly upper: number;
-  remaining: number;
-  width: number;
-  held: number;
+  readonly remaining: number;
+  readonly width: number;
+  readonly held: number;
   /** Where the first slice is to end, when a sample has shown it. */
-  firstCut: number | null;
+  readonly firstCut: number | null;
 }
 
 /** A slice cut off the front of a region. */
@@ -24,8 +24,6 @@ export interface Cut {
   readonly width: number;
   /** The guess reaches far beyond what was seen: ask for the total with one row before asking for the records. */
   readonly probe: boolean;
-  /** Nothing of the region is left behind this slice. */
-  readonly isLast: boolean;
 }
 
 /** The facts a cut depends on. */
@@ -34,11 +32,11 @@ export interface CutLimits {
   readonly capacity: number;
   /** The part of it to aim at: a slice that overflows costs a request. */
   readonly aimAt: number;
-  /** Naive time before which records are at rest: no slice reaches across it. */
+  /** Records before this naive time are settled, later ones may still come: no slice reaches across it. */
   readonly sealedBefore: number;
 }
 
-// What is left of a region goes as one slice when it is no more than this part of capacity.
+// What is left of a region becomes one slice when it is no more than this part of capacity.
 const fullAt = 0.9;
 // How much a slice may grow beyond the last one in one step.
 const growth = 8;
@@ -56,34 +54,47 @@ export function regionOf(span: Span, total: number, lower: number, upper: number
   };
 }
 
-/** Cuts the next slice off the front of a region. */
-export function cut(region: Region, limits: CutLimits): Cut {
+/** Cuts the next slice off the front of a region. The rest is null when nothing is left. */
+export function cut<R extends Region>(region: R, limits: CutLimits): { slice: Cut; rest: R | null } {
   const aim = Math.max(1, limits.capacity * limits.aimAt);
-  const { span, lower: from, remaining } = region;
+  const { span, lower: from, remaining, firstCut } = region;
   const end = Math.max(region.upper, from + finest);
   const factor = Math.min(growth, aim / Math.max(region.held, Number.MIN_VALUE));
   const width = Math.max(finest, Math.floor((region.width * factor) / finest) * finest);
-  let to = remaining <= limits.capacity * fullAt ? end : Math.min(end, region.firstCut ?? from + width);
+  let to = remaining <= limits.capacity * fullAt ? end : Math.min(end, firstCut ?? from + width);
   if (from < limits.sealedBefore && to > limits.sealedBefore) to = limits.sealedBefore;
   const isLast = to >= end;
-  const probe = region.firstCut === null && to - from > 2 * region.width && remaining > aim;
-  const share = region.firstCut === to ? region.held : (region.held * (to - from)) / region.width;
+  const probe = firstCut === null && to - from > 2 * region.width && remaining > aim;
+  const share = firstCut === to ? region.held : (region.held * (to - from)) / region.width;
   const expected = Math.max(0, isLast ? remaining : Math.min(remaining, share));
-  region.firstCut = null;
-  region.span = { from: to, to: span.to };
-  region.lower = to;
-  region.remaining -= expected;
-  return { span: { from: span.from, to: isLast ? span.to : to }, expected, width: to - from, probe, isLast };
+  return {
+    slice: { span: { from: span.from, to: isLast ? span.to : to }, expected, width: to - from, probe },
+    rest: isLast
+      ? null
+      : {
+          ...region,
+          firstCut: null,
+          span: { from: to, to: span.to },
+          lower: to,
+          remaining: remaining - expected,
+        },
+  };
 }
 
 /**
  * Puts a slice's true total in place of what was expected, and takes its density for the next cut: together with half
  * of what was known before, so that chance evens out, but alone where the flow has changed.
  */
-export function learn(region: Region, read: { expected: number; total: number; width: number }): void {
+export function learn<R extends Region>(
+  region: R,
+  read: { expected: number; total: number; width: number },
+): R {
   const { expected, total, width } = read;
   const isSteady = total < 2 * expected && expected < 2 * total;
-  region.remaining += expected - total;
-  region.held = isSteady ? total + region.held / 2 : total;
-  region.width = isSteady ? width + region.width / 2 : width;
+  return {
+    ...region,
+    remaining: region.remaining + expected - total,
+    held: isSteady ? total + region.held / 2 : total,
+    width: isSteady ? width + region.width / 2 : width,
+  };
 }

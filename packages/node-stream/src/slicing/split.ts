@@ -1,5 +1,6 @@
+import { earliest, finest, type Span } from '../query/time-slice.ts';
+import type { PageView } from './page-view.ts';
 import { type Region, regionOf } from './region.ts';
-import { finest, type Span } from '../query/time-slice.ts';
 
 /** The times of a page that did not hold its whole slice. They show how the records lie, and in which order they come. */
 export interface Sample {
@@ -8,10 +9,13 @@ export interface Sample {
   readonly times: readonly number[];
 }
 
-/** Reads the times of a page in its order. */
-export function sampleOf(times: readonly number[]): Sample {
-  const steps = times.slice(1).map((time, i) => time - (times[i] as number));
+/** Reads the times of a page. */
+export function sampleOf(page: PageView): Sample {
+  const times = Array.from({ length: page.count }, (_, i) => page.timeOf(i)).filter(
+    (time) => time >= earliest,
+  );
   const sorted = [...times].sort((a, b) => a - b);
+  const steps = times.slice(1).map((time, i) => time - (times[i] as number));
   if (times.length < 2 || sorted[0] === sorted.at(-1)) return { order: 'mixed', times: sorted };
   if (steps.every((step) => step >= 0)) return { order: 'ascending', times: sorted };
   return { order: steps.every((step) => step <= 0) ? 'descending' : 'mixed', times: sorted };
@@ -51,7 +55,24 @@ export function regionsOf(
   return [{ ...whole, firstCut: at, width: Math.max(finest, at - Math.max(lower, first)), held }];
 }
 
-/** Cuts a span at given times: around a second that fills a page by itself. */
+/**
+ * Cuts a slice in two whose pages never agree, so that each half has fewer pages or none to disagree with. Null when there is
+ * no second to cut at.
+ */
+export function halve(
+  span: Span,
+  facts: { total: number; lower: number; upper: number },
+  { times }: Sample,
+): Region[] | null {
+  const { total, lower, upper } = facts;
+  const median = times[times.length >> 1] ?? lower;
+  const middle = lower + Math.floor((upper - lower) / 2 / finest) * finest;
+  const at = [median, median + finest, middle].find((time) => time > lower && time < upper);
+  if (at === undefined) return null;
+  return splitAt(span, [at], total, lower, upper);
+}
+
+/** Cuts a span at given times, those that lie inside it. */
 function splitAt(span: Span, cuts: readonly number[], total: number, lower: number, upper: number): Region[] {
   const inside = cuts.filter((at) => (span.from === null ? at >= lower : at > lower) && at < upper);
   const ends = [span.from, ...inside, span.to];

@@ -1,91 +1,131 @@
-import { type CutLimits, cut } from './region.ts';
-import type { SliceRead } from './judge.ts';
-import type { Lookahead, Node, PageNode, RegionNode } from './lookahead.ts';
+import type { Span } from '../query/time-slice.ts';
+import type { BoundStyle } from '../query/window-query.ts';
+import type { PageView } from './page-view.ts';
+import type { Region } from './region.ts';
+import { nothingSeen, type Seen } from './seen.ts';
 
-/** What the list needs from the walk that owns it. */
-export interface ListOwner {
-  readonly lookahead: Lookahead;
-  limits(): CutLimits;
-  fetch(slice: SliceRead, index: number, probe: boolean): PageNode;
-  slice(node: RegionNode, made: ReturnType<typeof cut>): SliceRead;
+/** Why a request brought no page. */
+export type Failure =
+  /** The server does not take the filter as written. */
+  | 'refused'
+  /** The page does not fit its place in the list, however often the client asked. */
+  | 'misplaced'
+  /** Anything else: the read ends with this error. */
+  | 'failed';
+
+/** A page that was asked for. `result` is null while it is on its way. */
+export interface PageWork {
+  /** The number of its request. */
+  readonly id: number;
+  readonly index: number;
+  readonly rows: number;
+  /** How the upper end of its slice was written. */
+  readonly style: BoundStyle;
+  readonly result: PageView | Failure | null;
 }
 
-/** The work that lies ahead, in the order in which it is delivered. */
-export class WorkList {
-  readonly #owner: ListOwner;
-  #nodes: Node[] = [];
+/** One walk over the pages of a slice. */
+export interface Pass {
+  readonly rows: number;
+  readonly total: number | null;
+  /** Records of the pages taken so far. */
+  readonly count: number;
+  /** Checksum of the sids of these records, in order. */
+  readonly sidChecksum: number;
+  /** The same records by sid. A pass that is done with its first page needs none. */
+  readonly seen: Seen;
+}
 
-  constructor(owner: ListOwner) {
-    this.#owner = owner;
-  }
+/** Where an earlier run stopped inside a slice: how many of its records it handed out, and the checksum of their sids. */
+export interface ResumePoint {
+  readonly taken: number;
+  readonly sidChecksum: number;
+}
 
-  get isEmpty(): boolean {
-    return this.#nodes.length === 0;
-  }
+/** A slice that is being read. */
+export interface SliceWork {
+  readonly kind: 'slice';
+  readonly id: number;
+  readonly span: Span;
+  /** Its records are settled: none is expected to come or go. */
+  readonly isSealed: boolean;
+  /** The region it was cut from, and what was expected of it. */
+  readonly origin: { readonly region: number; readonly expected: number; readonly width: number } | null;
+  /** How often it was cut in two because its pages did not agree, in all. */
+  readonly halvings: number;
+  /** Passes over it, the running one included. */
+  readonly passes: number;
+  readonly pass: Pass;
+  /** What went out in passes that failed. */
+  readonly sent: readonly Seen[];
+  readonly resume: ResumePoint | null;
+  /** Ask for its total with one row first. */
+  readonly probe: boolean;
+  /** Its total was counted in already. */
+  readonly isCounted: boolean;
+  /** A lower end to reckon with that the server was asked for, while the slice is open below. */
+  readonly lower: number | null;
+  /** Pages asked for and not yet taken, in order, and the index of the one to ask for next. */
+  readonly pages: readonly PageWork[];
+  readonly next: number;
+  /**
+   * What its first page showed: `asked` before it is here, `unclear` while a question to the server is open, `readable`,
+   * `foreign` when it holds records from outside the slice, `stuck` when a question failed.
+   */
+  readonly status: 'asked' | 'unclear' | 'readable' | 'foreign' | { readonly stuck: number };
+}
 
-  /** The first piece; a page once the list was filled. */
-  get head(): Node | undefined {
-    return this.#nodes[0];
-  }
+/** A stretch not yet cut into slices. */
+export interface RegionWork extends Region {
+  readonly kind: 'region';
+  readonly id: number;
+  readonly halvings: number;
+  readonly sent: readonly Seen[];
+}
 
-  /** Tells the lookahead that the consumer asks for the first piece. */
-  meet(): void {
-    this.#owner.lookahead.met(this.#nodes);
-  }
+/** A piece of the work that lies ahead. */
+export type Work = SliceWork | RegionWork;
 
-  append(node: Node): void {
-    this.#nodes.push(node);
-  }
+/** What all passes begin with. */
+export function newPass(rows: number): Pass {
+  return { rows, total: null, count: 0, sidChecksum: 0, seen: nothingSeen() };
+}
 
-  /** Puts others, or nothing, in the place of a page that is no more needed. */
-  replace(node: PageNode, ...nodes: Node[]): void {
-    const at = this.#nodes.indexOf(node);
-    if (at >= 0) this.#nodes.splice(at, 1, ...nodes);
-  }
+/** A slice of which nothing was asked yet. */
+export function newSlice(
+  facts: Pick<SliceWork, 'id' | 'span' | 'isSealed'> & Partial<SliceWork>,
+  rows: number,
+): SliceWork {
+  return {
+    kind: 'slice',
+    origin: null,
+    halvings: 0,
+    passes: 1,
+    pass: newPass(rows),
+    sent: [],
+    resume: null,
+    probe: false,
+    isCounted: false,
+    lower: null,
+    pages: [],
+    next: 0,
+    status: 'asked',
+    ...facts,
+  };
+}
 
-  prepend(node: Node): void {
-    this.#nodes.unshift(node);
-  }
+/** Whether there is a page of the slice to ask for now. */
+export function hasNextPage({ pass, pages, next }: SliceWork): boolean {
+  if (next === 0) return true;
+  // How many rows the server gives, and how many records there are, is known when the first page was taken.
+  if (pages.length === next) return false;
+  return pass.total === null ? pages.length === 0 : next * pass.rows < pass.total;
+}
 
-  /** Takes out what is left of a slice. */
-  drop(slice: SliceRead): void {
-    this.#nodes = this.#nodes.filter((node) => node.kind === 'region' || node.slice !== slice);
-  }
-
-  clear(): void {
-    this.#nodes = [];
-  }
-
-  /** Asks for pages in order while there is room. The first piece may always go; open ends wait until they are first. */
-  fill(): void {
-    for (;;) {
-      const at = this.#nodes.findIndex((node) => node.kind !== 'page');
-      const node = this.#nodes[at];
-      if (node === undefined || node.kind === 'page') return;
-      if (at > 0 && !(this.#mayRunAhead(node) && this.#owner.lookahead.hasRoom(this.#nodes))) return;
-      this.#start(node, at);
-    }
-  }
-
-  #mayRunAhead(node: Exclude<Node, PageNode>): boolean {
-    if (node.kind === 'region') return node.region.lower < this.#owner.limits().sealedBefore;
-    return node.slice.sealed && (node.next === 0 || node.slice.pass.total !== null);
-  }
-
-  #start(node: Exclude<Node, PageNode>, at: number): void {
-    if (node.kind === 'region') {
-      const made = cut(node.region, this.#owner.limits());
-      const page = this.#owner.fetch(this.#owner.slice(node, made), 0, made.probe);
-      this.#nodes.splice(at, made.isLast ? 1 : 0, page);
-      return;
-    }
-    const { slice, next } = node;
-    const { total, rows } = slice.pass;
-    if (next > 0 && total !== null && next * rows >= total) {
-      this.#nodes.splice(at, 1);
-      return;
-    }
-    this.#nodes.splice(at, next === 0 ? 1 : 0, this.#owner.fetch(slice, next, false));
-    node.next += 1;
-  }
+/** Whether the first and last record of a page lie inside its slice. */
+export function isInside({ from, to }: Span, page: PageView): boolean {
+  const ends = page.count > 0 ? [0, page.count - 1] : [];
+  return ends
+    .map(page.timeOf)
+    .every((time) => !(time < (from ?? time)) && !(time >= (to ?? Number.POSITIVE_INFINITY)));
 }

@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { ndjsonOf } from './ndjson.ts';
+import type { Batch, PageClient } from '../slicing/run.ts';
 import type { StreamOptions } from './options.ts';
-import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
-import type { Batch } from '../slicing/run.ts';
+import { ndjsonOf } from './stream-page.ts';
 
 /** Options of `createCallByteStream`: nothing is parsed, so no record can be dead. */
 export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
@@ -54,7 +53,7 @@ class LineStream extends SessionStream implements CallByteStream {
     this.#lines = null;
     this.#batch = null;
     let wantsMore = lines.length === 0 || this.push(lines);
-    if (this.#hasMarks && batch.isLast) wantsMore = this.push(this.markBehind(batch));
+    if (this.#hasMarks && batch.isLast) wantsMore = this.push(this.markAfter(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;

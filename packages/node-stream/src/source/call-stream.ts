@@ -3,16 +3,14 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
-import { sliceOf } from '../query/time-slice.ts';
-import { bury } from './dead-record.ts';
+import { timeSliceOf } from '../query/time-slice.ts';
+import type { Batch, PageClient } from '../slicing/run.ts';
 import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
-import type { StreamOptions } from './options.ts';
-import type { PageClient } from './page-client.ts';
+import type { DeadRecord, StreamOptions } from './options.ts';
 import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, type StreamPage } from './stream-page.ts';
-import type { Batch } from '../slicing/run.ts';
 
 /** Options of `createCallStream`. */
 export interface CallStreamOptions extends StreamOptions {
@@ -109,7 +107,7 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     if (this.#at < size) return false;
     this.#batch = null;
     batch.page.release?.();
-    if (this.#hasMark(batch)) wantsMore = this.push(this.markBehind(batch));
+    if (this.#hasMark(batch)) wantsMore = this.push(this.markAfter(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
@@ -140,9 +138,9 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     } catch (error) {
       const { onError = 'fail' } = this.#options;
       if (onError === 'fail') {
-        throw StreamError.from(error, { slice: sliceOf(batch.slice.span), page: batch.index });
+        throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
       }
-      bury(batch, index, error, onError);
+      if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
       this.session.skip(index, onError === 'skip');
       return null;
     }
@@ -159,6 +157,13 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
       `This stream is already read as ${this.#readAs}; create another one to read it as ${as}.`,
     );
   }
+}
+
+function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
+  const border = page.slices()[index];
+  // A copy: the page's memory is used again.
+  const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
+  return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
 /** Every record of a query, once, as an object-mode Readable. */

@@ -1,23 +1,26 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { describeSlice, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Trouble } from '../slicing/judge.ts';
-import { describeSlice, type Slice } from '../query/time-slice.ts';
+import type { PlanFailure } from '../slicing/state.ts';
 
 /** Where in a read something happened. */
 export interface StreamPlace {
-  readonly slice: Slice;
+  readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
   readonly page: number;
 }
 
-/** A read ended early. Carries the place and, once the stream has it, the checkpoint to go on from. */
+/** A read ended early. It names the place and, once the stream has it, carries the checkpoint to resume from. */
 export class StreamError extends Error {
   /** What went wrong; for a failed request, the code of the client's error. */
   readonly code: string;
+  /** Whether the same read may succeed later. */
   readonly isRetryable: boolean;
-  readonly slice: Slice;
+  readonly slice: TimeSlice;
+  /** Page within the slice, from 0. */
   readonly page: number;
   readonly hint?: string;
-  /** Everything before it was handed out; give it as `checkpoint` to go on. */
+  /** Covers everything that was handed out before; give it as `checkpoint` to resume. */
   checkpoint: Checkpoint | null = null;
 
   constructor(
@@ -50,26 +53,17 @@ export class StreamError extends Error {
       },
     );
   }
-
-  /** A slice was answered with records from outside of it. */
-  static rangeIgnored(slice: Slice): StreamError {
-    return new StreamError(
-      'range_ignored',
-      `${describeSlice(slice)} was answered with a call from outside of that range; expected only calls inside. ` +
-        'Read with window: false if this server does not filter by date_added.',
-      { slice, page: 0 },
-    );
-  }
 }
 
-/** A slice could not be read as a whole: its pages did not agree in any try. */
+/** A slice could not be read completely: its pages did not agree in any try. */
 export class IncompleteError extends StreamError {
-  /** Records the slice has by its total, null when the server gave none, and distinct records the last try met. */
+  /** Records the slice has by its total; null when the server gave none. */
   readonly expected: number | null;
+  /** Distinct records that the last try met. */
   readonly got: number;
 
   constructor(facts: {
-    slice: Slice;
+    slice: TimeSlice;
     expected: number | null;
     got: number;
     trouble: Trouble | 'no_total';
@@ -78,7 +72,7 @@ export class IncompleteError extends StreamError {
     const { slice, expected, got, trouble, tries } = facts;
     super(
       'incomplete',
-      `${describeSlice(slice)} could not be read as a whole in ${tries} ${tries === 1 ? 'try' : 'tries'}: ` +
+      `${describeSlice(slice)} could not be read completely in ${tries} ${tries === 1 ? 'try' : 'tries'}: ` +
         `expected ${expected ?? 'a total'}, got ${got} in the last (${reasons[trouble]}).`,
       { slice, page: 0, isRetryable: trouble !== 'no_total' },
     );
@@ -89,11 +83,29 @@ export class IncompleteError extends StreamError {
 }
 
 const reasons: Readonly<Record<Trouble | 'no_total', string>> = {
-  wrong_page: 'a page was not the one asked for',
-  moved_total: 'the total moved between pages',
+  wrong_page: 'a page was not the one requested',
+  moved_total: 'the total changed between pages',
   short_page: 'a page held fewer records than its place in the total says',
   long_page: 'a page held more records than its place in the total says',
   repeated_sid: 'a sid came twice',
   changed_since_checkpoint: 'the slice changed since the checkpoint',
-  no_total: 'the server gave no total, so nothing proves that this is all',
+  no_total: 'the server gave no total, so nothing proves that these are all',
 };
+
+/** The error for a failure of the planning. `cause` is the error of the request that failed. */
+export function errorOf(failure: PlanFailure, cause: unknown): unknown {
+  const slice = timeSliceOf(failure.span);
+  switch (failure.kind) {
+    case 'request':
+      return StreamError.from(cause, { slice, page: failure.index });
+    case 'incomplete':
+      return new IncompleteError({ ...failure, slice });
+    case 'ranges_ignored':
+      return new StreamError(
+        'range_ignored',
+        `The server returned calls from outside the requested range, ${describeSlice(slice)}: it does not filter by ` +
+          'date_added. Read with window: false, which requests the query as one list.',
+        { slice, page: 0 },
+      );
+  }
+}

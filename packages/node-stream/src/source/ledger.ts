@@ -1,48 +1,50 @@
-import { type Checkpoint, intervalOf, spanOf } from '../checkpoint/checkpoint.ts';
-import { addSpan } from '../checkpoint/intervals.ts';
-import { markOf } from '../slicing/judge.ts';
-import type { Batch } from '../slicing/run.ts';
+import { type Checkpoint, withDone } from '../checkpoint/checkpoint.ts';
+import { timeSliceOf } from '../query/time-slice.ts';
+import { addSid } from '../slicing/judge.ts';
+import type { PlannedBatch } from '../slicing/state.ts';
 
 /** What a stream counts: a batch counted by records can be taken in part. */
 type Unit = 'record' | 'byte' | 'batch';
 
+interface Entry {
+  batch: PlannedBatch;
+  size: number;
+  end: number;
+  readonly unit: Unit;
+  /** Places in the page of records that were left out because they could not be read. */
+  readonly skipped: number[];
+}
+
 /**
  * Keeps what the consumer has taken. Batches are entered as they are handed to the stream, and counted as they leave
- * it, so that a checkpoint never covers a record that still lies in a buffer.
+ * it, so that a checkpoint never covers a record that is still in a buffer.
  */
 export class Ledger {
-  readonly #query: string;
-  readonly #waiting: { batch: Batch; size: number; end: number; unit: Unit }[] = [];
+  readonly #waiting: Entry[] = [];
   #entered = 0;
   #taken = 0;
-  #done: Checkpoint['done'];
-  #place: Checkpoint['place'];
-  #total: number;
-  #delivered: number;
+  #covered: Checkpoint;
 
   constructor(query: string, from: Checkpoint | null) {
-    this.#query = query;
-    this.#done = from?.done ?? [];
-    this.#place = from?.place ?? null;
-    this.#total = from?.total ?? 0;
-    this.#delivered = from?.delivered ?? 0;
+    this.#covered = from ?? { version: 1, query, done: [], place: null, total: 0, delivered: 0 };
   }
 
   /** A batch is on its way to the consumer; `size` is its length in what the stream counts. */
-  enter(batch: Batch, size: number, unit: Unit): void {
+  enter(batch: PlannedBatch, size: number, unit: Unit): void {
     this.#entered += size;
-    this.#waiting.push({ batch, size, end: this.#entered, unit });
+    this.#waiting.push({ batch, size, end: this.#entered, unit, skipped: [] });
   }
 
-  /** A record of the batch entered last does not go out after all; `index` is its place in the page. */
-  skip(index: number): void {
+  /** A record of the batch entered last does not go out after all. `index` is its place in the page. */
+  skip(index: number, isLost: boolean): void {
     const last = this.#waiting.at(-1);
     if (last === undefined) {
-      this.#delivered -= 1;
+      this.#covered = added(this.#covered, -1, isLost ? 1 : 0);
       return;
     }
     const keep = (last.batch.keep ?? last.batch.sids.map((_, i) => i)).filter((i) => i !== index);
     last.batch = { ...last.batch, keep };
+    if (isLost) last.skipped.push(index);
     if (last.unit !== 'record') return;
     last.size -= 1;
     last.end -= 1;
@@ -58,49 +60,58 @@ export class Ledger {
       head = this.#waiting[0]
     ) {
       this.#waiting.shift();
-      this.#close(head.batch);
+      this.#covered = covering(this.#covered, head);
     }
   }
 
-  /** The place as of the last `settle`. */
+  /** What was taken as of the last `settle`. */
   checkpoint(): Checkpoint {
     const head = this.#waiting[0];
-    const isInside = head?.unit === 'record' && this.#taken > head.end - head.size;
-    const inPage = isInside ? Math.min(this.#taken - (head.end - head.size), sizeOf(head.batch)) : 0;
-    const place = isInside ? placeIn(head.batch, inPage) : null;
-    return {
-      version: 1,
-      query: this.#query,
-      done: this.#done,
-      place: place ?? this.#place,
-      total: this.#total,
-      delivered: this.#delivered + inPage,
-    };
-  }
-
-  #close(batch: Batch): void {
-    this.#delivered += sizeOf(batch);
-    if (!batch.isLast) {
-      this.#place = placeIn(batch, sizeOf(batch)) ?? this.#place;
-      return;
-    }
-    this.#done = addSpan(this.#done.map(spanOf), batch.slice.span).map(intervalOf);
-    this.#place = null;
-    this.#total += batch.slice.pass.count;
+    const begun = head === undefined ? 0 : this.#taken - (head.end - head.size);
+    if (head?.unit !== 'record' || begun <= 0) return this.#covered;
+    const taken = Math.min(begun, sizeOf(head.batch));
+    const end = endOf(head.batch, taken);
+    const covered = added(this.#covered, taken, head.skipped.filter((i) => i < end).length);
+    return { ...covered, place: placeIn(head.batch, taken) ?? covered.place };
   }
 }
 
 /** Records of a batch that go out. */
-export function sizeOf({ keep, sids }: Batch): number {
+export function sizeOf({ keep, sids }: PlannedBatch): number {
   return keep === null ? sids.length : keep.length;
 }
 
+function covering(before: Checkpoint, { batch, skipped }: Entry): Checkpoint {
+  const after = added(before, sizeOf(batch), skipped.length);
+  if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch)) ?? after.place };
+  return {
+    ...after,
+    done: withDone(after, batch.span),
+    place: null,
+    total: after.total + batch.count,
+    ...(batch.total === null ? { unproven: true as const } : {}),
+  };
+}
+
+function added(checkpoint: Checkpoint, delivered: number, skipped: number): Checkpoint {
+  const sum = (checkpoint.skipped ?? 0) + skipped;
+  return { ...checkpoint, delivered: checkpoint.delivered + delivered, ...(sum > 0 ? { skipped: sum } : {}) };
+}
+
 // A second pass does not meet the records in the order they went out, so it leaves the place of the first as it is.
-function placeIn(batch: Batch, taken: number): Checkpoint['place'] {
-  const { slice, sids, keep, offset, mark } = batch;
-  if (slice.passes > 1) return null;
-  const isWhole = taken === sizeOf(batch);
-  const end = isWhole ? sids.length : keep === null ? taken : (keep[taken - 1] ?? -1) + 1;
-  const [from, to] = intervalOf(slice.span);
-  return { from, to, taken: offset + end, mark: sids.slice(0, end).reduce(markOf, mark) };
+function placeIn(batch: PlannedBatch, taken: number): Checkpoint['place'] {
+  const { span, passes, sids, offset, sidChecksum } = batch;
+  if (passes > 1) return null;
+  const end = endOf(batch, taken);
+  return {
+    ...timeSliceOf(span),
+    taken: offset + end,
+    sidChecksum: sids.slice(0, end).reduce(addSid, sidChecksum),
+  };
+}
+
+/** The place in the page after the records taken. */
+function endOf({ keep, sids }: PlannedBatch, taken: number): number {
+  if (keep === null) return taken;
+  return taken === keep.length ? sids.length : (keep[taken - 1] ?? -1) + 1;
 }

@@ -1,7 +1,7 @@
 import type { Duration } from '@call-attribution/core/time';
 import type { FilterLike } from '@call-attribution/query-dsl';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Slice } from '../query/time-slice.ts';
+import type { TimeSlice } from '../query/time-slice.ts';
 import type { BoundStyle } from '../query/window-query.ts';
 import type { Progress } from './progress.ts';
 
@@ -27,7 +27,7 @@ export interface DeadRecord {
   /** The record as it came. */
   readonly bytes: Uint8Array;
   readonly error: unknown;
-  readonly slice: Slice;
+  readonly slice: TimeSlice;
   /** Page within the slice, and record within the page. */
   readonly page: number;
   readonly index: number;

@@ -1,12 +1,11 @@
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
-import { sliceOf } from '../query/time-slice.ts';
+import { timeSliceOf } from '../query/time-slice.ts';
+import type { Batch, PageClient } from '../slicing/run.ts';
 import type { StreamOptions } from './options.ts';
-import type { PageClient } from './page-client.ts';
 import type { Verdict } from './progress.ts';
 import { Session } from './session.ts';
-import type { Batch } from '../slicing/run.ts';
 
 /** What the streams over one session have in common: verdict, checkpoint, failure after what was read, cancel. */
 export abstract class SessionStream extends Readable {
@@ -100,14 +99,14 @@ export abstract class SessionStream extends Readable {
   }
 
   /** What says in the stream itself that the slice of a last batch has passed. */
-  protected markBehind({ slice }: Batch): Mark {
-    const { from, to } = sliceOf(slice.span);
+  protected markAfter({ span }: Batch): Mark {
+    const { from, to } = timeSliceOf(span);
     return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
   }
 
   /** Tells that a slice is done. */
-  protected announce({ slice }: Batch): void {
-    this.emit('slice', { ...sliceOf(slice.span), records: slice.pass.count });
+  protected announce({ span, count }: Batch): void {
+    this.emit('slice', { ...timeSliceOf(span), records: count });
   }
 
   #settle(): void {

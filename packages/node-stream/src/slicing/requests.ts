@@ -1,0 +1,82 @@
+import { hasRoom } from './lookahead.ts';
+import { type NewQuestion, rangeOf } from './questions.ts';
+import { cut } from './region.ts';
+import { type Draft, isSealed, limitsOf, put, replace, takeId } from './state.ts';
+import { hasNextPage, newSlice, type PageWork, type RegionWork, type SliceWork, type Work } from './work.ts';
+
+/** Asks for pages in order while there is room. The first piece may always be asked for; open ends wait until they are first. */
+export function requestPages(draft: Draft): void {
+  for (;;) {
+    const at = draft.work.findIndex((piece) => piece.kind === 'region' || hasNextPage(piece));
+    const piece = draft.work[at];
+    if (piece === undefined) return;
+    const isFirst = at === 0 && (piece.kind === 'region' || piece.pages.length === 0);
+    if (!isFirst && !(mayRunAhead(draft, piece) && hasRoom(draft.lookahead, sizesOf(draft)))) return;
+    if (piece.kind === 'region') requestPage(draft, cutSlice(draft, piece));
+    else requestPage(draft, piece);
+  }
+}
+
+/** Sizes of the pages held or on their way, null for the latter. */
+export function sizesOf({ work }: Draft): (number | null)[] {
+  return work.flatMap((piece) => (piece.kind === 'slice' ? piece.pages.map(sizeOf) : []));
+}
+
+/** Puts a question to the server, unless one is open: the slice asks again when that is answered. */
+export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestion): void {
+  put(draft, { ...slice, status: 'unclear' });
+  if (draft.question !== null) return;
+  const id = takeId(draft);
+  draft.question = { ...question, id, slice: slice.id };
+  draft.outputs.push({ kind: 'request', id, ...rangeOf(question, draft.style), rows: 1, start: 0 });
+}
+
+/** Asks for the next page of a slice. */
+export function requestPage(draft: Draft, slice: SliceWork): void {
+  const { pages, next, probe, pass, span } = slice;
+  const page: PageWork = {
+    id: takeId(draft),
+    index: next,
+    rows: probe && next === 0 ? 1 : pass.rows,
+    style: draft.style ?? 'half-open',
+    result: null,
+  };
+  put(draft, { ...slice, pages: [...pages, page], next: next + 1 });
+  draft.outputs.push({ kind: 'request', id: page.id, span, style: page.style, rows: page.rows, start: next });
+}
+
+/** Forgets the pages of a slice, and begins with the first one again. */
+export function withoutPages(draft: Draft, slice: SliceWork): SliceWork {
+  for (const { id } of slice.pages) draft.outputs.push({ kind: 'forget', id });
+  return { ...slice, pages: [], next: 0, status: 'asked' };
+}
+
+function sizeOf({ result }: PageWork): number | null {
+  if (result === null) return null;
+  return typeof result === 'object' ? result.bytes : 0;
+}
+
+function mayRunAhead({ settings }: Draft, piece: Work): boolean {
+  if (piece.kind === 'region') return piece.lower < settings.sealedBefore;
+  return piece.isSealed && (piece.next === 0 || piece.pass.total !== null);
+}
+
+function cutSlice(draft: Draft, region: RegionWork): SliceWork {
+  const { slice, rest } = cut(region, limitsOf(draft));
+  const { span, expected, width, probe } = slice;
+  const { sent, halvings } = region;
+  const made = newSlice(
+    {
+      id: takeId(draft),
+      span,
+      isSealed: isSealed(draft.settings, span),
+      origin: { region: region.id, expected, width },
+      sent,
+      halvings,
+      probe,
+    },
+    draft.settings.rows,
+  );
+  replace(draft, region.id, made, ...(rest === null ? [] : [rest]));
+  return made;
+}

@@ -1,0 +1,183 @@
+import { earliest, finest, type Span } from '../query/time-slice.ts';
+import type { BoundStyle } from '../query/window-query.ts';
+import { type Capacity, capacityOf, recordsIn } from './capacity.ts';
+import type { Trouble } from './judge.ts';
+import { type Lookahead, type LookaheadLimits, lookaheadOf } from './lookahead.ts';
+import type { Question } from './questions.ts';
+import type { CutLimits } from './region.ts';
+import { newSlice, type ResumePoint, type SliceWork, type Work } from './work.ts';
+
+/** What a read is given; it stays the same throughout. */
+export interface PlanSettings {
+  /** Rows to ask for. */
+  readonly rows: number;
+  /** Pages a slice may have; 0 when the query is not cut at all. */
+  readonly slicePages: number;
+  /** Passes over one slice before it is given up. */
+  readonly tries: number;
+  /** Naive times: records before the first are settled, none is expected after the second. */
+  readonly sealedBefore: number;
+  readonly horizon: number;
+  readonly lookahead: LookaheadLimits;
+  /** The query's own ends in naive milliseconds, null when open, and whether one is written with `{` or `}`. */
+  readonly lower: number | null;
+  readonly upper: number | null;
+  readonly hasExclusiveBound: boolean;
+}
+
+/** All that is known of a read. A state is never changed: each event makes a new one. */
+export interface Plan {
+  readonly settings: PlanSettings;
+  /** What lies ahead, in the order in which it is handed out. */
+  readonly work: readonly Work[];
+  /** How upper ends are written; null until the server's way is known. */
+  readonly style: BoundStyle | null;
+  /** Whether the server filters by `date_added` at all; null until a page casts doubt on it. */
+  readonly obeysRanges: boolean | null;
+  /** Sids handed out with a slice that ends before their time: a later slice may bring them again. */
+  readonly strays: ReadonlySet<string>;
+  readonly capacity: Capacity;
+  readonly lookahead: Lookahead;
+  /** The question to the server that is open. One at a time. */
+  readonly question: Question | null;
+  /** The consumer waits for records. */
+  readonly isWanted: boolean;
+  readonly hasDelivered: boolean;
+  /** The next number for a request, a slice or a region. */
+  readonly nextId: number;
+}
+
+/** What the reader does. */
+export type Output =
+  /** Ask for a page; its result comes back as an event with this id. */
+  | {
+      readonly kind: 'request';
+      readonly id: number;
+      readonly span: Span;
+      readonly style: BoundStyle;
+      readonly rows: number;
+      readonly start: number;
+    }
+  /** The page of a request is no longer needed. */
+  | { readonly kind: 'forget'; readonly id: number }
+  | { readonly kind: 'batch'; readonly batch: PlannedBatch }
+  /** Everything was handed out. */
+  | { readonly kind: 'end' }
+  /** The read cannot go on. */
+  | { readonly kind: 'failure'; readonly failure: PlanFailure }
+  /** The total of a part of the query became known. */
+  | { readonly kind: 'total'; readonly total: number }
+  /** A slice is read once more from its start. */
+  | { readonly kind: 'reread'; readonly span: Span; readonly trouble: Trouble };
+
+/** Records of one page that go out, and where they lie. */
+export interface PlannedBatch {
+  /** The request that brought the page. */
+  readonly id: number;
+  readonly span: Span;
+  /** Page within the slice, and place in the slice of the page's first record. */
+  readonly index: number;
+  readonly offset: number;
+  /** Checksum of the sids of the slice before this page. */
+  readonly sidChecksum: number;
+  readonly sids: readonly string[];
+  /** Places in the page; null for all of them. */
+  readonly keep: readonly number[] | null;
+  /** Records met again and left out; records handed out again since they changed. */
+  readonly again: number;
+  readonly changed: number;
+  /** The slice is complete with this batch. */
+  readonly isLast: boolean;
+  /** Passes over the slice; its records so far; its total, null when the server gave none. */
+  readonly passes: number;
+  readonly count: number;
+  readonly total: number | null;
+}
+
+/** Why a read cannot go on. */
+export type PlanFailure =
+  | { readonly kind: 'request'; readonly id: number; readonly span: Span; readonly index: number }
+  | { readonly kind: 'ranges_ignored'; readonly span: Span }
+  | {
+      readonly kind: 'incomplete';
+      readonly span: Span;
+      readonly expected: number | null;
+      readonly got: number;
+      readonly trouble: Trouble;
+      readonly tries: number;
+    };
+
+/** A state while an event is worked in. */
+export type Draft = { -readonly [K in keyof Plan]: Plan[K] } & { readonly outputs: Output[] };
+
+/** The state of a read that has not begun. `resume` is where an earlier run stopped inside the first of the spans. */
+export function newPlan(
+  settings: PlanSettings,
+  spans: readonly Span[],
+  options: { resume?: ResumePoint | null; style?: BoundStyle | null } = {},
+): Plan {
+  const { rows, slicePages, lookahead } = settings;
+  return {
+    settings,
+    work: spans.map((span, id) =>
+      newSlice(
+        { id, span, isSealed: isSealed(settings, span), resume: id === 0 ? (options.resume ?? null) : null },
+        rows,
+      ),
+    ),
+    style: options.style ?? null,
+    obeysRanges: null,
+    strays: new Set(),
+    capacity: capacityOf(rows, Math.max(1, slicePages)),
+    lookahead: lookaheadOf(lookahead),
+    question: null,
+    isWanted: false,
+    hasDelivered: false,
+    nextId: spans.length,
+  };
+}
+
+/** Whether no record of a span is expected to come or go. */
+export function isSealed({ upper, sealedBefore }: PlanSettings, span: Span): boolean {
+  return (span.to ?? upper ?? Number.POSITIVE_INFINITY) <= sealedBefore;
+}
+
+/** The lower end of a slice, null when it is open below and nothing is known. */
+export function lowerOf({ settings }: Plan, { span, lower }: SliceWork): number | null {
+  return span.from ?? settings.lower ?? lower;
+}
+
+const year = 366 * 864e5;
+
+/** The upper end to reckon with. A query without one always leaves room after what is known. */
+export function upperOf({ settings }: Plan, { span }: SliceWork, lower: number): number {
+  return span.to ?? settings.upper ?? Math.max(settings.horizon, lower + year);
+}
+
+/** Whether a slice may be cut. */
+export function canSplit(plan: Plan, slice: SliceWork): boolean {
+  if (plan.settings.slicePages === 0) return false;
+  const lower = slice.span.from ?? plan.settings.lower ?? earliest;
+  return upperOf(plan, slice, lower) - lower > finest;
+}
+
+/** What cuts of regions depend on. */
+export function limitsOf({ capacity, settings }: Plan): CutLimits {
+  return { capacity: recordsIn(capacity), aimAt: capacity.aimAt, sealedBefore: settings.sealedBefore };
+}
+
+/** A new number. */
+export function takeId(draft: Draft): number {
+  return draft.nextId++;
+}
+
+/** Puts other work, or none, in the place of one piece. */
+export function replace(draft: Draft, id: number, ...others: readonly Work[]): void {
+  draft.work = draft.work.flatMap((piece) => (piece.id === id ? others : [piece]));
+}
+
+/** Puts a piece in the place of its older self. */
+export function put<W extends Work>(draft: Draft, piece: W): W {
+  replace(draft, piece.id, piece);
+  return piece;
+}
