@@ -41,7 +41,7 @@ export type {
   WaitEvent,
 } from './observe/channels.ts';
 export type { PageRange } from './page/content-range.ts';
-export { type Slice, splitRecords } from './page/split-records.ts';
+export { type ByteRange, splitRecords } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {
   type FieldGroup,

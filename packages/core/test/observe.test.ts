@@ -127,7 +127,7 @@ describe('what came with an answer', () => {
   test('a raw page gives its bytes, its borders and single records', async () => {
     const { server, client } = await serve();
     const page = await client.fetchPage({ rows: 3, start: 1 });
-    const [first] = page.slices();
+    const [first] = page.byteRanges();
     expect(page).toMatchObject({ count: 3, range: { first: 4, last: 6, total: 20 } });
     expect(JSON.parse(Buffer.from(page.bytes.subarray(first?.start, first?.end)).toString())).toEqual(
       server.calls[3],

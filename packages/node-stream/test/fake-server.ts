@@ -99,7 +99,7 @@ export function rawPage({ records, first, total }: FakePage): RawPage {
     count: records.length,
     range: { first: isEmpty ? 0 : first, last: isEmpty ? 0 : first + records.length - 1, total },
     meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: 0, start: 0 },
-    slices: () => borders,
+    byteRanges: () => borders,
     records: () => JSON.parse(bytes.toString()) as Call[],
     record: (i) => JSON.parse((parts[i] as Buffer).toString()) as Call,
   };

@@ -97,7 +97,7 @@ describe('one source', () => {
         borders.push({ start: text.length, end: text.length + part.length });
         text += `${part} , `;
       }
-      return { ...page, bytes: Buffer.from(`${text} ]`), slices: () => borders };
+      return { ...page, bytes: Buffer.from(`${text} ]`), byteRanges: () => borders };
     };
     const lines = Buffer.concat(await createCallByteStream(server, options).toArray())
       .toString()

@@ -1,3 +1,5 @@
+import { parseContentRange } from '@call-attribution/core/page';
+
 /** The keys to send. */
 export interface Credentials {
   readonly accessKey: string;
@@ -88,7 +90,8 @@ async function send(
 }
 
 function rangeOf(response: Response): { first: number; last: number; total: number } {
-  const match = /^(?:(\d+)-(\d+)|\*)\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
-  if (!match) throw new ApiError('The response does not have a readable Content-Range.');
-  return { first: Number(match[1] ?? 0), last: Number(match[2] ?? 0), total: Number(match[3]) };
+  const range = parseContentRange(response.headers.get('content-range'));
+  if (range === null || range.total === null)
+    throw new ApiError('The response does not have a readable Content-Range.');
+  return { ...range, total: range.total };
 }

@@ -1,6 +1,6 @@
 import type { Filter } from '@call-attribution/query-dsl';
 import type { PageRange } from '../page/content-range.ts';
-import type { Slice } from '../page/split-records.ts';
+import type { ByteRange } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { Version } from '../version.ts';
@@ -58,8 +58,8 @@ export interface RawPage {
   readonly meta: ResponseMeta;
   /** Number of records, counted in the bytes. */
   readonly count: number;
-  /** Borders of the records within `bytes`. */
-  slices(): readonly Slice[];
+  /** Where each record is within `bytes`. */
+  byteRanges(): readonly ByteRange[];
   /** Parses, checks and adapts all records. */
   records(): Call[];
   /** Parses, checks and adapts one record. */

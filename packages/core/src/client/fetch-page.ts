@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { ResponseError } from '../errors/calls-error.ts';
 import type { Answer } from '../http/transport.ts';
-import { toldCount } from '../page/content-range.ts';
-import { parseSlices } from '../page/parse-in-pieces.ts';
+import { countOf } from '../page/content-range.ts';
+import { parseRanges } from '../page/parse-in-pieces.ts';
 import { brokenUtf8, decodeText, notWhatWasAsked, startsWith } from '../page/read-json.ts';
-import { type Slice, splitRecords } from '../page/split-records.ts';
+import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { ListQuery, RawPage } from './client.ts';
 import type { Context } from './context.ts';
@@ -12,17 +12,17 @@ import { askPage, type PageReader, readQuery, refuseShifted } from './list-calls
 
 interface Split {
   readonly bytes: Uint8Array;
-  readonly slices: readonly Slice[];
+  readonly ranges: readonly ByteRange[];
 }
 
 const splitReader: PageReader<Split> = {
   read(answer, range) {
     refuseObject(answer);
     if (!isUtf8(answer.body)) throw brokenUtf8();
-    const slices = splitRecords(answer.body, toldCount(range));
-    return { content: { bytes: answer.body, slices }, count: slices.length };
+    const ranges = splitRecords(answer.body, countOf(range));
+    return { content: { bytes: answer.body, ranges }, count: ranges.length };
   },
-  empty: { bytes: Buffer.from('[]'), slices: [] },
+  empty: { bytes: Buffer.from('[]'), ranges: [] },
 };
 
 /** An object where an array belongs is an error in disguise; only then the body is parsed, to say which. */
@@ -41,7 +41,7 @@ function refuseObject(answer: Answer): void {
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
   const page = await askPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
-  const { bytes, slices } = page.content;
+  const { bytes, ranges } = page.content;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let isReleased = false;
   const use = () => {
@@ -49,19 +49,19 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     return buffer;
   };
   const record = (index: number): Call => {
-    const slice = slices[index];
-    if (!slice) throw new RangeError(`There is no record ${index} in a page of ${slices.length}.`);
+    const range = ranges[index];
+    if (!range) throw new RangeError(`There is no record ${index} in a page of ${ranges.length}.`);
     // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.
-    return context.adapt(parsed(use().toString('utf8', slice.start, slice.end)));
+    return context.adapt(parsed(use().toString('utf8', range.start, range.end)));
   };
   return {
     bytes,
     range: page.range,
     meta: page.meta,
     count: page.count,
-    slices: () => slices,
+    byteRanges: () => ranges,
     records: () =>
-      (parseSlices(use(), slices) ?? (parsed(decodeText(use())) as unknown[])).map(context.adapt),
+      (parseRanges(use(), ranges) ?? (parsed(decodeText(use())) as unknown[])).map(context.adapt),
     record,
     release() {
       // A second time the memory may be another page's already.

@@ -3,7 +3,7 @@ import { headerText } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { Answer } from '../http/transport.ts';
 import { channels, type PageEvent } from '../observe/channels.ts';
-import { type PageRange, parseContentRange, toldCount } from '../page/content-range.ts';
+import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageVerdict } from '../page/judge-page.ts';
 import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
@@ -114,7 +114,7 @@ function metaOf(
 export function recordReader(context: Context): PageReader<Call[]> {
   return {
     read(answer, range) {
-      const records = parseInPieces(answer.body, toldCount(range)) ?? expectArray(parseJson(answer), answer);
+      const records = parseInPieces(answer.body, countOf(range)) ?? expectArray(parseJson(answer), answer);
       const content = records.map(context.adapt);
       // Parsing has copied every text out of the body; its memory can take the next page.
       context.engine.reuse(answer.body);

@@ -1,18 +1,24 @@
-/** Which records a page holds, counted from 1. An empty page has first and last 0. `total` is null when it was not told. */
+/** Which records of a list a page holds. */
 export interface PageRange {
+  /** Number of the first record, counted from 1; 0 for an empty page. */
   readonly first: number;
+  /** Number of the last record; 0 for an empty page. */
   readonly last: number;
+  /** How many records the list has; null when the server does not say. */
   readonly total: number | null;
 }
 
 const shape = /^\s*(?:[a-z]+[ =])?\s*(?:(\d{1,9})\s*-\s*(\d{1,9})|\*)\s*\/\s*(\d{1,9}|\*)\s*$/i;
 
 /**
- * Reads `3-4/18` and its variants: a unit in front (`items 3-4/18`), an unknown total (a star after the slash), an empty
- * page (a star or `0-0` before it). Null when there is no header or it says something else.
- * Nine digits are enough for any list; a longer number is no position, but perhaps somebody's number.
+ * Reads the Content-Range header of a page: `3-4/18` and its variants with a unit in front (`items 3-4/18`), an unknown
+ * total (a star after the slash), or an empty page (a star or `0-0` before it). Null when there is no such header or it
+ * says something else. Nine digits are enough for any list; a longer number may be somebody's phone number.
+ *
+ * @example
+ * parseContentRange('3-4/18'); // { first: 3, last: 4, total: 18 }
  */
-export function parseContentRange(header: string | undefined): PageRange | null {
+export function parseContentRange(header: string | null | undefined): PageRange | null {
   const match = shape.exec(header ?? '');
   if (!match) return null;
   const [, from, to, size] = match;
@@ -23,8 +29,21 @@ export function parseContentRange(header: string | undefined): PageRange | null 
   return range;
 }
 
-/** How many records a range tells of; null without a range. */
-export function toldCount(range: PageRange | null): number | null {
+/**
+ * Writes the Content-Range header of a page.
+ *
+ * @param offset how many records come before the page.
+ * @param count how many records the page has.
+ * @example
+ * formatContentRange(2, 2, 18); // 3-4/18
+ * formatContentRange(0, 0, 18); // *\/18
+ */
+export function formatContentRange(offset: number, count: number, total: number): string {
+  return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
+}
+
+/** How many records the page has, according to its range; null without a range. */
+export function countOf(range: PageRange | null): number | null {
   if (range === null) return null;
   return range.first === 0 ? 0 : range.last - range.first + 1;
 }

@@ -1,5 +1,5 @@
 import { ResponseError } from '../errors/calls-error.ts';
-import { type PageRange, toldCount } from './content-range.ts';
+import { countOf, type PageRange } from './content-range.ts';
 
 /** What was asked of a page: its size and its number, counted from 0. */
 export interface PageAsked {
@@ -31,7 +31,7 @@ export function judgePage(asked: PageAsked, range: PageRange | null, count: numb
       },
     );
   if (range === null) return { clamped: false, shifted: false };
-  const told = toldCount(range);
+  const told = countOf(range);
   if (told !== count)
     throw new ResponseError(
       'range_mismatch',

@@ -1,5 +1,5 @@
 import { decodeText } from './read-json.ts';
-import { quickBorders, type Slice } from './split-records.ts';
+import { type ByteRange, quickBorders } from './split-records.ts';
 
 /** Smaller bodies are parsed in one go. */
 const smallBody = 131_072;
@@ -10,8 +10,8 @@ const pieceSize = 49_152;
 /** The records of a large page, where its borders are sure; undefined where the whole body has to decide. */
 export function parseInPieces(body: Buffer, told: number | null): unknown[] | undefined {
   if (told === null || body.length < smallBody) return undefined;
-  const slices = quickBorders(body, told);
-  return slices && parseSlices(body, slices);
+  const ranges = quickBorders(body, told);
+  return ranges && parseRanges(body, ranges);
 }
 
 /**
@@ -19,14 +19,14 @@ export function parseInPieces(body: Buffer, told: number | null): unknown[] | un
  * and one letter beyond ASCII makes the whole text of its piece slow to decode, but only that. Undefined when something
  * does not fit.
  */
-export function parseSlices(body: Buffer, slices: readonly Slice[]): unknown[] | undefined {
+export function parseRanges(body: Buffer, ranges: readonly ByteRange[]): unknown[] | undefined {
   const records: unknown[] = [];
   try {
-    for (let first = 0; first < slices.length; ) {
-      const start = slices[first]?.start ?? 0;
+    for (let first = 0; first < ranges.length; ) {
+      const start = ranges[first]?.start ?? 0;
       let next = first + 1;
-      while (next < slices.length && (slices[next]?.end ?? 0) - start <= pieceSize) next += 1;
-      const piece = JSON.parse(`[${decodeText(body.subarray(start, slices[next - 1]?.end))}]`) as unknown[];
+      while (next < ranges.length && (ranges[next]?.end ?? 0) - start <= pieceSize) next += 1;
+      const piece = JSON.parse(`[${decodeText(body.subarray(start, ranges[next - 1]?.end))}]`) as unknown[];
       if (piece.length !== next - first) return undefined;
       for (const record of piece) records.push(record);
       first = next;

@@ -1,8 +1,10 @@
 import { ResponseError } from '../errors/calls-error.ts';
 
-/** Where one record stands in the bytes of a page: from its `{` to just after its `}`. */
-export interface Slice {
+/** Where one record is in the bytes of a page. */
+export interface ByteRange {
+  /** Index of its `{`. */
   readonly start: number;
+  /** Index just after its `}`. */
   readonly end: number;
 }
 
@@ -13,7 +15,7 @@ const backslash = 0x5c;
  * Finds the records of a JSON array without parsing it. With `expected`, the number of records is proved against it.
  * Throws a `ResponseError` when the bytes are no array of objects, end too early, or hold another number.
  */
-export function splitRecords(bytes: Uint8Array, expected?: number | null): Slice[] {
+export function splitRecords(bytes: Uint8Array, expected?: number | null): ByteRange[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const inner = innerRange(buffer);
   if (inner === undefined) return proved([], expected);
@@ -21,11 +23,11 @@ export function splitRecords(bytes: Uint8Array, expected?: number | null): Slice
   return quick ?? proved(exactSplit(buffer, inner), expected);
 }
 
-function proved(slices: Slice[], expected: number | null | undefined): Slice[] {
-  if (expected == null || slices.length === expected) return slices;
+function proved(ranges: ByteRange[], expected: number | null | undefined): ByteRange[] {
+  if (expected == null || ranges.length === expected) return ranges;
   throw new ResponseError(
     'range_mismatch',
-    `Content-Range tells of ${expected} calls, the body has ${slices.length}.`,
+    `Content-Range tells of ${expected} calls, the body has ${ranges.length}.`,
     {
       isRetryable: true,
       hint: 'A proxy may have cut or cached the answer.',
@@ -34,7 +36,7 @@ function proved(slices: Slice[], expected: number | null | undefined): Slice[] {
 }
 
 /** From the first `{` to after the last `}`; undefined for an empty array. */
-function innerRange(buffer: Buffer): Slice | undefined {
+function innerRange(buffer: Buffer): ByteRange | undefined {
   // A byte order mark is no part of the text.
   let start = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
   let end = buffer.length;
@@ -64,19 +66,19 @@ function innerRange(buffer: Buffer): Slice | undefined {
  * Inside a text this cannot stand, for its quotes would be escaped there; among nested objects it can, where an array
  * holds them. With an array in sight, or when the number found is not the number told, the exact way decides.
  */
-function quickSplit(buffer: Buffer, { start, end }: Slice, expected: number): Slice[] | undefined {
+function quickSplit(buffer: Buffer, { start, end }: ByteRange, expected: number): ByteRange[] | undefined {
   const keyEnd = buffer[start + 1] === quote ? buffer.indexOf('":', start + 2) : -1;
   if (keyEnd < 0 || keyEnd - start > 64 || mayHoldArray(buffer, start, end)) return undefined;
   const border = Buffer.concat([Buffer.from('},'), buffer.subarray(start, keyEnd + 2)]);
-  const slices: Slice[] = [];
+  const ranges: ByteRange[] = [];
   let from = start;
   for (let at = buffer.indexOf(border, from); at >= 0; at = buffer.indexOf(border, from)) {
-    slices.push({ start: from, end: at + 1 });
-    if (slices.length >= expected) return undefined;
+    ranges.push({ start: from, end: at + 1 });
+    if (ranges.length >= expected) return undefined;
     from = at + 2;
   }
-  slices.push({ start: from, end });
-  return slices.length === expected ? slices : undefined;
+  ranges.push({ start: from, end });
+  return ranges.length === expected ? ranges : undefined;
 }
 
 /** An array within a record follows a colon, a comma or another array; in a text a bracket mostly follows something else. */
@@ -91,7 +93,7 @@ function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
 }
 
 /** The borders of the records where the quick way can prove them; undefined where it cannot. Never throws. */
-export function quickBorders(bytes: Buffer, expected: number): Slice[] | undefined {
+export function quickBorders(bytes: Buffer, expected: number): ByteRange[] | undefined {
   try {
     const inner = innerRange(bytes);
     return inner && quickSplit(bytes, inner, expected);
@@ -101,8 +103,8 @@ export function quickBorders(bytes: Buffer, expected: number): Slice[] | undefin
 }
 
 /** Walks through every byte: texts are skipped, braces counted. */
-function exactSplit(buffer: Buffer, { start, end }: Slice): Slice[] {
-  const slices: Slice[] = [];
+function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
+  const ranges: ByteRange[] = [];
   let depth = 0;
   let from = start;
   let comma = true;
@@ -121,14 +123,14 @@ function exactSplit(buffer: Buffer, { start, end }: Slice): Slice[] {
     } else if (byte === 0x7d || byte === 0x5d) {
       depth -= 1;
       if (depth < 0) throw broken('its brackets do not match');
-      if (depth === 0) slices.push({ start: from, end: i + 1 });
+      if (depth === 0) ranges.push({ start: from, end: i + 1 });
     } else if (depth === 0) {
       if (byte === 0x2c && !comma) comma = true;
       else if (!isBlank(byte)) throw broken('it holds something else than objects');
     }
   }
   if (depth !== 0 || comma) throw broken('it ends in the middle of a record');
-  return slices;
+  return ranges;
 }
 
 function skipText(buffer: Buffer, opening: number, end: number): number {

@@ -1,4 +1,5 @@
 import { matcher, safeParse } from '@call-attribution/query-dsl';
+import { formatContentRange } from '../page/content-range.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
@@ -57,10 +58,9 @@ function planList(
   // A shifted page still names the range that was requested.
   const from = Math.max(0, first + shift);
   const part = found.slice(from, from + rows).map((call) => fromCall(call, version));
-  const range = part.length > 0 ? `${first + 1}-${first + part.length}` : '*';
   return {
     status: 200,
-    headers: { ...json, 'content-range': `${range}/${found.length}` },
+    headers: { ...json, 'content-range': formatContentRange(first, part.length, found.length) },
     body: Buffer.from(JSON.stringify(part)),
   };
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { RawPage } from '@call-attribution/core';
+import { scanField } from '@call-attribution/core/page';
 import { parseNaive } from '@call-attribution/core/time';
 
 /** What the planning needs to know of a page. Everything is read from the bytes on demand; nothing else is kept. */
@@ -20,57 +21,21 @@ export interface PageView {
 /** The view of a page as it came from the client. */
 export function viewOf(page: RawPage): PageView {
   const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
-  const borders = page.slices();
+  const ranges = page.byteRanges();
   return {
     count: page.count,
     first: page.range?.first ?? null,
     total: page.range?.total ?? null,
     bytes: page.bytes.byteLength,
     sids: () =>
-      borders.map(
-        ({ start, end }) => fieldOf(bytes, sidKey, start, end, 'sid') ?? bytes.toString('utf8', start, end),
-      ),
+      ranges.map((range) => scanField(bytes, range, 'sid') ?? bytes.toString('utf8', range.start, range.end)),
     timeOf(index) {
-      const border = borders[index];
-      if (border === undefined) return Number.NaN;
-      return parseNaive(fieldOf(bytes, dateKey, border.start, border.end, 'date_added'));
+      const range = ranges[index];
+      return range === undefined ? Number.NaN : parseNaive(scanField(bytes, range, 'date_added'));
     },
     checksumOf(index) {
-      const border = borders[index];
-      return border === undefined ? 0 : crc32(bytes.subarray(border.start, border.end));
+      const range = ranges[index];
+      return range === undefined ? 0 : crc32(bytes.subarray(range.start, range.end));
     },
   };
-}
-
-const quote = 0x22;
-const backslash = 0x5c;
-const sidKey = Buffer.from('"sid":"');
-const dateKey = Buffer.from('"date_added":"');
-
-function fieldOf(bytes: Buffer, key: Buffer, start: number, end: number, name: string): string | undefined {
-  return textAt(bytes, key, start, end) ?? parsed(bytes, start, end, name);
-}
-
-// A quote inside a JSON string is escaped, so the name with its quotes after a brace or a comma is the key itself.
-function textAt(bytes: Buffer, key: Buffer, start: number, end: number): string | undefined {
-  const at = bytes.indexOf(key, start);
-  if (at < 0 || at >= end) return undefined;
-  if (bytes[at - 1] !== 0x7b && bytes[at - 1] !== 0x2c) return undefined;
-  const from = at + key.length;
-  const to = bytes.indexOf(quote, from);
-  if (to < 0 || to >= end) return undefined;
-  for (let i = from; i < to; i++) {
-    if (bytes[i] === backslash || (bytes[i] as number) > 0x7e) return undefined;
-  }
-  return bytes.toString('latin1', from, to);
-}
-
-function parsed(bytes: Buffer, start: number, end: number, name: string): string | undefined {
-  try {
-    const record: unknown = JSON.parse(bytes.toString('utf8', start, end));
-    const value = record !== null && typeof record === 'object' ? Reflect.get(record, name) : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -160,7 +160,7 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
 }
 
 function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
-  const border = page.slices()[index];
+  const border = page.byteRanges()[index];
   // A copy: the page's memory is used again.
   const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
   return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };

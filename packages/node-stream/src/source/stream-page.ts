@@ -62,7 +62,7 @@ const blank = 0x20;
  * the commas between its records may become line ends where they stand and nothing is copied.
  */
 export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
-  const borders = page.slices();
+  const borders = page.byteRanges();
   const [first, last] = [borders[0], borders.at(-1)];
   if (first === undefined || last === undefined) return Buffer.alloc(0);
   const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);

@@ -1,3 +1,4 @@
+import { formatContentRange } from '@call-attribution/core/page';
 import { safeParse } from '@call-attribution/query-dsl';
 import { type Selection, type Store, selectionOf } from '@call-attribution/store';
 import type { Exchange, Reply } from './exchange.ts';
@@ -5,11 +6,6 @@ import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
-
-/** `Content-Range` of a page: calls are counted from 1, and an empty page has `*` instead of numbers. */
-function contentRange(offset: number, count: number, total: number): string {
-  return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
-}
 
 /** GET …/user/bid-management */
 export async function listReply(
@@ -30,7 +26,7 @@ export async function listReply(
     status: 200,
     headers: {
       'content-type': 'application/json',
-      'content-range': contentRange(requested, page.count, page.total),
+      'content-range': formatContentRange(requested, page.count, page.total),
     },
     body: page.body,
   };
@@ -69,7 +65,7 @@ export async function countReply(store: Store, account: string, exchange: Exchan
   };
   return {
     status: 200,
-    headers: { 'content-type': 'application/json', 'content-range': `*/${total}` },
+    headers: { 'content-type': 'application/json', 'content-range': formatContentRange(0, 0, total) },
     body: JSON.stringify(shapes[exchange.changes.countAs ?? exchange.shape.countAs]),
   };
 }

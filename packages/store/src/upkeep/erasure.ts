@@ -1,3 +1,4 @@
+import { scanField } from '@call-attribution/core/page';
 import type { Driver } from '../database/driver.ts';
 import { callerMark, plainNumber } from '../rows/caller-mark.ts';
 import { fragmentText } from '../rows/documents.ts';
@@ -38,9 +39,8 @@ export async function eraseCaller(driver: Driver, account: string, caller: strin
   }
 }
 
-const callerField = /"ani":("(?:[^"\\]|\\.)*")/;
-
 function callerOf(common: unknown): string | null {
-  const found = callerField.exec(fragmentText(common));
-  return found?.[1] === undefined ? null : plainNumber(JSON.parse(found[1]) as string);
+  const bytes = Buffer.from(fragmentText(common));
+  const caller = scanField(bytes, { start: 0, end: bytes.length }, 'ani');
+  return caller === undefined ? null : plainNumber(caller);
 }
