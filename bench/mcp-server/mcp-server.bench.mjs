@@ -1,4 +1,4 @@
-// Tokens, start, throughput and memory of the MCP server beside its peers, all in one run, in turns.
+// Tokens, start, throughput and memory of the MCP server and its peers, all in one run, in turns.
 import { spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -61,7 +61,7 @@ const sandbox = await startSandboxProcess();
 }
 await sandbox.stop();
 
-console.log('\n## Start to the answer of initialize, median of 15 rounds in turns');
+console.log('\n## Start to the response to initialize, median of 15 rounds in turns');
 const starts = new Map([bare, own, ...peers].map((server) => [server, []]));
 for (let round = 0; round < 15; round += 1) {
   for (const [server, list] of starts) {
@@ -99,7 +99,7 @@ for (const server of [bare, own, ...peers]) {
 }
 
 console.log(
-  '\n## Stateless HTTP, calls per second of a call that asks nobody, 32 in flight, 5 rounds in turns',
+  '\n## Stateless HTTP, calls per second of a tool that does not read the API, 32 in flight, 5 rounds in turns',
 );
 async function startHttp(args) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });

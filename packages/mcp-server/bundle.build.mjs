@@ -1,4 +1,4 @@
-// Makes the bin one file, so that hosts that start it anew for each conversation wait for one read instead of hundreds.
+// Makes the bin one file, so that hosts that start it for each conversation wait for one read instead of hundreds.
 // What only a call to the API needs (the HTTP stack) stays parsed but not run until the first call.
 import { chmodSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -4,12 +4,9 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-// For machines that do much else at the same time.
-vi.setConfig({ testTimeout: 60_000 });
-
-// The program as it is published: one file, made by the same script that the build runs.
+// The program as it is published: one file, built by the same script that the build runs.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));
 const bin = join(folder, 'bin.mjs');
 
@@ -55,7 +52,7 @@ const call = (id: number, name: string, args: object = {}) =>
   line({ id, method: 'tools/call', params: { name, arguments: args } });
 
 describe('the program', () => {
-  it('serves without any key, names what is missing on stderr, and ends with its input', async () => {
+  it('serves without any key, says on stderr what is missing, and exits when its input ends', async () => {
     const { child, exit, out, err } = start([]);
     child.stdin.end(initialize + line({ id: 2, method: 'tools/list' }) + call(3, 'count_calls'));
     expect(await exit).toBe(0);
@@ -88,8 +85,8 @@ describe('the program', () => {
     await api.close();
   });
 
-  it('keeps stdout clean of what others write', async () => {
-    // A stray writer in the same process, once the server listens.
+  it('keeps stdout free of what other code prints', async () => {
+    // Other code in the same process prints as soon as the server listens.
     const noise =
       "setInterval(() => { if (process.stdin.listenerCount('data')) { console.log('noise'); process.stdout.write('more noise'); } }, 5).unref()";
     const { child, exit, out, err, until } = start([], {}, noise);
@@ -101,7 +98,7 @@ describe('the program', () => {
     expect(err()).toContain('noise');
   });
 
-  it('leaves with its host although the API holds a socket open', async () => {
+  it('exits with its host even while the API keeps a socket open', async () => {
     const sockets: { destroy(): void }[] = [];
     const silent = createTcpServer((socket) => sockets.push(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -130,17 +127,17 @@ describe('the program', () => {
     expect(await exit).toBe(0);
   });
 
-  it('serves a client’s session over HTTP', async () => {
+  it('keeps a session over HTTP', async () => {
     const { child, exit, err, until } = start(['--port', '0', '--sessions']);
     await until('Serving on', err);
     const url = /http:\S+\/mcp/.exec(err())?.[0] ?? '';
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: initialize,
     });
-    expect(answer.headers.get('mcp-session-id')).toMatch(/^[\w-]{36}$/);
-    await answer.text();
+    expect(response.headers.get('mcp-session-id')).toMatch(/^[\w-]{36}$/);
+    await response.text();
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
   });

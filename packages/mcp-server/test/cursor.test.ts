@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type CursorScope, readCursor, writeCursor } from '../src/results/cursor.ts';
 
 const scope: CursorScope = { tool: 'list_calls', version: 'v3', filter: 'talk_minutes:[1 TO *]' };
-const place = { rows: 25, start: 3, skip: 7, total: 1234 };
+const position = { rows: 25, start: 3, skip: 7, total: 1234 };
 
 describe('a cursor', () => {
-  it('gives back its place', () => {
+  it('returns the position it was made from', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -27,19 +27,19 @@ describe('a cursor', () => {
     ['filter', { filter: '' }],
     ['version', { version: 'v2' }],
     ['tool', { tool: 'list_sms_numbers' }],
-  ])('of another %s is refused', (_what, other) => {
-    const cursor = writeCursor({ ...scope, ...other }, place);
+  ])('is refused for another %s', (_what, other) => {
+    const cursor = writeCursor({ ...scope, ...other }, position);
     expect(() => readCursor(scope, cursor, undefined)).toThrow('does not belong to this call');
   });
 
-  it('refuses other rows than it was made with, and takes the same', () => {
-    const cursor = writeCursor(scope, place);
+  it('is refused with other rows than it was made with, and accepted with the same', () => {
+    const cursor = writeCursor(scope, position);
     expect(() => readCursor(scope, cursor, 50)).toThrow('rows=25');
-    expect(readCursor(scope, cursor, 25)).toEqual(place);
+    expect(readCursor(scope, cursor, 25)).toEqual(position);
   });
 
-  it('refuses any changed character', () => {
-    const cursor = writeCursor(scope, place);
+  it('is refused when any character was changed', () => {
+    const cursor = writeCursor(scope, position);
     for (let at = 0; at < cursor.length; at += 1) {
       const changed = `${cursor.slice(0, at)}${cursor[at] === '1' ? '2' : '1'}${cursor.slice(at + 1)}`;
       expect(() => readCursor(scope, changed, undefined)).toThrow('does not belong');

@@ -1,17 +1,14 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
 import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
 import { fakeClient } from './support/fake-client.ts';
 
-// For machines that do much else at the same time.
-vi.setConfig({ testTimeout: 60_000 });
-
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
 let hostile: Awaited<ReturnType<typeof startHostileServer>>;
 let client: Client;
-/** What every request meets, until it is taken back. */
+/** What the server does to every request while it is set. */
 let fault: Fault | undefined;
 
 beforeAll(async () => {
@@ -32,7 +29,7 @@ afterAll(async () => {
 
 const textOf = (result: ToolResult): string => result.content[0]?.text ?? '';
 
-/** What an agent can do nothing with: no text, structured content beside an error, a secret. */
+/** Checks what an agent needs: four lines of text, no structured content next to an error, no secret. */
 function expectUsable(result: ToolResult): void {
   expect(result.isError).toBe(true);
   expect(result.structuredContent).toBeUndefined();
@@ -40,7 +37,7 @@ function expectUsable(result: ToolResult): void {
   for (const secret of secrets) expect(textOf(result)).not.toContain(secret);
 }
 
-describe('a failure of the API', () => {
+describe('when the API fails', () => {
   it.each<[string, Fault, RegExp]>([
     ['401', faults.status(401), /HTTP 401[\s\S]*API keys[\s\S]*Retry: No/],
     ['403', faults.status(403), /HTTP 403[\s\S]*do not allow[\s\S]*Retry: No/],
@@ -52,18 +49,21 @@ describe('a failure of the API', () => {
     ['silence', faults.silence(), /Next: [\s\S]*Retry: Yes/],
     ['another page', faults.wrongPage(), /Next: [\s\S]*Retry: /],
     ['a redirect', faults.redirect('http://127.0.0.1:1/'), /Next: [\s\S]*Retry: No/],
-  ])('of kind %s says what, why, what next and whether to retry', async (_kind, always, text) => {
-    fault = always;
-    const result = await callTool(createServer(client), 'list_calls');
-    fault = undefined;
-    expectUsable(result);
-    expect(textOf(result)).toMatch(text);
-    expect(textOf(await callTool(createServer(client), 'count_calls')), 'the next call works').toContain(
-      '20 calls',
-    );
-  });
+  ])(
+    'a tool says what failed, why, what to do next and whether to retry: %s',
+    async (_kind, always, text) => {
+      fault = always;
+      const result = await callTool(createServer(client), 'list_calls');
+      fault = undefined;
+      expectUsable(result);
+      expect(textOf(result)).toMatch(text);
+      expect(textOf(await callTool(createServer(client), 'count_calls')), 'the next call works').toContain(
+        '20 calls',
+      );
+    },
+  );
 
-  it('with a wait says how long', async () => {
+  it('a tool says how long to wait before a retry', async () => {
     const impatient = createClient({
       baseUrl: hostile.url,
       auth: apiKeys(...secrets),
@@ -76,20 +76,20 @@ describe('a failure of the API', () => {
     await impatient.close();
   });
 
-  it('that passes by itself is not seen', async () => {
+  it('a tool hides a failure that goes away with a retry', async () => {
     hostile.next(faults.status(503), faults.reset());
     expect(textOf(await callTool(createServer(client), 'count_calls'))).toContain('20 calls');
   });
 
-  it('of a call that does not exist tells where to look', async () => {
+  it('get_call says how to find a call that does not exist', async () => {
     const result = await callTool(createServer(client), 'get_call', { sid: 'no such call' });
     expectUsable(result);
     expect(textOf(result)).toContain('Look the sid up with list_calls');
   });
 });
 
-describe('a call that takes too long', () => {
-  it('is given up, and its socket is closed', async () => {
+describe('a tool call that takes too long', () => {
+  it('is aborted, and its socket is closed', async () => {
     hostile.next(faults.silence());
     const patient = createClient({ baseUrl: hostile.url, auth: apiKeys(...secrets) });
     const seen = hostile.abortSeen();
@@ -116,7 +116,7 @@ describe('a server without credentials', () => {
     const api = readApiSettings({ CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' });
     expect(api.problems).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
     const server = createServer(() => clientFrom(api));
-    const listed = await server.definition.handlers['tools/list']?.(
+    const list = await server.definition.handlers['tools/list']?.(
       {},
       {
         signal: new AbortController().signal,
@@ -124,7 +124,7 @@ describe('a server without credentials', () => {
         clientCapabilities: {},
       },
     );
-    expect(listed?.tools).toHaveLength(6);
+    expect(list?.tools).toHaveLength(6);
     for (const name of ['list_calls', 'count_calls', 'summarize_calls', 'list_sms_numbers']) {
       const result = await callTool(server, name);
       expectUsable(result);
@@ -133,7 +133,7 @@ describe('a server without credentials', () => {
     expect((await callTool(server, 'check_filter', { q: 'inc_gce:1' })).isError).toBeUndefined();
   });
 
-  it('works once the client can be made', async () => {
+  it('works as soon as the client can be made', async () => {
     let ready = false;
     const server = createServer(() => {
       if (!ready) throw new Error('not yet');
@@ -156,7 +156,7 @@ describe('a server without credentials', () => {
       { CALLS_TIME_ZONE: 'Mars/Olympus' },
       'CALLS_TIME_ZONE: there is no time zone "Mars/Olympus"; use an IANA name',
     ],
-  ])('with %j says %s', (env, text) => {
+  ])('reports for %j: %s', (env, text) => {
     expect(readApiSettings(env).problems.join(' ')).toContain(text);
   });
 });

@@ -6,7 +6,7 @@ import { createPseudonymizer } from '../src/privacy/masks.ts';
 import { scrubText } from '../src/privacy/scrub.ts';
 import { fakeClient } from './support/fake-client.ts';
 
-// One made-up person, and every way in which their data may be written into other fields.
+// A made-up person, and every way in which their data may be written into other fields.
 const person: Partial<Call> = {
   ani: '5552013456',
   first_name: 'Wilhelmina',
@@ -48,11 +48,11 @@ const base = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unkn
 const options = { reveal: new Set<Reveal>(), pseudonymize: createPseudonymizer('a key') };
 const view = createView(fields, options);
 
-/** Fields that hold ids, times, numbers and listed values; text in them is only possible when a server is broken. */
+/** True for a field with free text. Others hold ids, times and numbers, and text only when a server is broken. */
 const isText = (type: string): boolean => type === 'string' || type === 'url';
 
 describe('personal data', () => {
-  it.each(fields.filter((spec) => spec.personal).map((spec) => spec.name))('in %s is masked', (name) => {
+  it.each(fields.filter((spec) => spec.personal).map((spec) => spec.name))('is masked in %s', (name) => {
     const call = { ...base, ...person } as Call;
     const spec = fields.filter((each) => each.name === name);
     const [shown] = view(call, spec, 1000);
@@ -60,7 +60,7 @@ describe('personal data', () => {
   });
 
   it.each(fields.filter((spec) => !spec.personal && spec.type !== 'null').map((spec) => spec.name))(
-    'written into %s is taken out',
+    'is masked when it was written into %s',
     (name) => {
       const spec = fields.filter((each) => each.name === name);
       for (const text of spellings) {
@@ -75,7 +75,7 @@ describe('personal data', () => {
   );
 
   it.each(fields.filter((spec) => spec.type === 'string' || spec.type === 'url').map((spec) => spec.name))(
-    'sent as a number in %s is masked or is an id',
+    'is masked in %s when it is sent as a number, unless the field is an id',
     (name) => {
       const spec = fields.filter((each) => each.name === name);
       const call = { ...base, ...person, ani: 5552013456, [name]: 5552013456 } as unknown as Call;
@@ -103,7 +103,7 @@ describe('personal data', () => {
     }
   });
 
-  it('that is revealed by class shows that class alone', () => {
+  it('is shown for a class that is revealed, and for that class only', () => {
     const call = { ...base, ...person } as Call;
     const shown = (reveal: Reveal, name: string): unknown =>
       createView(fields, { ...options, reveal: new Set([reveal]) })(
@@ -131,8 +131,8 @@ describe('personal data', () => {
   });
 });
 
-describe('pseudonyms', () => {
-  it('are the same for the same caller however the number is written, and under the same key only', () => {
+describe('a pseudonym', () => {
+  it('is the same for the same caller however the number is written, but only with the same key', () => {
     const ani = fields.filter((spec) => spec.name === 'ani');
     const of = (number: string, key = 'a key') =>
       createView(fields, { ...options, pseudonymize: createPseudonymizer(key) })(
@@ -145,7 +145,7 @@ describe('pseudonyms', () => {
     expect(of('5552013456')).not.toBe(of('5552013456', 'another key'));
   });
 
-  it('let repeat callers be counted', async () => {
+  it('lets an agent count repeat callers', async () => {
     const calls = ['5552010001', '5552010002', '5552010001'].map(
       (ani, i) =>
         ({ ...base, ani, sid: `S${i}`, date_added: '2026-11-01 10:00:00', talk_minutes: '1.0' }) as Call,
@@ -156,7 +156,7 @@ describe('pseudonyms', () => {
   });
 });
 
-describe('a name with marks on its letters', () => {
+describe('a name with accents', () => {
   const known = [
     { kind: 'name', value: 'Łukasz' },
     { kind: 'name', value: 'García-Núñez' },
@@ -165,12 +165,12 @@ describe('a name with marks on its letters', () => {
     'https://x.example/thanks/lukasz-garcia-nunez',
     'https://x.example/?u=Garcia%20Nunez',
     'Lukasz García Núñez',
-  ])('is also found without them: %s', (text) => {
+  ])('is also masked where it is written without them: %s', (text) => {
     expect(scrubText(text, known, () => 'MASKED')).not.toMatch(/lukasz|garc|n[uú][nñ]ez/i);
   });
 });
 
-describe('text that is nobody’s data', () => {
+describe('text without personal data', () => {
   const keep = (text: string) => scrubText(text, [{ kind: 'phone', value: '5552013456' }], () => 'MASKED');
   it.each([
     '2026-11-01 10:00:00',
@@ -181,7 +181,7 @@ describe('text that is nobody’s data', () => {
     '/services/plumbing-2024-10',
     'Chrome 120.0.6099.109 on Windows',
     'utm_campaign=*',
-  ])('stays as it is: %s', (text) => {
+  ])('is not changed: %s', (text) => {
     expect(keep(text)).toBe(text);
   });
 });

@@ -6,20 +6,22 @@ import { describe, expect, it } from 'vitest';
 import { createServer } from '../src/index.ts';
 import { RpcError } from '../src/protocol/messages.ts';
 import { fakeClient } from './support/fake-client.ts';
+import { request } from './support/handlers.ts';
 
 const calls = makeCalls(3);
 const server = createServer(fakeClient(calls));
-const context = { signal: new AbortController().signal, notify: () => undefined, clientCapabilities: {} };
-const ask = async (method: string, params: Record<string, unknown> = {}, of = server) =>
-  (await of.definition.handlers[method]?.(params, context)) as Record<string, unknown>;
 const read = async (uri: string, of = server) =>
   (
-    (await ask('resources/read', { uri }, of)).contents as { text: string; mimeType: string; uri: string }[]
+    (await request(of, 'resources/read', { uri })).contents as {
+      text: string;
+      mimeType: string;
+      uri: string;
+    }[]
   )[0];
 
-describe('resources', () => {
-  it('are listed, and each can be read', async () => {
-    const { resources } = (await ask('resources/list')) as unknown as {
+describe('resources: the server', () => {
+  it('lists three, and each can be read', async () => {
+    const { resources } = (await request(server, 'resources/list')) as unknown as {
       resources: { uri: string; mimeType: string }[];
     };
     expect(resources.map(({ uri }) => uri)).toEqual([
@@ -31,7 +33,7 @@ describe('resources', () => {
       expect(await read(uri)).toMatchObject({ uri, mimeType, text: /^# / });
   });
 
-  it('calls://fields has every field of the version, and says what is masked', async () => {
+  it('describes every field of the version in calls://fields, and says what is masked', async () => {
     const text = (await read('calls://fields'))?.text ?? '';
     for (const spec of fields)
       expect(text.includes(`\`${spec.name}\``)).toBe(spec.v3 !== null && spec.type !== 'null');
@@ -41,14 +43,14 @@ describe('resources', () => {
     expect((await read('calls://fields', revealed))?.text).toContain('- `ani`:');
   });
 
-  it('calls://filters shows examples that parse', async () => {
+  it('shows only examples that parse in calls://filters', async () => {
     const text = (await read('calls://filters'))?.text ?? '';
     const examples = [...text.matchAll(/: `([^`]+:\[[^`]+)`$/gm)].map((match) => match[1] ?? '');
     expect(examples).toHaveLength(2);
     for (const example of examples) expect(() => parse(example)).not.toThrow();
   });
 
-  it('calls://assumptions names points that the list of assumptions has', async () => {
+  it('names only points of docs/assumptions.md in calls://assumptions', async () => {
     const known = readFileSync(new URL('../../../docs/assumptions.md', import.meta.url), 'utf8');
     const ids = [...((await read('calls://assumptions'))?.text ?? '').matchAll(/^- (A\d\d) /gm)].map(
       (match) => match[1],
@@ -57,7 +59,7 @@ describe('resources', () => {
     for (const id of ids) expect(known).toContain(`| ${id} |`);
   });
 
-  it('calls://call/{sid} is the call as get_call shows it', async () => {
+  it('returns for calls://call/{sid} what get_call returns', async () => {
     const sid = calls[1]?.sid ?? '';
     const found = await read(`calls://call/${encodeURIComponent(sid)}`);
     expect(JSON.parse(found?.text ?? '')).toMatchObject({ call: { sid } });
@@ -70,14 +72,14 @@ describe('resources', () => {
     'calls://call/%E0%A4%A',
     'file:///etc/passwd',
     'calls://call/no-such-call',
-  ])('%s is not found', async (uri) => {
+  ])('does not find %s', async (uri) => {
     await expect(read(uri)).rejects.toMatchObject({ code: -32002, data: { uri } });
   });
 });
 
-describe('prompts', () => {
-  it('are three, and each can be got with its required arguments', async () => {
-    const { prompts } = (await ask('prompts/list')) as unknown as {
+describe('prompts: the server', () => {
+  it('lists three, and each can be read with its required arguments', async () => {
+    const { prompts } = (await request(server, 'prompts/list')) as unknown as {
       prompts: { name: string; arguments: { name: string; required: boolean }[] }[];
     };
     expect(prompts.map(({ name }) => name)).toEqual([
@@ -86,51 +88,54 @@ describe('prompts', () => {
       'compare_periods',
     ]);
     for (const prompt of prompts) {
-      const given = Object.fromEntries(
+      const args = Object.fromEntries(
         prompt.arguments.filter(({ required }) => required).map(({ name }) => [name, '2026-11-01']),
       );
-      const got = (await ask('prompts/get', { name: prompt.name, arguments: given })) as unknown as {
+      const read = (await request(server, 'prompts/get', {
+        name: prompt.name,
+        arguments: args,
+      })) as unknown as {
         messages: { role: string; content: { text: string } }[];
       };
-      expect(got.messages[0]?.content.text).not.toContain('undefined');
-      expect(got.messages[0]?.role).toBe('user');
+      expect(read.messages[0]?.content.text).not.toContain('undefined');
+      expect(read.messages[0]?.role).toBe('user');
     }
   });
 
-  it('say what is missing', async () => {
+  it('says which argument is missing', async () => {
     await expect(
-      ask('prompts/get', { name: 'attribution_audit', arguments: { from: '2026-11-01' } }),
+      request(server, 'prompts/get', { name: 'attribution_audit', arguments: { from: '2026-11-01' } }),
     ).rejects.toThrow('needs "to"');
-    await expect(ask('prompts/get', { name: 'audit' })).rejects.toThrow(RpcError);
+    await expect(request(server, 'prompts/get', { name: 'audit' })).rejects.toThrow(RpcError);
   });
 });
 
-describe('completion', () => {
+describe('completion: the server', () => {
   const complete = async (name: string, value: string) =>
-    (await ask('completion/complete', {
+    (await request(server, 'completion/complete', {
       ref: { type: 'ref/prompt', name: 'compare_periods' },
       argument: { name, value },
     })) as unknown as {
       completion: { values: string[]; total: number };
     };
 
-  it('offers fields and parts of the time, those that begin with the text first', async () => {
+  it('suggests fields and parts of the time, first those that start with what was typed', async () => {
     expect((await complete('group_by', 'da')).completion.values.slice(0, 2)).toEqual(['day', 'date_added']);
     expect((await complete('group_by', 'campaign')).completion.values).toContain('ppc_campaign');
     expect((await complete('from', '2026')).completion.values).toEqual([]);
   });
 
-  it('offers the values that a field is known to have', async () => {
+  it('suggests the known values of a field', async () => {
     expect((await complete('ppc_status', 'proc')).completion.values).toEqual(['Processed', 'Not Processed']);
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses an unknown prompt and a malformed request', async () => {
     await expect(
-      ask('completion/complete', {
+      request(server, 'completion/complete', {
         ref: { type: 'ref/prompt', name: 'x' },
         argument: { name: 'a', value: '' },
       }),
-    ).rejects.toThrow('no prompt');
-    await expect(ask('completion/complete', {})).rejects.toThrow('Invalid params');
+    ).rejects.toThrow('There is no prompt');
+    await expect(request(server, 'completion/complete', {})).rejects.toThrow('Invalid params');
   });
 });

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +10,7 @@ import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
 import { hosts, printConfig } from '../src/setup/print-config.ts';
 import { run } from '../src/setup/run.ts';
+import { readApiSettings } from '../src/setup/settings.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -26,7 +29,7 @@ async function execute(argv: readonly string[], env: Environment = {}) {
 }
 
 describe('the command line', () => {
-  it('has help and a version', async () => {
+  it('prints help and the version', async () => {
     expect(version).toBe(manifest.version);
     expect(await execute(['--version'])).toEqual({ code: 0, out: `${version}\n`, log: '' });
     const help = await execute(['-h']);
@@ -43,7 +46,7 @@ describe('the command line', () => {
     [['--resource', 'https://x.example'], 'must be used together'],
     [['--print-config', 'clade'], 'it knows claude'],
     [['serve'], 'Unexpected argument'],
-  ])('refuses %j in one line', async (argv, text) => {
+  ])('refuses %j: %s', async (argv, text) => {
     const { code, out, log } = await execute(argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(log).toContain(text);
@@ -60,7 +63,7 @@ describe('the command line', () => {
     other.close();
   });
 
-  it('reads lists of what to reveal', () => {
+  it('reads --reveal as a list', () => {
     expect(readCommandLine(['--reveal', 'caller,ip', '--reveal', 'NAME']).reveal).toEqual([
       'caller',
       'ip',
@@ -71,7 +74,7 @@ describe('the command line', () => {
 });
 
 describe('--print-config', () => {
-  it.each(hosts)('%s shows a configuration without any key of this machine', async (host) => {
+  it.each(hosts)('prints the configuration for %s without the keys of this machine', async (host) => {
     const { code, out } = await execute(['--print-config', host], {
       CALLS_ACCESS_KEY: 'real-key',
       CALLS_SECRET_KEY: 'real-secret',
@@ -85,7 +88,7 @@ describe('--print-config', () => {
 });
 
 describe('--check', () => {
-  it('tries the credentials and says what works', async () => {
+  it('tests the credentials and says what works', async () => {
     const server = await startHostileServer({ calls: makeCalls(12) });
     const env = {
       CALLS_BASE_URL: server.url,
@@ -100,7 +103,7 @@ describe('--check', () => {
     expect(good.out).toContain('ok     Listing SMS numbers works: 1 number');
     const older = { ...env, CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 'real-token' };
     const both = await execute(['--check'], older);
-    expect(both.out, 'the listing takes the keys where calls take the token').toContain(
+    expect(both.out, 'the SMS listing uses the keys where calls use the token').toContain(
       'Listing SMS numbers works',
     );
     server.next({ send: (_, response) => void response.writeHead(401).end() });
@@ -116,5 +119,42 @@ describe('--check', () => {
     expect(code).toBe(1);
     for (const name of ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY'])
       expect(out).toContain(`FAILED ${name} is missing`);
+  });
+});
+
+describe('the settings', () => {
+  it('can name a file for a credential', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-settings-'));
+    writeFileSync(join(folder, 'secret'), 'a-secret-key\n');
+    const env = {
+      CALLS_BASE_URL: 'http://127.0.0.1:1',
+      CALLS_ACCESS_KEY: 'an-access-key',
+      CALLS_SECRET_KEY_FILE: join(folder, 'secret'),
+    };
+    const { problems, settings } = readApiSettings(env);
+    rmSync(folder, { recursive: true });
+    expect(problems).toEqual([]);
+    expect(settings.secret('secretKey')?.value).toBe('a-secret-key');
+  });
+
+  it('never come from a file in the current folder, which the host chooses', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-settings-'));
+    writeFileSync(join(folder, 'calls.config.json'), '{"baseUrl":"https://evil.example"}');
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      const { settings } = readApiSettings({ HOME: folder });
+      expect(settings.baseUrl).toBeNull();
+    } finally {
+      process.chdir(before);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('are missing only once when the URL of the API is wrong', () => {
+    const env = { CALLS_BASE_URL: 'ftp://x', CALLS_BEARER_TOKEN: 'a-token', HOME: '/nowhere' };
+    expect(readApiSettings(env).problems).toEqual([
+      'CALLS_BASE_URL must be a URL that begins with https:// or http://.',
+    ]);
   });
 });

@@ -1,12 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { makeCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createServer, serveStdio } from '../src/index.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
-
-// For machines that do much else at the same time.
-vi.setConfig({ testTimeout: 60_000 });
 
 type Message = {
   id?: unknown;
@@ -52,26 +49,26 @@ function connect(options: FakeOptions = {}) {
     });
   const send = (message: unknown) =>
     input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
-  const ask = (message: { id: unknown }) => {
+  const request = (message: { id: unknown }) => {
     send(message);
     return until((each) => each.id === message.id && !each.method);
   };
-  return { input, lines, log, seen, until, send, ask, connection };
+  return { input, lines, log, seen, until, send, request, connection };
 }
 
 describe('over stdio', () => {
   it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
-    'a client of %s shakes hands, lists and calls',
+    'a client of %s initializes, lists tools and calls one',
     async (version) => {
-      const { ask, send, connection } = connect();
-      expect((await ask(initialize(version))).result).toMatchObject({
+      const { request, send, connection } = connect();
+      expect((await request(initialize(version))).result).toMatchObject({
         protocolVersion: version,
         serverInfo: { name: 'call-attribution' },
       });
       send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      const { result } = await ask({ jsonrpc: '2.0', id: 1, method: 'tools/list' } as never);
+      const { result } = await request({ jsonrpc: '2.0', id: 1, method: 'tools/list' } as never);
       expect(result?.tools).toHaveLength(6);
-      const call = await ask({
+      const call = await request({
         jsonrpc: '2.0',
         id: 'a',
         method: 'tools/call',
@@ -82,9 +79,9 @@ describe('over stdio', () => {
     },
   );
 
-  it('a client of 2026-07-28 needs no handshake, and every result says what it is', async () => {
-    const { ask, connection } = connect();
-    const discover = await ask({
+  it('a client of 2026-07-28 needs no handshake, and every result says its type', async () => {
+    const { request, connection } = connect();
+    const discover = await request({
       jsonrpc: '2.0',
       id: 1,
       method: 'server/discover',
@@ -97,25 +94,25 @@ describe('over stdio', () => {
       cacheScope: 'public',
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'call-attribution' } },
     });
-    const listed = await ask({
+    const list = await request({
       jsonrpc: '2.0',
       id: 2,
       method: 'tools/list',
       params: { _meta: meta },
     } as never);
-    expect(listed.result).toMatchObject({
+    expect(list.result).toMatchObject({
       resultType: 'complete',
       ttlMs: expect.any(Number),
       cacheScope: 'public',
     });
-    const read = await ask({
+    const read = await request({
       jsonrpc: '2.0',
       id: 3,
       method: 'resources/read',
       params: { _meta: meta, uri: 'calls://fields' },
     } as never);
     expect(read.result).toMatchObject({ cacheScope: 'private' });
-    const call = await ask({
+    const call = await request({
       jsonrpc: '2.0',
       id: 4,
       method: 'tools/call',
@@ -133,43 +130,43 @@ describe('over stdio', () => {
     ['resources/subscribe', -32601],
     ['no/such', -32601],
     ['constructor', -32601],
-  ])('a 2026-07-28 request for %s is error %i', async (method, code) => {
-    const { ask, connection } = connect();
-    expect((await ask({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta } } as never)).error?.code).toBe(
-      code,
-    );
+  ])('refuses the 2026-07-28 request %s with error %i', async (method, code) => {
+    const { request, connection } = connect();
+    expect(
+      (await request({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta } } as never)).error?.code,
+    ).toBe(code);
     connection.close();
   });
 
-  it('refuses an unknown version and names those it speaks', async () => {
-    const { ask, connection } = connect();
-    const asked = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
-    const { error } = await ask({
+  it('refuses an unknown version and names those it supports', async () => {
+    const { request, connection } = connect();
+    const unknown = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+    const { error } = await request({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/list',
-      params: { _meta: asked },
+      params: { _meta: unknown },
     } as never);
     expect(error).toMatchObject({ code: -32022, data: { supported: [revision], requested: '2099-01-01' } });
     connection.close();
   });
 
-  it('mixes both families on one connection', async () => {
-    const { ask, connection } = connect();
+  it('serves both families of revisions on one connection', async () => {
+    const { request, connection } = connect();
     const [old, modern] = await Promise.all([
-      ask({ jsonrpc: '2.0', id: 'old', method: 'ping' } as never),
-      ask({ jsonrpc: '2.0', id: 'new', method: 'tools/list', params: { _meta: meta } } as never),
+      request({ jsonrpc: '2.0', id: 'old', method: 'ping' } as never),
+      request({ jsonrpc: '2.0', id: 'new', method: 'tools/list', params: { _meta: meta } } as never),
     ]);
     expect(old.result).toEqual({});
     expect(modern.result?.tools).toHaveLength(6);
     connection.close();
   });
 
-  it.each(['2025', '2026'])('sends progress only when a token asks for it (%s)', async (family) => {
-    const { ask, seen, connection } = connect();
+  it.each(['2025', '2026'])('sends progress only with a progress token (%s)', async (family) => {
+    const { request, seen, connection } = connect();
     const base = family === '2026' ? meta : {};
     const call = (id: string, _meta: object) =>
-      ask({
+      request({
         jsonrpc: '2.0',
         id,
         method: 'tools/call',
@@ -186,7 +183,7 @@ describe('over stdio', () => {
     connection.close();
   });
 
-  it.each(['2025', '2026'])('stops a cancelled call and sends no answer for it (%s)', async (family) => {
+  it.each(['2025', '2026'])('aborts a cancelled call and sends no response to it (%s)', async (family) => {
     let aborted: () => void = () => undefined;
     const stopped = new Promise<void>((resolve) => {
       aborted = resolve;
@@ -195,7 +192,7 @@ describe('over stdio', () => {
     const running = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const { send, ask, seen, connection } = connect({
+    const { send, request, seen, connection } = connect({
       before: ({ signal }) =>
         new Promise((_, reject) => {
           begun();
@@ -210,12 +207,12 @@ describe('over stdio', () => {
     await running;
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
     await stopped;
-    await ask({ jsonrpc: '2.0', id: 'after', method: 'ping' } as never);
+    await request({ jsonrpc: '2.0', id: 'after', method: 'ping' } as never);
     expect(seen().some((message) => message.id === 'slow')).toBe(false);
     connection.close();
   });
 
-  it('answers what is under way after its input has ended, then closes', async () => {
+  it('finishes running calls after its input has ended, then closes', async () => {
     const { input, send, seen, connection } = connect({
       before: () => new Promise((resolve) => setTimeout(resolve, 20)),
     });
@@ -241,15 +238,15 @@ describe('over stdio', () => {
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
     ['{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600],
     ['42', -32600],
-  ])('answers %s with error %i and goes on', async (line, code) => {
-    const { send, until, ask, connection } = connect();
+  ])('responds to %s with error %i and keeps serving', async (line, code) => {
+    const { send, until, request, connection } = connect();
     send(line);
     expect((await until((message) => message.error !== undefined)).error?.code).toBe(code);
-    expect((await ask({ jsonrpc: '2.0', id: 'next', method: 'ping' } as never)).result).toEqual({});
+    expect((await request({ jsonrpc: '2.0', id: 'next', method: 'ping' } as never)).result).toEqual({});
     connection.close();
   });
 
-  it('takes characters and lines cut anywhere, and drops a line that is far too long', async () => {
+  it('reads characters and lines that were cut anywhere, and drops a line that is too long', async () => {
     const { input, log, until, connection } = connect();
     const bytes = Buffer.from(`{"jsonrpc":"2.0","id":"ü€😀","method":"ping"}\r\n`);
     for (const byte of bytes) input.write(Buffer.from([byte]));
@@ -261,8 +258,8 @@ describe('over stdio', () => {
     connection.close();
   });
 
-  it('writes one JSON-RPC message a line, whatever it is sent', async () => {
-    const { send, lines, ask, connection } = connect();
+  it('writes one JSON-RPC message per line, whatever it receives', async () => {
+    const { send, lines, request, connection } = connect();
     const method = fc.constantFrom(
       'tools/call',
       'tools/list',
@@ -283,9 +280,9 @@ describe('over stdio', () => {
         fc.jsonValue(),
       ),
     });
-    for (const each of fc.sample(fc.oneof(message, fc.jsonValue()), Number(process.env.CALLS_RUNS ?? 200)))
+    for (const each of fc.sample(fc.oneof(message, fc.jsonValue()), Number(process.env.CALLS_RUNS ?? 150)))
       send(each);
-    await ask({ jsonrpc: '2.0', id: 'the end', method: 'ping' } as never);
+    await request({ jsonrpc: '2.0', id: 'the end', method: 'ping' } as never);
     for (const line of lines) {
       expect(line.endsWith('\n') && !line.slice(0, -1).includes('\n')).toBe(true);
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });

@@ -24,8 +24,8 @@ const anyText = fc.oneof(
   }),
 );
 
-describe('text from visitors', () => {
-  it('is fenced where a click id should be', () => {
+describe('text from a visitor', () => {
+  it('is fenced even in the field of the click id', () => {
     const spec = fields.filter(({ name }) => name === 'ppc_gclid');
     const shown = (ppc_gclid: string) =>
       createView(fields, { reveal: new Set(), pseudonymize: (kind) => kind })(
@@ -45,15 +45,15 @@ describe('text from visitors', () => {
     ['soft hyphen', 'ig\u00ADnore'],
     ['byte order mark', '\uFEFFignore'],
     ['filler', 'ig\u3164nore\u115F'],
-  ])('loses each %s', (_kind, text) => {
+  ])('loses every %s', (_kind, text) => {
     expect(cleanText(text)).toBe('ignore');
   });
 
-  it('stays on one line', () => {
+  it('is put on one line', () => {
     expect(cleanText('a\r\n\tb\u2028c\u0085d\u0000e')).toBe('a b c d e');
   });
 
-  it('never holds invisible or control characters', () => {
+  it('never has invisible or control characters', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(cleanText(text)).not.toMatch(
@@ -73,7 +73,7 @@ describe('text from visitors', () => {
     );
   });
 
-  it('is cut with the number of characters that are gone, never inside a character', () => {
+  it('says how many characters were cut, and is never cut inside one', () => {
     expect(cutText('abcdef', 4)).toBe('abcd…(+2)');
     expect(cutText('abc😀d', 4)).toBe('abc…(+3)');
     expect(cutText('abc', 3)).toBe('abc');

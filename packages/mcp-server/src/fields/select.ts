@@ -79,7 +79,7 @@ export function selectFields(
   return [...selected.values()];
 }
 
-/** One field by name. Throws an error that names the nearest when there is none. */
+/** One field by name. Throws an error that suggests the nearest name. */
 export function selectField(all: readonly FieldSpec[], version: Version, name: string): FieldSpec {
   const available = fieldsOf(all, version);
   return findField(available, name.trim().toLowerCase()) ?? unknownField(all, available, version, name);

@@ -19,7 +19,7 @@ export interface ViewOptions {
 /** Shows the fields of one record: personal data masked, visitor text cleaned and fenced, numbers as numbers. */
 export type RecordView = (call: Call, specs: readonly FieldSpec[], textLimit: number) => Cell[];
 
-/** Makes the view. `all` is the whole field table: personal values are masked in texts even when their own field is not shown. */
+/** Makes the view. `all` is the whole field table: personal values are masked in other fields even when their own field is not shown. */
 export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: ViewOptions): RecordView {
   const personal = all.filter((spec) => spec.personal);
   const pseudonym = (kind: string, value: string): string => pseudonymize(kind, canonical(kind, value));

@@ -49,6 +49,10 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   }
   const handle = createHandler(server, path, options);
   const listener = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
+    response.once('close', () => {
+      // Clients keep connections open after a response, which would delay a stop for seconds.
+      if (!listener.listening) listener.closeIdleConnections();
+    });
     handle.request(request, response).catch((error: unknown) => {
       server.definition.onInternalError?.(error);
       if (response.headersSent) response.destroy();

@@ -39,7 +39,7 @@ const attributionAudit: Prompt = {
 5. list_calls for a few examples of each problem${status === undefined ? '' : ` where ppc_status is "${status}"`}, with fields summary and attribution.
 
 Report the share of calls with a sure match, with an uncertain one and with none; the three causes that affect most calls; and what to fix first.
-Give the number of calls behind each share, say which summaries were incomplete, and say that the API names no time zone.`,
+Give the number of calls for each share, say which summaries were incomplete, and say that the API names no time zone.`,
 };
 
 /** Says whether a call can be uploaded to an ad platform as a conversion. */

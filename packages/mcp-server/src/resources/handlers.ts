@@ -2,7 +2,7 @@ import type { MethodHandler } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
-import { assumptionsText, fieldsText, filtersText } from './texts.ts';
+import { assumptionsDocument, fieldsDocument, filtersDocument } from './documents.ts';
 
 const markdown = 'text/markdown';
 
@@ -37,10 +37,10 @@ export function resourceHandlers(
   settings: ToolSettings,
   run: ToolRunner,
 ): Readonly<Record<string, MethodHandler>> {
-  const texts: Readonly<Record<string, () => string>> = {
-    'calls://fields': () => fieldsText(settings.fields, settings.version, settings.reveal),
-    'calls://filters': () => filtersText(settings.version),
-    'calls://assumptions': () => assumptionsText(settings.timeZone),
+  const documents: Readonly<Record<string, () => string>> = {
+    'calls://fields': () => fieldsDocument(settings.fields, settings.version, settings.reveal),
+    'calls://filters': () => filtersDocument(settings.version),
+    'calls://assumptions': () => assumptionsDocument(settings.timeZone),
   };
   return {
     'resources/list': async () => ({ resources }),
@@ -57,7 +57,7 @@ export function resourceHandlers(
     }),
     async 'resources/read'(params, context) {
       const uri = String(params.uri);
-      const write = Object.hasOwn(texts, uri) ? texts[uri] : undefined;
+      const write = Object.hasOwn(documents, uri) ? documents[uri] : undefined;
       if (write) return { contents: [{ uri, mimeType: markdown, text: write() }] };
       const sid = sidOf(uri);
       if (sid === undefined) throw notFound(params.uri);

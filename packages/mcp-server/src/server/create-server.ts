@@ -28,7 +28,7 @@ export interface CallsMcpOptions {
   readonly reveal?: readonly Reveal[];
   /** Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a random key. */
   readonly pseudonymKey?: string | Uint8Array;
-  /** Time zone of the account's times, as the operator knows it. Agents are told; no time is converted. */
+  /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
   readonly timeZone?: string;
   /** How much `summarize_calls` reads at most. Default 20,000 calls (`rows`) or 20 seconds (`ms`). */
   readonly summaryLimits?: { readonly rows?: number; readonly ms?: number };

@@ -1,5 +1,4 @@
 import { CallsError } from '@call-attribution/core';
-import { ToolError } from '../text/failures.ts';
 import { counted } from '../text/notes.ts';
 import { type ApiSettings, clientFrom } from './settings.ts';
 
@@ -30,8 +29,8 @@ export async function checkSetup(api: ApiSettings): Promise<CheckLine[]> {
         ok: true,
         text:
           timeZone === null
-            ? 'Time zone: not set (CALLS_TIME_ZONE). Assistants are told that times have no time zone.'
-            : `Time zone: assistants are told that times are in ${timeZone.value}.`,
+            ? 'Time zone: not set (CALLS_TIME_ZONE). Results say that times have no time zone.'
+            : `Time zone: results say that times are in ${timeZone.value}.`,
       },
     ];
   } finally {
@@ -43,8 +42,8 @@ async function attempt(what: string, run: () => Promise<string>): Promise<CheckL
   try {
     return { ok: true, text: `${what} ${await run()}.` };
   } catch (error) {
-    if (!(error instanceof CallsError || error instanceof ToolError)) throw error;
-    const hint = error instanceof CallsError && error.hint !== undefined ? ` ${error.hint}` : '';
+    if (!(error instanceof CallsError)) throw error;
+    const hint = error.hint === undefined ? '' : ` ${error.hint}`;
     return { ok: false, text: `${what} fails: ${error.message}${hint}` };
   }
 }

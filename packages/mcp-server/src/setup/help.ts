@@ -28,9 +28,11 @@ Environment
   CALLS_ACCESS_KEY         access key (v3)
   CALLS_SECRET_KEY         secret key (v3)
   CALLS_BEARER_TOKEN       token to use instead of the keys (required for v2)
+  CALLS_..._FILE           file with one of the three above, such as CALLS_SECRET_KEY_FILE
+  CALLS_CONFIG             configuration file (default ~/.config/call-attribution/calls.config.json)
   CALLS_API_VERSION        v2 or v3 (default v3)
   CALLS_LEGACY_BASE_URL    URL of the SMS number listing
-  CALLS_TIME_ZONE          time zone of the account's times; the assistant is told, no time is converted
+  CALLS_TIME_ZONE          time zone of the account's times; shown to the assistant, no time is converted
   CALLS_MCP_TOKEN          bearer token that HTTP clients must send
   CALLS_MCP_PSEUDONYM_KEY  key for the pseudonyms (default: derived from the API credentials)
 `;

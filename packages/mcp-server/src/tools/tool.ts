@@ -7,7 +7,7 @@ import type { Reveal } from '../privacy/masks.ts';
 export interface ToolContext {
   /** The version of the API that the client speaks. */
   readonly version: Version;
-  /** Resolves to the client of the API. Rejects with an error that names the missing setting when there is none. */
+  /** Resolves to the client of the API. Rejects with an error that names the setting that is missing. */
   client(): Promise<Client>;
   /** The whole field table. */
   readonly fields: readonly FieldSpec[];

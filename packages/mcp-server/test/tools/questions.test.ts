@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import { apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { toJsonSchema } from '../src/arguments/json-schema.ts';
-import { type CallsMcpServer, callTool, createServer, pseudonymKeyFrom, tools } from '../src/index.ts';
-import { estimateTokens } from '../src/results/table.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toJsonSchema } from '../../src/arguments/json-schema.ts';
+import { type CallsMcpServer, callTool, createServer, pseudonymKeyFrom, tools } from '../../src/index.ts';
+import { estimateTokens } from '../../src/results/table.ts';
 
-// For machines that do much else at the same time.
-vi.setConfig({ testTimeout: 60_000 });
-
-// Questions people ask, the first call that answers each, and the answer computed from the records themselves.
+// Questions that people ask, the tool call that answers each, and the answer computed from the records themselves.
 const calls = [...generate({ records: 2000 })];
 const tracked = calls.filter((call) => call.channel === 'Tracker');
 const on = (from: string, to: string) => (call: { date_added: string }) =>
@@ -126,7 +123,7 @@ const questions: readonly Question[] = [
     },
   },
   {
-    ask: 'What are the latest attribution states?',
+    ask: 'How far is the attribution of the calls?',
     tool: 'summarize_calls',
     args: { group_by: 'ppc_status', include_call_extensions: true },
     answer: (content) => expect(content).toMatchObject({ calls: calls.length, complete: true }),
@@ -193,23 +190,23 @@ async function check(server: CallsMcpServer, { tool: name, args, answer }: Quest
   answer(result.structuredContent as Content);
 }
 
-describe('the first call answers the question', () => {
+describe('one tool call answers the question', () => {
   it.each(questions.map((question) => [question.ask, question] as const))('%s', async (_ask, question) => {
     await check(createServer(v3), question);
   });
 
-  it('in v2 too, where the API can tell', async () => {
+  it('counts and lists in v2 too', async () => {
     const server = createServer(v2);
-    const counted = await callTool(server, 'count_calls', { from: september[0], to: september[1] });
-    expect(counted.structuredContent).toMatchObject({ source: 'count' });
-    const listed = await callTool(server, 'list_calls', { rows: 3 });
-    expect(listed.isError).toBeUndefined();
+    const count = await callTool(server, 'count_calls', { from: september[0], to: september[1] });
+    expect(count.structuredContent).toMatchObject({ source: 'count' });
+    const list = await callTool(server, 'list_calls', { rows: 3 });
+    expect(list.isError).toBeUndefined();
   });
 });
 
 describe('the transcript in the README', () => {
-  it('is what the server answers', async () => {
-    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  it('is what the server returns', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const transcript = /```text\n([\s\S]+?)```/.exec(readme)?.[1] ?? '';
     const exchanges = transcript.split(/^> /m).slice(1);
     expect(exchanges).toHaveLength(3);

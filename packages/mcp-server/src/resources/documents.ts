@@ -6,7 +6,11 @@ import { zoneNote } from '../text/notes.ts';
 // The resources that agents read, in Markdown.
 
 /** The field dictionary, from the field table. */
-export function fieldsText(all: readonly FieldSpec[], version: Version, reveal: ReadonlySet<Reveal>): string {
+export function fieldsDocument(
+  all: readonly FieldSpec[],
+  version: Version,
+  reveal: ReadonlySet<Reveal>,
+): string {
   const lines = [
     `# Fields of a call record (${version})`,
     '',
@@ -42,7 +46,7 @@ function valuesOf(spec: FieldSpec): string {
 }
 
 /** The filter language. */
-export function filtersText(version: Version): string {
+export function filtersDocument(version: Version): string {
   const extensions =
     version === 'v3'
       ? '- `inc_gce:1` adds calls made through call extensions; without it they are left out.'
@@ -66,7 +70,7 @@ Examples:
 }
 
 /** What the API leaves open and what follows for anyone who reads numbers. Ids as in docs/assumptions.md. */
-export function assumptionsText(timeZone: string | undefined): string {
+export function assumptionsDocument(timeZone: string | undefined): string {
   return `# Assumptions
 
 The description of the API leaves these points open. Say so when an answer depends on one of them.

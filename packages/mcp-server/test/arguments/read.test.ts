@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readArguments } from '../../src/arguments/read.ts';
+import { ToolError } from '../../src/text/failures.ts';
+import { listCalls } from '../../src/tools/list-calls.ts';
+import { summarizeCalls } from '../../src/tools/summarize-calls.ts';
+import { failureOf } from '../support/failure-of.ts';
+
+const read = (args: unknown) => readArguments('list_calls', listCalls.input, args) as Record<string, unknown>;
+
+describe('readArguments', () => {
+  it.each([[['sid', 'ani']], ['sid,ani'], [' sid , ani ,'], ['["sid","ani"]']])(
+    'accepts a list written as %j',
+    (fields) => {
+      expect(read({ fields }).fields).toEqual(['sid', 'ani']);
+    },
+  );
+
+  it('accepts numbers and booleans as strings', () => {
+    expect(read({ rows: '10', min_talk_minutes: '1.5', include_call_extensions: 'TRUE' })).toEqual({
+      rows: 10,
+      min_talk_minutes: 1.5,
+      include_call_extensions: true,
+    });
+  });
+
+  it('accepts the whole object as a JSON string, and treats null and empty strings as left out', () => {
+    expect(read('{"rows":3,"from":null,"q":""}')).toEqual({ rows: 3 });
+    expect(read(undefined)).toEqual({});
+  });
+
+  it.each([
+    [{ row: 3 }, 'Did you mean "rows"?'],
+    [{ minTalkMinutes: 3 }, 'Did you mean "min_talk_minutes"?'],
+    [{ __proto__x: 3 }, 'list_calls takes: q, from, to'],
+    [{ rows: 0 }, '"rows"'],
+    [{ rows: 2.5 }, '"rows"'],
+    [{ min_talk_minutes: -1 }, '"min_talk_minutes"'],
+    [[1, 2], 'must be one JSON object'],
+    ['not json', 'must be one JSON object'],
+  ])('refuses %j and says what to do', (args, text) => {
+    expect(failureOf(() => read(args))).toContain(text);
+  });
+
+  it('either reads arguments or throws a ToolError, whatever it gets', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.anything(),
+          fc.dictionary(fc.constantFrom('q', 'rows', 'fields', 'from', 'x'), fc.anything()),
+        ),
+        (args) => {
+          for (const tool of [listCalls, summarizeCalls]) {
+            try {
+              readArguments(tool.name, tool.input, args);
+            } catch (error) {
+              expect(error).toBeInstanceOf(ToolError);
+            }
+          }
+        },
+      ),
+      { numRuns: Number(process.env.CALLS_RUNS ?? 300) },
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { apiKeys, createClient } from '@call-attribution/core';
+import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { createServer, serveHttp } from '../../src/index.ts';
+import { ping, plain, rpc, send, token, useEndpoint } from '../support/http.ts';
+
+const { start } = useEndpoint();
+
+describe('the HTTP endpoint', () => {
+  it.each<[string, Record<string, string>, number]>([
+    ['a foreign Host', { host: 'evil.example' }, 403],
+    ['a Host that begins like ours', { host: 'localhost.evil.example' }, 403],
+    ['a Host with a user part', { host: 'localhost@evil.example' }, 403],
+    ['a foreign Origin', { origin: 'https://evil.example' }, 403],
+    ['Origin null', { origin: 'null' }, 403],
+    ['an Origin that begins like ours', { origin: 'http://localhost.evil.example' }, 403],
+    ['a page on this machine', { origin: 'http://localhost:5173' }, 200],
+    ['an allowed Host', { host: 'calls.example:3000' }, 200],
+    ['an allowed Origin', { origin: 'https://app.example' }, 200],
+  ])('responds to a request with %s with %i', async (_what, headers, status) => {
+    const url = await start({ allowedHosts: ['calls.example'], allowedOrigins: ['https://app.example'] });
+    expect((await send(url, { ...ping, headers: { ...plain, ...headers } })).status).toBe(status);
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['no token', {}, 401],
+    ['a wrong token', { authorization: 'Bearer wrong' }, 401],
+    ['a part of the token', { authorization: `Bearer ${token.slice(0, -1)}` }, 401],
+    ['another scheme', { authorization: `Basic ${token}` }, 401],
+    ['the token', { authorization: `Bearer ${token}` }, 200],
+  ])('responds to a request with %s with %i', async (_what, headers, status) => {
+    const url = await start({ auth: { token } });
+    const response = await send(url, { ...ping, headers: { ...plain, ...headers } });
+    expect(response.status).toBe(status);
+    if (status === 401) expect(response.headers['www-authenticate']).toMatch(/^Bearer /);
+    expect(response.text).not.toContain(token);
+  });
+
+  it('never sends its own token to the API', async () => {
+    const api = await startHostileServer({ calls: makeCalls(3) });
+    const client = createClient({ baseUrl: api.url, auth: apiKeys('an-access-key', 'a-secret-key') });
+    const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token } });
+    const response = await send(endpoint.url, {
+      headers: { ...plain, authorization: `Bearer ${token}` },
+      body: rpc('tools/call', { name: 'count_calls', arguments: {} }),
+    });
+    expect(response.json).toMatchObject({ result: { structuredContent: { total: 3 } } });
+    const [seen] = api.requests;
+    expect(seen?.headers).toMatchObject({ access_key: 'an-access-key', secret_key: 'a-secret-key' });
+    expect(JSON.stringify(seen)).not.toContain(token);
+    await endpoint.close();
+    await client.close();
+    await api.close();
+  });
+
+  it('verifies a token with a function, and says where to get one', async () => {
+    const metadata = {
+      resource: 'https://calls.example/mcp',
+      authorizationServers: ['https://login.example'],
+      scopes: ['calls:read'],
+    };
+    const url = await start({ auth: { verify: async (received) => received === 'from-login', metadata } });
+    const refused = await send(url, ping);
+    expect(refused.status).toBe(401);
+    expect(refused.headers['www-authenticate']).toContain(
+      'resource_metadata="https://calls.example/.well-known/oauth-protected-resource/mcp"',
+    );
+    expect(
+      (await send(url, { ...ping, headers: { ...plain, authorization: 'Bearer from-login' } })).status,
+    ).toBe(200);
+    const found = await send(url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp'), {
+      method: 'GET',
+    });
+    expect(found.json).toEqual({
+      resource: 'https://calls.example/mcp',
+      authorization_servers: ['https://login.example'],
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['calls:read'],
+    });
+  });
+
+  it('refuses to listen for other machines without a token', async () => {
+    await expect(start({ host: '0.0.0.0' })).rejects.toThrow('without a token');
+    await expect(start({ auth: { token: 'short' } })).rejects.toThrow('too short');
+    await expect(start({ auth: { token: 'p@ssword!with$pecials' } })).rejects.toThrow(
+      /an Authorization header cannot carry/,
+    );
+  });
+
+  it.each<[string, { method?: string; headers?: Record<string, string>; body?: unknown }, number]>([
+    ['GET', { method: 'GET', headers: plain }, 405],
+    ['DELETE', { method: 'DELETE', headers: plain }, 405],
+    ['another content type', { headers: { ...plain, 'content-type': 'text/plain' }, body: rpc('ping') }, 415],
+    ['no accept', { headers: { 'content-type': 'application/json' }, body: rpc('ping') }, 406],
+    ['broken JSON', { headers: plain, body: '{' }, 400],
+    ['a body over the limit', { headers: plain, body: 'x'.repeat(3000) }, 413],
+    [
+      'a chunked body over the limit',
+      { headers: { ...plain, 'transfer-encoding': 'chunked' }, body: 'x'.repeat(3000) },
+      413,
+    ],
+    [
+      'an unknown old version',
+      { headers: { ...plain, 'mcp-protocol-version': '1999-01-01' }, body: rpc('ping') },
+      400,
+    ],
+    ['something that is not a message', { headers: plain, body: { a: 1 } }, 400],
+  ])('responds to %s with %i', async (_what, request, status) => {
+    expect((await send(await start({ maxBodyBytes: 2000 }), request)).status).toBe(status);
+  });
+
+  it('reports its health, and nothing on other paths', async () => {
+    const url = await start({ auth: { token } });
+    expect((await send(url.replace('/mcp', '/health'), { method: 'GET' })).json).toEqual({
+      status: 'ok',
+      version: '0.1.0',
+    });
+    expect((await send(url.replace('/mcp', '/other'), { method: 'GET' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { plain, rpc, send, useEndpoint } from '../support/http.ts';
+
+const { start } = useEndpoint();
+
+describe('a session', () => {
+  const initialize = rpc('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  });
+  const begin = async (url: string) =>
+    String((await send(url, { headers: plain, body: initialize })).headers['mcp-session-id']);
+  const use = (url: string, id: string) =>
+    send(url, { headers: { ...plain, 'mcp-session-id': id }, body: rpc('tools/list') });
+
+  it('begins, is used and ends; an unknown one is 404 and a missing one 400', async () => {
+    const url = await start({ sessions: true });
+    const id = await begin(url);
+    expect((await use(url, id)).status).toBe(200);
+    expect((await use(url, 'unknown')).status).toBe(404);
+    expect((await send(url, { headers: plain, body: rpc('tools/list') })).status).toBe(400);
+    expect((await send(url, { method: 'DELETE', headers: { ...plain, 'mcp-session-id': id } })).status).toBe(
+      200,
+    );
+    expect((await use(url, id)).status).toBe(404);
+  });
+
+  it('ends when it has been idle for too long or when there are too many', async () => {
+    let now = 0;
+    const url = await start({ sessions: { max: 2, idleMs: 1000, now: () => now } });
+    const first = await begin(url);
+    now = 500;
+    const second = await begin(url);
+    const third = await begin(url);
+    expect([
+      (await use(url, first)).status,
+      (await use(url, second)).status,
+      (await use(url, third)).status,
+    ]).toEqual([404, 200, 200]);
+    now = 5000;
+    await begin(url);
+    expect((await use(url, second)).status).toBe(404);
+  });
+});

@@ -1,0 +1,95 @@
+import { request as httpRequest } from 'node:http';
+import { makeCalls } from '@call-attribution/core/testing';
+import { afterEach } from 'vitest';
+import { createServer, type HttpEndpoint, type HttpOptions, serveHttp } from '../../src/index.ts';
+import { type FakeOptions, fakeClient } from './fake-client.ts';
+
+// An endpoint for each test, and requests with any header.
+
+/** The stateless revision. */
+export const revision = '2026-07-28';
+
+/** The `_meta` of a request of the stateless revision. */
+export const meta = {
+  'io.modelcontextprotocol/protocolVersion': revision,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** A bearer token for the endpoint. */
+export const token = 'a-token-of-the-endpoint';
+
+/** Headers of a request of the older revisions. */
+export const plain = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Headers of a request of the stateless revision. */
+export const stateless = (method: string, extra: Record<string, string> = {}) => ({
+  ...plain,
+  'mcp-protocol-version': revision,
+  'mcp-method': method,
+  ...extra,
+});
+
+/** A JSON-RPC request. */
+export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+/** A request that any endpoint answers. */
+export const ping = { headers: plain, body: rpc('ping') };
+
+/** Starts endpoints over thirty calls; each is stopped after its test. Call it once per test file. */
+export function useEndpoint() {
+  let endpoint: HttpEndpoint | undefined;
+  const stop = async (): Promise<void> => {
+    await endpoint?.close();
+    endpoint = undefined;
+  };
+  afterEach(stop);
+  const start = async (options: HttpOptions = {}, fake: FakeOptions = {}): Promise<string> => {
+    endpoint = await serveHttp(createServer(fakeClient(makeCalls(30), fake)), {
+      port: 0,
+      graceMs: 200,
+      ...options,
+    });
+    return endpoint.url;
+  };
+  return { start, stop };
+}
+
+/** A response. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  readonly json: Record<string, never>;
+}
+
+/** Sends a request with any header, including Host and Origin, which `fetch` would not send. */
+export function send(
+  url: string,
+  { method = 'POST', headers = {}, body = '' as unknown },
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => {
+        const isJson = response.headers['content-type']?.startsWith('application/json');
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: isJson ? JSON.parse(text) : undefined,
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}

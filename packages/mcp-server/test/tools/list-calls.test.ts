@@ -1,0 +1,101 @@
+import { type Call, fields } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { callTool, createServer } from '../../src/index.ts';
+import { estimateTokens } from '../../src/results/table.ts';
+import { fakeClient } from '../support/fake-client.ts';
+import { list, pagingReturnsEveryCallOnce } from '../support/laws.ts';
+
+const calls = makeCalls(137);
+
+describe('list_calls', () => {
+  it('returns every call once and in order, whatever the page size and the budget', () =>
+    pagingReturnsEveryCallOnce(Number(process.env.CALLS_RUNS ?? 25)));
+
+  it('says on the first page how many calls there are in total', async () => {
+    const page = await list(createServer(fakeClient(calls)));
+    expect(page.summary).toMatch(/^Rows 1-25 of 137 calls; more with cursor=/);
+    expect(page).toMatchObject({ first: 1, last: 25, total: 137 });
+    expect(page.columns.length).toBeLessThanOrEqual(13);
+  });
+
+  it('shows fewer rows and a cursor when the budget is small', async () => {
+    const page = await list(createServer(fakeClient(calls), { budget: 1000 }), { rows: 100, fields: 'all' });
+    expect(page.rows.length).toBeGreaterThan(0);
+    expect(page.rows.length).toBeLessThan(100);
+    expect(page.summary).toContain('of 137 calls; more with cursor=');
+  });
+
+  it('shortens strings, then names the columns it left out, when one record is over the budget', async () => {
+    const long = 'long text '.repeat(400);
+    const visitorText = Object.fromEntries(
+      fields.filter((spec) => spec.visitorText).map((spec) => [spec.name, long]),
+    );
+    const huge = { ...calls[0], ...visitorText, sid: 'S1' } as Call;
+    const page = await list(createServer(fakeClient([huge]), { budget: 1000 }), { fields: 'all' });
+    expect(page.rows).toHaveLength(1);
+    expect(JSON.stringify(page.rows)).toContain('…(+');
+    expect(page.notes.join()).toContain('Left out to save space');
+    expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1000);
+  });
+
+  it('says that no calls match', async () => {
+    const page = await list(createServer(fakeClient(calls)), { from: '2030-01-01' });
+    expect(page).toMatchObject({
+      summary: 'No calls match. Try a wider from/to.',
+      rows: [],
+      first: 0,
+      last: 0,
+      total: 0,
+    });
+  });
+
+  it('says that the list changed when its total differs between two pages', async () => {
+    const growing = [...calls];
+    const server = createServer(fakeClient(growing));
+    const page = await list(server);
+    growing.push({ ...(calls[0] as Call), sid: 'new' });
+    const next = await list(server, { cursor: page.next_cursor });
+    expect(next.notes.join()).toContain('changed while paging (137 calls before, 138 now)');
+  });
+
+  it('accepts fields by group, by v2 name and by alias, and shows each once', async () => {
+    const server = createServer(fakeClient(calls));
+    const page = await list(server, {
+      fields: ['ads_campaign_id', 'adwords_campaign_id', 'ppc_campaign_id', 'sid'],
+    });
+    expect(page.columns).toEqual(['sid', 'ppc_campaign_id']);
+  });
+
+  it.each([
+    [['talk_minute'], 'Did you mean "talk_minutes"?'],
+    [['phone_number'], 'does not exist in v3'],
+    [['sumary'], 'Did you mean "summary"?'],
+  ])('refuses the fields %j: %s', async (fields, text) => {
+    const result = await callTool(createServer(fakeClient(calls)), 'list_calls', { fields });
+    expect(result).toMatchObject({ isError: true });
+    expect(result.content[0]?.text).toContain(text);
+    expect(result.structuredContent).toBeUndefined();
+  });
+
+  it('shows thirteen known fields by default, in v2 and in v3', async () => {
+    for (const version of ['v2', 'v3'] as const) {
+      const full = Object.fromEntries(Object.keys(calls[0] as object).map((key) => [key, '1']));
+      const page = await list(createServer(fakeClient([full as unknown as Call], { version })));
+      expect(page.columns).toHaveLength(13);
+    }
+  });
+
+  it('states time zone and units only where times and minutes are shown', async () => {
+    const plain = await list(createServer(fakeClient(calls)));
+    expect(plain.notes.join()).toContain('the API names no time zone');
+    expect(plain.notes.join()).toContain('talk_minutes: minutes');
+    const zoned = await list(createServer(fakeClient(calls), { timeZone: 'America/Chicago' }));
+    expect(zoned.notes.join()).toContain('America/Chicago');
+    const bare = await list(createServer(fakeClient(calls)), {
+      fields: 'channel',
+      include_call_extensions: true,
+    });
+    expect(bare.notes).toEqual([]);
+  });
+});

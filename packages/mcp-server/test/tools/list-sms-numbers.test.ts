@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { callTool, createServer } from '../../src/index.ts';
+import { estimateTokens } from '../../src/results/table.ts';
+import { fakeClient } from '../support/fake-client.ts';
+
+describe('list_sms_numbers', () => {
+  it('shows where messages go, without the secrets in the URL', async () => {
+    const smsNumbers = [
+      { number: '15555550100', smsEnabled: '1', url: 'https://me:pw@listener.example.com/in?key=s3cret&a=1' },
+    ];
+    const result = await callTool(createServer(fakeClient([], { smsNumbers })), 'list_sms_numbers');
+    expect(result.structuredContent).toEqual({
+      summary: '1 SMS number.',
+      columns: ['number', 'sms_enabled', 'url'],
+      rows: [['15555550100', '1', 'https://listener.example.com/in?key=…&a=…']],
+      total: 1,
+    });
+  });
+
+  it('pages through long lists within the budget', async () => {
+    const smsNumbers = Array.from({ length: 400 }, (_, i) => ({
+      number: `1555555${String(i).padStart(4, '0')}`,
+      smsEnabled: '1',
+      url: '',
+    }));
+    const server = createServer(fakeClient([], { smsNumbers }), { budget: 1500 });
+    const numbers: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const { structuredContent: page } = await callTool(
+        server,
+        'list_sms_numbers',
+        cursor ? { cursor } : {},
+      );
+      expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1500);
+      numbers.push(...((page?.rows ?? []) as unknown[][]).map((row) => row[0]));
+      cursor = page?.next_cursor;
+    } while (cursor);
+    expect(numbers).toEqual(smsNumbers.map((each) => each.number));
+  });
+});
