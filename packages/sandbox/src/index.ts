@@ -1,7 +1,5 @@
 // The call-attribution API over made-up calls: the same on every machine, with faults on demand and time that passes.
 // Start with startSandbox(); generate() gives the made-up calls alone.
-export type { CountShape, Fault, RequestKind } from './faults/fault.ts';
-export { FaultSyntaxError, parseFaults } from './faults/fault.ts';
 export type { FaultBook, RequestFacts } from './faults/fault-book.ts';
 export { faultHeader } from './faults/intercept.ts';
 export type { Journal, JournalEntry } from './faults/journal.ts';

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import type { Fault } from '@call-attribution/core/testing';
 import { formatNaive } from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
 import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
@@ -6,7 +7,6 @@ import type { Store } from '@call-attribution/store';
 import { openStore, StoreError } from '@call-attribution/store';
 import { sandboxDefaults } from './defaults.ts';
 import { controlRoutes } from './faults/control-routes.ts';
-import type { Fault } from './faults/fault.ts';
 import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';

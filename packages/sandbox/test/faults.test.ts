@@ -1,59 +1,12 @@
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ReplyChanges } from '@call-attribution/service';
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { planAnswer } from '../src/faults/answer-plan.ts';
-import { FaultSyntaxError, parseFaults } from '../src/faults/fault.ts';
 import { createFaultBook, type RequestFacts } from '../src/faults/fault-book.ts';
 import { createIntercept } from '../src/faults/intercept.ts';
 import { createJournal } from '../src/faults/journal.ts';
 
 const list: RequestFacts = { kind: 'list', key: 'k', header: null };
-
-describe('fault text', () => {
-  test.each([
-    ['status=429, retry-after=2, times=2', [{ status: 429, retryAfter: '2', times: 2 }]],
-    ['latency=200; cut', [{ latency: 200 }, { cut: 0.5 }]],
-    ['stall=0.25, on=list', [{ stall: 0.25, on: 'list' }]],
-    ['html, status=502', [{ html: true, status: 502 }]],
-    [
-      'clamp=10; shift=-1; single=array; count=text',
-      [{ clamp: 10 }, { shift: -1 }, { single: 'array' }, { count: 'text' }],
-    ],
-    ['retry-after=Wed, status=503', [{ retryAfter: 'Wed', status: 503 }]],
-    ['reset, share=0.5, every=3, after=1', [{ reset: true, share: 0.5, every: 3, after: 1 }]],
-    ['', []],
-    [' ; ', []],
-  ])('"%s" is read', (text, faults) => {
-    expect(parseFaults(text)).toEqual(faults);
-  });
-
-  test.each([
-    ['explode', '"explode" is no fault: expected one of latency, status'],
-    ['status=999', '"status=999" cannot be read: expected a whole number from 200 to 599 after "="'],
-    ['status', '"status" cannot be read'],
-    ['cut=2', '"cut=2" cannot be read: expected a number from 0 to 1'],
-    ['latency=1.5', 'expected a whole number'],
-    ['count=many', 'expected one of number, text, object, array, header'],
-    ['retry-after', 'expected seconds or a date'],
-  ])('"%s" is refused with the word that is wrong', (text, message) => {
-    expect(() => parseFaults(text)).toThrow(FaultSyntaxError);
-    expect(() => parseFaults(text)).toThrow(message);
-  });
-
-  test('any text is read or refused, never anything else', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        try {
-          parseFaults(text);
-        } catch (error) {
-          expect(error).toBeInstanceOf(FaultSyntaxError);
-        }
-      }),
-    );
-  });
-});
 
 describe('the fault book', () => {
   const hits = (text: string, requests: number, facts = list) => {
@@ -106,31 +59,6 @@ describe('the fault book', () => {
     const withHeader = (header: string) => book.choose({ ...list, header }).length;
     expect([withHeader('reset, times=1'), withHeader('reset, times=1')]).toEqual([1, 0]);
     expect(withHeader('reset,  times=1')).toBe(1);
-  });
-});
-
-describe('an answer plan', () => {
-  test('without faults changes nothing', () => {
-    expect(planAnswer([])).toEqual({ delay: 0, reset: false, instead: null, changes: {}, body: null });
-  });
-
-  test('adds waits up and lets the later fault win', () => {
-    const plan = planAnswer([
-      { latency: 20, status: 500 },
-      { latency: 5, status: 503, retryAfter: '7' },
-    ]);
-    expect(plan.delay).toBe(25);
-    expect(plan.instead).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
-    expect(JSON.parse(plan.instead?.body ?? '')).toMatchObject({ status: 503, code: 'sandbox_fault' });
-  });
-
-  test('names the changes the service has to make', () => {
-    expect(planAnswer([{ clamp: 5, shift: 1, single: 'array', count: 'header' }]).changes).toEqual({
-      clampRows: 5,
-      shift: 1,
-      singleAs: 'array',
-      countAs: 'header',
-    });
   });
 });
 
@@ -237,6 +165,42 @@ describe('faults on a real connection', () => {
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
     const page = await ask(calls, { 'x-sandbox-faults': 'html' });
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  });
+
+  test('waits add up, and of two responses the later fault decides', async () => {
+    const { ask, journal } = await serve('never sent');
+    const answer = await ask(calls, {
+      'x-sandbox-faults': 'latency=20, status=500; latency=5, status=503, retry-after=7',
+    });
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
+    expect(JSON.parse(answer.body)).toMatchObject({ status: 503, code: 'made_up_fault' });
+    while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(journal.entries()[0]?.faults).toEqual([
+      'latency=20, status=500',
+      'latency=5, status=503, retryAfter=7',
+    ]);
+  });
+
+  test('the service makes the changes to its choice of records and to their form', async () => {
+    const { ask, changes } = await serve('0123456789abcdef');
+    await ask(calls, { 'x-sandbox-faults': 'clamp=5, shift=1; single=array, count=header' });
+    await ask(calls);
+    expect(changes).toEqual([{ clampRows: 5, shift: 1, singleAs: 'array', countAs: 'header' }, {}]);
+  });
+
+  test.each([
+    ['quiet-cut=0.25', { status: 200, body: '0123', end: 'complete' }],
+    ['drip=3, drip-ms=1', { status: 200, body: '0123456789abcdef', end: 'complete' }],
+    ['type=text/csv', { status: 200, body: '0123456789abcdef', headers: { 'content-type': 'text/csv' } }],
+    [
+      'redirect=https://elsewhere.example/',
+      { status: 302, headers: { location: 'https://elsewhere.example/' } },
+    ],
+    ['error-body=invalid session', { status: 200, body: '{"error":"invalid session"}' }],
+    ['encoding=gzip', { status: 200, headers: { 'content-encoding': 'gzip' }, end: 'complete' }],
+  ])('%s changes the response', async (fault, expected) => {
+    const { ask } = await serve('0123456789abcdef');
+    expect(await ask(calls, { 'x-sandbox-faults': fault })).toMatchObject(expected);
   });
 
   test('hand changes on to the service, by kind of request and by bearer token', async () => {

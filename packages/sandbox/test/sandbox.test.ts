@@ -224,7 +224,7 @@ describe('a sandbox in which time passes', () => {
 
   test('refuses options that make no sense, and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
-    await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is no fault');
+    await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is not a fault');
     await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow('cannot listen');
   });
 });

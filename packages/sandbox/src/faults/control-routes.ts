@@ -1,17 +1,16 @@
-import type { Exchange, Reply, Route } from '@call-attribution/service';
-import { Refusal } from '@call-attribution/service';
-import { FaultSyntaxError } from './fault.ts';
+import { FaultSyntaxError } from '@call-attribution/core/testing';
+import { Refusal, type Reply, type Route } from '@call-attribution/service';
 import type { FaultBook } from './fault-book.ts';
 import type { Journal } from './journal.ts';
 
 /** What the control routes drive. */
-export interface Controls {
+interface Controls {
   readonly book: FaultBook;
   readonly journal: Journal;
   readonly advance: (seconds: number) => Promise<{ arrived: number; changed: number }>;
 }
 
-/** Routes that let a test in another process set faults, read the journal and let time pass. For a sandbox only. */
+/** Routes by which a test in another process sets faults, reads the journal and lets time pass. */
 export function controlRoutes({ book, journal, advance }: Controls): Route[] {
   return [
     {
@@ -27,7 +26,7 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
       methods: ['GET', 'PUT', 'DELETE'],
       handle: (exchange) => {
         const query = new URLSearchParams(exchange.query);
-        if (exchange.method === 'PUT') setFaults(book, need(query, 'key'), need(query, 'faults'));
+        if (exchange.method === 'PUT') setFaults(book, needed(query, 'key'), needed(query, 'faults'));
         if (exchange.method === 'DELETE') book.clear(query.get('key') ?? undefined);
         return json(book.all());
       },
@@ -35,8 +34,8 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
     {
       path: '/sandbox/advance',
       methods: ['POST'],
-      handle: async (exchange: Exchange) => {
-        const seconds = Number(need(new URLSearchParams(exchange.query), 'seconds'));
+      handle: async (exchange) => {
+        const seconds = Number(needed(new URLSearchParams(exchange.query), 'seconds'));
         if (!(seconds >= 0 && seconds <= 1e8)) {
           throw new Refusal(400, 'out_of_range', 'seconds must be a number from 0 to 100000000.', {
             parameter: 'seconds',
@@ -57,7 +56,7 @@ function setFaults(book: FaultBook, key: string, faults: string): void {
   }
 }
 
-function need(query: URLSearchParams, name: string): string {
+function needed(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value !== null) return value;
   throw new Refusal(400, 'missing_parameter', `The parameter ${name} is missing.`, { parameter: name });

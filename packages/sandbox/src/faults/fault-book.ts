@@ -1,42 +1,48 @@
+import { type Fault, parseFaults, type RequestKind } from '@call-attribution/core/testing';
 import { sandboxDefaults } from '../defaults.ts';
 import { mix } from '../made-up/random.ts';
-import { type Fault, parseFaults, type RequestKind } from './fault.ts';
 
-/** What is known of a request before it is answered. */
+/** What is known of a request before it is handled. */
 export interface RequestFacts {
+  /** What is requested: a list, a single record, a count or the SMS numbers. */
   readonly kind: RequestKind;
-  /** The access key or bearer token that came with it. */
+  /** The access key or bearer token of the request. */
   readonly key: string | null;
-  /** The text of its `x-sandbox-faults` header. */
+  /** The value of its `x-sandbox-faults` header. */
   readonly header: string | null;
 }
 
-/** Faults by key, kept while the sandbox lives. */
+/** Faults by key, which can be set and cleared while the sandbox runs. */
 export interface FaultBook {
-  /** Sets the faults for one access key or bearer token, or for all requests with `*`; counting starts anew. */
+  /**
+   * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting starts again at 0.
+   *
+   * @example
+   * sandbox.faults.set('test_access_101', 'status=429, retry-after=1, times=2; latency=50');
+   */
   set(key: string, faults: string | readonly Fault[]): void;
-  /** Takes back the faults of one key, or all. */
+  /** Clears the faults of one key, or all. */
   clear(key?: string): void;
   /** What is set, by key. */
   all(): Readonly<Record<string, readonly Fault[]>>;
-  /** The faults that meet this request; counts it. Throws a FaultSyntaxError for a header that cannot be read. */
+  /** The faults that apply to this request, which is counted. Throws a `FaultSyntaxError` for a header that cannot be read. */
   choose(facts: RequestFacts): Fault[];
 }
 
-// Each header text and key counts for itself; the oldest counts are forgotten, so that a long test run stays small.
-const keptCounts = 10_000;
+// Each header value and each key is counted separately. The oldest counts are dropped, so that a long test run stays small.
+const mostCounts = 10_000;
 
 /** An empty book; `seed` decides what `share` draws. */
 export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook {
   const book = new Map<string, readonly Fault[]>();
-  const met = new Map<string, number>();
+  const counts = new Map<string, number>();
 
-  const meets = (fault: Fault, id: string, kind: RequestKind) => {
+  const applies = (fault: Fault, id: string, kind: RequestKind) => {
     if (fault.on !== undefined && fault.on !== kind) return false;
-    const nth = met.get(id) ?? 0;
-    met.delete(id);
-    met.set(id, nth + 1);
-    if (met.size > keptCounts) met.delete(met.keys().next().value as string);
+    const nth = counts.get(id) ?? 0;
+    counts.delete(id);
+    counts.set(id, nth + 1);
+    if (counts.size > mostCounts) counts.delete(counts.keys().next().value as string);
     const at = nth - (fault.after ?? 0);
     if (at < 0) return false;
     if (fault.every !== undefined && at % fault.every !== 0) return false;
@@ -54,7 +60,7 @@ export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook 
     clear(key) {
       for (const name of key === undefined ? [...book.keys()] : [key]) {
         book.delete(name);
-        for (const id of [...met.keys()]) if (id.startsWith(`key ${name} `)) met.delete(id);
+        for (const id of [...counts.keys()]) if (id.startsWith(`key ${name} `)) counts.delete(id);
       }
     },
     all: () => Object.fromEntries(book),
@@ -62,7 +68,7 @@ export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook 
       const chosen: Fault[] = [];
       const look = (faults: readonly Fault[], origin: string) => {
         faults.forEach((fault, i) => {
-          if (meets(fault, `${origin} ${i}`, kind)) chosen.push(fault);
+          if (applies(fault, `${origin} ${i}`, kind)) chosen.push(fault);
         });
       };
       look(book.get('*') ?? [], 'key *');

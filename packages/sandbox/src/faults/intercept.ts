@@ -1,17 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Fault,
+  FaultSyntaxError,
+  type Later,
+  mergeFaults,
+  type PlannedResponse,
+  type RequestKind,
+  responseInstead,
+  sendResponse,
+} from '@call-attribution/core/testing';
 import type { Intercept, ReplyChanges } from '@call-attribution/service';
-import { type AnswerPlan, planAnswer } from './answer-plan.ts';
-import { endEarly } from './early-end.ts';
-import { type Fault, FaultSyntaxError, type RequestKind } from './fault.ts';
+import { captureResponse } from './capture-response.ts';
 import type { FaultBook } from './fault-book.ts';
 import { type Journal, withoutSecrets } from './journal.ts';
 
-/** Name of the request header that carries faults for this one request. */
+/** Name of the request header that asks for faults on one request. */
 export const faultHeader = 'x-sandbox-faults';
 
-const calls = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
+const callsPath = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 
-/** Meets each API request with its faults and writes it into the journal; other requests pass untouched. */
+/** Applies the faults of each API request and writes it into the journal; other requests pass unchanged. */
 export function createIntercept(book: FaultBook, journal: Journal, now: () => number): Intercept {
   return (request, response, next) => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
@@ -22,14 +30,6 @@ export function createIntercept(book: FaultBook, journal: Journal, now: () => nu
     }
     const key = keyOf(request, query);
     let faults: readonly Fault[] = [];
-    let plan: AnswerPlan;
-    try {
-      faults = book.choose({ kind, key, header: headerOf(request, faultHeader) });
-      plan = planAnswer(faults);
-    } catch (error) {
-      if (!(error instanceof FaultSyntaxError)) throw error;
-      plan = { ...planAnswer([]), instead: refusal(error) };
-    }
     response.once('close', () => {
       journal.add({
         at: now(),
@@ -42,36 +42,72 @@ export function createIntercept(book: FaultBook, journal: Journal, now: () => nu
         faults: faults.map(nameOf),
       });
     });
-    if (plan.delay === 0) carryOut(plan, response, next);
-    else {
-      const timer = setTimeout(() => carryOut(plan, response, next), plan.delay);
-      response.once('close', () => clearTimeout(timer));
+    const later = timersOf(response);
+    try {
+      faults = book.choose({ kind, key, header: headerOf(request, faultHeader) });
+    } catch (error) {
+      if (!(error instanceof FaultSyntaxError)) throw error;
+      sendResponse(unreadableHeader(error), {}, response, later);
+      return;
     }
+    const fault = mergeFaults(faults);
+    const go = () => carryOut(fault, request, response, next, later);
+    if (fault.latency === undefined) go();
+    else later(go, fault.latency);
   };
 }
 
-function carryOut(plan: AnswerPlan, response: ServerResponse, next: (changes?: ReplyChanges) => void): void {
-  if (plan.reset) {
-    response.destroy();
+const nothing: PlannedResponse = { status: 200, headers: {}, body: Buffer.alloc(0) };
+
+function carryOut(
+  fault: Fault,
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (changes?: ReplyChanges) => void,
+  later: Later,
+): void {
+  if (fault.reset || fault.silent || fault.notHttp || responseInstead(fault) !== undefined) {
+    sendResponse(nothing, fault, response, later);
     return;
   }
-  if (plan.body) endEarly(response, plan.body);
-  if (plan.instead === null) {
-    next(plan.changes);
-    return;
+  if (damages.some((name) => fault[name] !== undefined)) {
+    // These faults change the bytes of the body, which therefore must not be compressed before.
+    if (recodings.some((name) => fault[name] !== undefined)) delete request.headers['accept-encoding'];
+    captureResponse(response, (right) => sendResponse(right, fault, response, later));
   }
-  const { status, headers, body } = plan.instead;
-  response.writeHead(status, {
-    ...headers,
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
+  next(changesFor(fault));
+}
+
+const recodings = ['encoding', 'bomb', 'brokenUtf8', 'quietCut'] as const;
+const damages = [...recodings, 'range', 'contentType', 'cut', 'stall', 'drip'] as const;
+
+function changesFor({ clamp, shift, single, count }: Fault): ReplyChanges {
+  return {
+    ...(clamp === undefined ? {} : { clampRows: clamp }),
+    ...(shift === undefined ? {} : { shift }),
+    ...(single === undefined ? {} : { singleAs: single }),
+    ...(count === undefined ? {} : { countAs: count }),
+  };
+}
+
+/** Timers that end with the response. */
+function timersOf(response: ServerResponse): Later {
+  const timers = new Set<NodeJS.Timeout>();
+  response.once('close', () => {
+    for (const timer of timers) clearTimeout(timer);
   });
-  response.end(body);
+  return (run, ms) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, ms);
+    timers.add(timer);
+  };
 }
 
 function kindOf(path: string): RequestKind | null {
   if (path.endsWith('/ibp_api.php')) return 'sms';
-  const match = calls.exec(path);
+  const match = callsPath.exec(path);
   if (!match) return null;
   if (!match[1]) return 'list';
   return match[1] === 'count' && path.includes('/v2/') ? 'count' : 'single';
@@ -95,17 +131,17 @@ function nameOf(fault: Fault): string {
     .join(', ');
 }
 
-function refusal(error: FaultSyntaxError) {
+function unreadableHeader({ code, message }: FaultSyntaxError): PlannedResponse {
   const problem = {
     type: 'about:blank',
     title: 'Bad Request',
     status: 400,
-    code: error.code,
-    detail: `Header ${faultHeader}: ${error.message}.`,
+    code,
+    detail: `Header ${faultHeader}: ${message}.`,
   };
   return {
     status: 400,
     headers: { 'content-type': 'application/problem+json' },
-    body: JSON.stringify(problem),
+    body: Buffer.from(JSON.stringify(problem)),
   };
 }

@@ -1,36 +1,41 @@
 import { sandboxDefaults } from '../defaults.ts';
 
-/** One request that the sandbox has met. */
+/** One request to the API of a sandbox. */
 export interface JournalEntry {
-  /** Counts up from 1 over the life of the sandbox. */
+  /** Counts up from 1 while the sandbox runs. */
   readonly number: number;
-  /** Milliseconds since 1970, by the sandbox's clock. */
+  /** When the response ended, in milliseconds since 1970 by the clock of the sandbox. */
   readonly at: number;
+  /** The HTTP method. */
   readonly method: string;
+  /** The path, without the query. */
   readonly path: string;
   /** The query as sent, without secrets. */
   readonly query: string;
-  /** The access key or bearer token: those of a sandbox are public. */
+  /** The access key or bearer token. Those of a sandbox are public. */
   readonly key: string | null;
-  /** Status of the answer; null while none was sent. */
+  /** Status of the response; null when none was sent. */
   readonly status: number | null;
-  /** Whether the answer was sent to its end. */
+  /** Was the response sent to its end? */
   readonly complete: boolean;
-  /** The faults that met it, by name. */
+  /** The faults that were applied, such as `status=429, retryAfter=1`. */
   readonly faults: readonly string[];
 }
 
-/** The last requests, oldest first. Older ones are forgotten, so that it never grows beyond its bound. */
+/** The last requests, oldest first. It keeps a limited number of them. */
 export interface Journal {
+  /** The requests that are kept. */
   entries(): readonly JournalEntry[];
-  /** How many requests there were in all, the forgotten ones too. */
+  /** The number of requests so far, including those that are no longer kept. */
   readonly total: number;
+  /** Removes all entries and counts from 0 again. */
   clear(): void;
+  /** Adds a request. */
   add(entry: Omit<JournalEntry, 'number'>): void;
 }
 
-/** An empty journal that keeps at most `bound` entries. */
-export function createJournal(bound: number = sandboxDefaults.journal): Journal {
+/** An empty journal that keeps at most `most` entries. */
+export function createJournal(most: number = sandboxDefaults.journal): Journal {
   let kept: JournalEntry[] = [];
   let total = 0;
   return {
@@ -45,14 +50,14 @@ export function createJournal(bound: number = sandboxDefaults.journal): Journal 
     add(entry) {
       total += 1;
       kept.push({ number: total, ...entry });
-      if (kept.length > bound) kept.shift();
+      if (kept.length > most) kept.shift();
     },
   };
 }
 
 const secrets = /((?:^|&)secret_access_key=)[^&]*/gi;
 
-/** A query text with the values of its secrets taken out. */
+/** A query with the values of its secrets removed. */
 export function withoutSecrets(query: string): string {
   return query.replace(secrets, '$1***');
 }
