@@ -13,7 +13,7 @@ let stage: OwnStage;
 let sids: string[];
 beforeAll(async () => {
   stage = await openOwnStage({ records: 800, days: 30 });
-  const listed = await stage.quick(['list', '--all', '--csv', '--columns', 'sid', '--include-extensions']);
+  const listed = await stage.quick(['list', '--all', '--csv', '--fields', 'sid', '--include-extensions']);
   sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
 });
 afterEach(() => stage.sandbox.faults.clear());
@@ -52,7 +52,7 @@ describe('a file', () => {
       },
     };
     for (const [name, sidsIn] of Object.entries(read)) {
-      const { code, stdout, stderr } = await stage.quick(['export', '--to', name, ...all], { cwd });
+      const { code, stdout, stderr } = await stage.quick(['export', '--output', name, ...all], { cwd });
       expect({ code, stdout }, name).toEqual({ code: 0, stdout: '' });
       expect(stderr).toMatch(/complete: 800 calls, as many as the server says there are/);
       const path = join(cwd, name);
@@ -64,10 +64,10 @@ describe('a file', () => {
 
   test('has only the chosen columns, in their order, also with a mark for Excel', async () => {
     const cwd = stage.folder();
-    const columns = ['--columns', 'talk_minutes,sid', '--on', '2026-10-15'];
-    await stage.quick(['export', '--to', 'a.csv', '--bom', ...columns], { cwd });
+    const columns = ['--fields', 'talk_minutes,sid', '--on', '2026-10-15'];
+    await stage.quick(['export', '--output', 'a.csv', '--bom', ...columns], { cwd });
     expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
-    await stage.quick(['export', '--to', 'a.ndjson', ...columns], { cwd });
+    await stage.quick(['export', '--output', 'a.ndjson', ...columns], { cwd });
     expect(Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? ''))).toEqual([
       'talk_minutes',
       'sid',
@@ -75,18 +75,20 @@ describe('a file', () => {
   });
 
   test('goes to stdout for -, and the talk does not', async () => {
-    const { code, stdout, stderr } = await stage.calls(['export', '--to', '-', ...all]);
+    const { code, stdout, stderr } = await stage.calls(['export', '--output', '-', ...all]);
     expect(code).toBe(0);
     expect(sidsOf(stdout)).toEqual(sids);
     expect(stderr).toMatch(/^complete: 800 calls/);
-    expect((await stage.quick(['export', '--to', '-', '--resume'])).stderr).toMatch(/cannot be resumed/);
+    expect((await stage.quick(['export', '--output', '-', '--resume'])).stderr).toMatch(
+      /cannot resume stdout/,
+    );
   });
 
   test('an earlier file stays until the new one is whole', async () => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'a.ndjson'), 'the old one');
     stage.sandbox.faults.set('*', [{ status: 404, after: 3 }]);
-    const { code } = await stage.quick(['export', '--to', 'a.ndjson', '--rows', '100', ...all], { cwd });
+    const { code } = await stage.quick(['export', '--output', 'a.ndjson', '--rows', '100', ...all], { cwd });
     expect(code).not.toBe(0);
     expect(readFileSync(join(cwd, 'a.ndjson'), 'utf8')).toBe('the old one');
   });
@@ -100,7 +102,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   async function stopped(name: string, by: 'Ctrl-C' | 'SIGKILL', cwd: string) {
     const path = join(cwd, name);
     const place = name.endsWith('.parquet') ? `${path}.rows` : path;
-    const args = ['export', '--to', name, ...slowly];
+    const args = ['export', '--output', name, ...slowly];
     const onCheckpoint = (stop: () => unknown): void => {
       const poll = setInterval(() => {
         if (!existsSync(`${place}.checkpoint`)) return;
@@ -130,20 +132,24 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
       const cwd = stage.folder();
       const first = await stopped(name, 'Ctrl-C', cwd);
       expect(first).toMatchObject({ code: 130, stdout: '' });
-      expect(first.stderr).toMatch(/stopped\n {2}→ go on with the same command and --resume/);
+      expect(first.stderr).toMatch(/stopped\n {2}→ to continue, run the same command with --resume/);
 
-      const other = await stage.quick(['export', '--to', name, '--resume', '--on', '2026-10-15'], { cwd });
+      const other = await stage.quick(['export', '--output', name, '--resume', '--on', '2026-10-15'], {
+        cwd,
+      });
       expect(other.code).toBe(2);
-      expect(other.stderr).toMatch(/begun with other options/);
+      expect(other.stderr).toMatch(/started with other options/);
       if (!name.endsWith('.parquet')) {
         const format = ['--format', 'json'];
-        const mixed = await stage.quick(['export', '--to', name, '--resume', ...format, ...slowly], { cwd });
+        const mixed = await stage.quick(['export', '--output', name, '--resume', ...format, ...slowly], {
+          cwd,
+        });
         expect(mixed, 'two formats in one file').toMatchObject({ code: 2 });
       }
       const env = { CALLS_ACCESS_KEY: 'somebody-else' };
-      const account = await stage.quick(['export', '--to', name, '--resume', ...slowly], { cwd, env });
+      const account = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd, env });
       expect(account.code, 'two accounts in one file').toBe(2);
-      expect(account.stderr).toMatch(/begun with another address or other keys/);
+      expect(account.stderr).toMatch(/started with another URL or other keys/);
 
       const path = join(cwd, name);
       const place = name.endsWith('.parquet') ? `${path}.rows` : path;
@@ -152,7 +158,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
         JSON.parse(readFileSync(`${place}.checkpoint`, 'utf8')).bytes,
       );
       expect(kept.length).toBeGreaterThan(0);
-      const second = await stage.quick(['export', '--to', name, '--resume', ...slowly], { cwd });
+      const second = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd });
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 800 calls/);
       const bytes = readFileSync(path);
@@ -176,18 +182,20 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   test('by a server that fails says how to go on, too', async () => {
     const cwd = stage.folder();
     stage.sandbox.faults.set('*', 'status=400, after=6');
-    const { code, stderr } = await stage.quick(['export', '--to', 'a.parquet', ...slowly], { cwd });
+    const { code, stderr } = await stage.quick(['export', '--output', 'a.parquet', ...slowly], { cwd });
     stage.sandbox.faults.clear();
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /status 400.*\n(.*\n)*.*go on with the same command and --resume: .* a\.parquet\.rows\.partial/,
+      /status 400.*\n(.*\n)*.*to continue, run the same command with --resume; .* a\.parquet\.rows\.partial/,
     );
   });
 
   test('by SIGKILL loses nothing and doubles nothing either', async () => {
     const cwd = stage.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
-    expect(await stage.quick(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+    expect(
+      await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd }),
+    ).toMatchObject({
       code: 0,
     });
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
@@ -198,23 +206,25 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     // A file of at most so many blocks, and no signal for it: writes fail as on a full disk.
     const { code, stderr } = await shell(
       `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`,
-      ['export', '--to', 'a.ndjson', ...slowly],
+      ['export', '--output', 'a.ndjson', ...slowly],
       cwd,
     );
     expect(code).toBe(7);
-    expect(stderr).toMatch(/a\.ndjson: the file is larger than is allowed \(EFBIG\)/);
+    expect(stderr).toMatch(/a\.ndjson: the file is larger than the limit \(EFBIG\)/);
     expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
-    expect(await stage.quick(['export', '--to', 'a.ndjson', '--resume', ...slowly], { cwd })).toMatchObject({
+    expect(
+      await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd }),
+    ).toMatchObject({
       code: 0,
     });
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
   test('onto a full device is status 7, and the device stays', async () => {
-    const full = await stage.quick(['export', '--to', '/dev/full', '--format', 'csv']);
+    const full = await stage.quick(['export', '--output', '/dev/full', '--format', 'csv']);
     expect(full.code).toBe(7);
     expect(full.stderr).toMatch(/\/dev\/full: no space left on the disk \(ENOSPC\)/);
-    const sheet = ['export', '--for', 'sa360', '--conversion-name', 'x', '--to', '/dev/full'];
+    const sheet = ['export', '--for', 'sa360', '--conversion-name', 'x', '--output', '/dev/full'];
     expect((await stage.quick(sheet)).stderr).toMatch(/\/dev\/full: no space left/);
   });
 
@@ -242,7 +252,7 @@ test('a server that gives no totals ends with status 3: nothing proves that this
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const env = { CALLS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  const result = await stage.quick(['export', '--to', '-'], { env });
+  const result = await stage.quick(['export', '--output', '-'], { env });
   server.close();
   expect(result.code).toBe(3);
   expect(sidsOf(result.stdout)).toEqual(['s1', 's2', 's3']);

@@ -34,17 +34,17 @@ describe('list', () => {
       /^date_added +sid +ani +talk_minutes +channel +ppc_campaign +phone_label +referrer +ppc_status$/,
     );
     expect(stdout).not.toContain('\u001b');
-    expect(stderr).toMatch(/3 calls: 1 to 3 of \d+\n--page 1 shows the next/);
+    expect(stderr).toMatch(/3 calls: 1 to 3 of \d+\n--page 1 shows the next page/);
   });
 
   test('fits the width that is asked for, and names what has no room', async () => {
     const { stdout, stderr } = await stage.quick(['list', '-n', '3'], { env: { COLUMNS: '80' } });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
-    expect(stderr).toMatch(/no room for .*ppc_status/);
+    expect(stderr).toMatch(/not enough width for .*ppc_status/);
   });
 
   test('gives the same calls in every data format', async () => {
-    const columns = ['--columns', 'sid,ani', '-n', '5'];
+    const columns = ['--fields', 'sid,ani', '-n', '5'];
     const json = JSON.parse((await stage.quick(['list', '--json', ...columns])).stdout);
     const ndjson = (await stage.quick(['list', '--ndjson', ...columns])).stdout
       .trimEnd()
@@ -61,7 +61,7 @@ describe('list', () => {
 
   test('pages follow each other without a gap, also where the limit is above what one request gives', async () => {
     const sids = async (...args: string[]) =>
-      (await stage.quick(['list', '--csv', '--columns', 'sid', ...args])).stdout
+      (await stage.quick(['list', '--csv', '--fields', 'sid', ...args])).stdout
         .trimEnd()
         .split('\r\n')
         .slice(1);
@@ -86,7 +86,7 @@ describe('list', () => {
     );
     expect(await count('--on', '2026-09', '--min-talk', '2', '--include-extensions')).toBe(byHand);
     expect(
-      await count('--from', '2026-09-01', '--until', '2026-10-01', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
+      await count('--from', '2026-09-01', '--to', '2026-10-01', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
     ).toBe(byHand);
     expect(await count('--on', '2026-09', '--min-talk', '2')).toBeLessThan(byHand);
   });

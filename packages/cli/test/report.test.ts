@@ -140,7 +140,9 @@ describe('the command', () => {
     const csv = (await stage.quick(['report', '--by', 'channel,weekday', '--csv', '--include-extensions']))
       .stdout;
     expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * 7);
-    expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(/call extensions are left out/);
+    expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(
+      /call extensions are not included/,
+    );
   });
 
   // A browser is part of the proof: only a machine that says it has none, outside of CI, may go without.
@@ -156,7 +158,7 @@ describe('the command', () => {
     ])('by %s, in light and dark, alone', async (by, shapes, least) => {
       const cwd = stage.folder();
       const { code } = await stage.quick(
-        ['report', '--by', by, '--html', 'report.html', '--title', 'Calls <of> autumn'],
+        ['report', '--by', by, '--html', '--output', 'report.html', '--title', 'Calls <of> autumn'],
         { cwd },
       );
       expect(code).toBe(0);

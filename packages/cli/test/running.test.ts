@@ -177,7 +177,7 @@ describe('demo', () => {
   });
 
   test('says the same for the same seed', async () => {
-    const args = ['demo', '--records', '50', '--seed', '7', '--to', 'seven.csv'];
+    const args = ['demo', '--records', '50', '--seed', '7', '--output', 'seven.csv'];
     const one = await stage.quick(args);
     const two = await stage.quick(args);
     expect(one).toMatchObject({ code: 0 });
@@ -185,7 +185,7 @@ describe('demo', () => {
   });
 
   test.skipIf(process.platform === 'win32')('a folder that cannot be written is named', async () => {
-    const { code, stderr } = await stage.quick(['demo', '--records', '5', '--to', '/nowhere/calls.csv']);
+    const { code, stderr } = await stage.quick(['demo', '--records', '5', '--output', '/nowhere/calls.csv']);
     expect(code).toBe(7);
     expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
     expect(existsSync('/nowhere')).toBe(false);

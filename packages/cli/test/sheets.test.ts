@@ -77,7 +77,7 @@ const sheet = (name: string, ...args: string[]): string[] => [
   name,
   '--conversion-name',
   'Phone lead',
-  '--to',
+  '--output',
   `${name}.csv`,
   ...args,
 ];
@@ -150,7 +150,7 @@ test('values come from the rules, and a call without a rule is left out', async 
     JSON.stringify({ rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] }),
   );
   const args = ['export', '--for', 'sa360', '--conversion-name', 'Phone lead', '--value-rules', 'rules.json'];
-  const { stderr, stdout } = await stage.quick([...args, '--to', '-'], { cwd, env, now });
+  const { stderr, stdout } = await stage.quick([...args, '--output', '-'], { cwd, env, now });
   expect(stdout).toMatch(
     /Conversion,Add,Active,Cj0KCQ_click-1,1,2026-11-18T19:03:00Z,120\.00,Phone lead\r\n$/,
   );
@@ -164,7 +164,7 @@ test('a sheet that its validator refuses is not written', async () => {
     'export',
     '--for',
     'google-ads-clicks',
-    '--to',
+    '--output',
     'x.csv',
     '--conversion-name',
     'lead@example.com',

@@ -6,6 +6,15 @@ import { inject } from 'vitest';
 import { type QuickOptions, runQuick } from './in-process.ts';
 import { type Finished, type RunOptions, runNode } from './program.ts';
 
+/** An environment in which nothing is configured. */
+export const nobody = {
+  CALLS_BASE_URL: '',
+  CALLS_LEGACY_BASE_URL: '',
+  CALLS_ACCESS_KEY: '',
+  CALLS_SECRET_KEY: '',
+  CALLS_TIME_ZONE: '',
+};
+
 /** The program and a sandbox for it to talk to. */
 export interface Stage {
   /** Path of the bundled program. */

@@ -59,7 +59,7 @@ function inTerminal(
 describe.skipIf(process.platform === 'win32')('on a terminal', () => {
   test('an export repaints one line with bar, total, rate and time left, inside the width', async () => {
     stage.sandbox.faults.set('*', [{ latency: 30 }]);
-    const args = ['export', '--to', 'calls.ndjson', '--rows', '40', '--include-extensions'];
+    const args = ['export', '--output', 'calls.ndjson', '--rows', '40', '--include-extensions'];
     const { shown, code } = await inTerminal(args, { columns: 60 });
     expect(code).toBe(0);
     const paints = shown
@@ -77,10 +77,10 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
 
   test('Ctrl-C while the bar moves takes it away and says how to go on', async () => {
     stage.sandbox.faults.set('*', [{ latency: 40 }]);
-    const args = ['export', '--to', 'calls.ndjson', '--rows', '40', '--include-extensions'];
+    const args = ['export', '--output', 'calls.ndjson', '--rows', '40', '--include-extensions'];
     const { shown, code } = await inTerminal(args, { type: [[/[1-9]\d* \/ 800/, '\u0003']] });
     expect(code).toBe(130);
-    expect(shown).toMatch(/\n[^\n]*stopped\n[^\n]*go on with the same command and --resume/);
+    expect(shown).toMatch(/\n[^\n]*stopped\n[^\n]*to continue, run the same command with --resume/);
   });
 
   test('keys are asked for, and what is typed is not shown', async () => {

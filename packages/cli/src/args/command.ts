@@ -1,6 +1,6 @@
 import type { Io } from '../io.ts';
 
-/** One option of a command. Parsing, help and shell completion are all read off this one entry. */
+/** One option of a command. Parsing, help and shell completion all come from this one entry. */
 export interface OptionSpec {
   /** Long name without dashes. */
   readonly name: string;
@@ -8,7 +8,7 @@ export interface OptionSpec {
   readonly short?: string;
   /** What the value is called in help. Absent for an on/off option. */
   readonly value?: string;
-  /** One sentence for the help text. */
+  /** What the help says. */
   readonly text: string;
   /** The only values accepted; also offered by completion. */
   readonly choices?: readonly string[];
@@ -16,13 +16,15 @@ export interface OptionSpec {
   readonly default?: string | number;
   /** Set when the option may be given more than once. */
   readonly repeat?: boolean;
+  /** Former names and names in other programs. Typing one is an error that points to this option. */
+  readonly otherNames?: readonly string[];
   /** What completion offers for the value. */
   readonly completes?: 'file' | 'folder' | 'fields';
-  /** Heading the option stands under in help. Default: Options. */
+  /** Heading in the help. Default: Options. */
   readonly group?: string;
 }
 
-/** One word a command takes after its name. */
+/** One argument of a command that is not an option. */
 export interface PositionalSpec {
   readonly name: string;
   readonly text: string;
@@ -30,37 +32,37 @@ export interface PositionalSpec {
   readonly choices?: readonly string[];
 }
 
-/** What one example in the help shows, and the line to type. */
+/** One example in the help: the line to type, and what it does. */
 export interface Example {
   readonly line: string;
   readonly text: string;
 }
 
-/** One command: everything that is known about it without loading its code. */
+/** Everything about a command that is known without loading its code. */
 export interface CommandSpec {
   readonly name: string;
   /** One line, shown in the list of commands. */
   readonly summary: string;
-  /** A paragraph or two under the usage line. */
+  /** A paragraph under the usage line. */
   readonly about?: string;
   readonly positionals?: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
-  /** Loads the code only when the command runs, so that help stays quick. */
+  /** Loads the code. Called only when the command runs, so that help stays fast. */
   load(): Promise<Handler>;
 }
 
-/** Runs a command and answers its exit status. `commands` is the whole table, for the commands that speak about it. */
+/** Runs a command and resolves with its exit status. `commands` is the whole table, for the commands that describe it. */
 export type Handler = (args: Args, io: Io, commands: readonly CommandSpec[]) => Promise<number>;
 
-/** What the parser read: values by option name, words in order. */
+/** What was typed: values by option name, arguments in order. */
 export interface Args {
   readonly words: readonly string[];
-  /** The value of a text option, or null when it was not given. */
+  /** The value of an option, or null when it was not given. */
   text(name: string): string | null;
   /** Whether an on/off option was given. */
   flag(name: string): boolean;
-  /** The values of an option that may repeat, each also split at commas. */
+  /** The values of an option that may be repeated, each also split at commas. */
   list(name: string): readonly string[];
   /** A whole number within bounds, or null when it was not given. */
   integer(name: string, bounds?: { min?: number; max?: number }): number | null;

@@ -1,26 +1,27 @@
 import { exitCodeTexts } from '../exit-codes.ts';
 import type { CommandSpec, OptionSpec } from './command.ts';
 
-/** Help of the whole program: the commands, the exit statuses, where keys come from. */
+/** Help of the whole program: commands, configuration, exit statuses. */
 export function programHelp(commands: readonly CommandSpec[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
-    `calls ${version}  call records from the call-attribution API, at the terminal`,
+    `calls ${version}: call records of the call-attribution API at the command line`,
     '',
     'Usage: calls <command> [options]',
     '',
     'Commands:',
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
-    'Start with:',
-    '  calls demo                  see everything work on made-up calls, no account needed',
-    '  calls check                 try your own configuration, item by item',
+    'Start here:',
+    '  calls demo                  see everything work on made-up calls, without an account',
+    '  calls check                 try your configuration, item by item',
     '  calls <command> --help      options and examples of one command',
     '',
-    'Configuration, first found wins: options, then environment, then calls.config.json.',
+    'Configuration: options win over the environment, and the environment over calls.config.json.',
     '  CALLS_BASE_URL, CALLS_LEGACY_BASE_URL, CALLS_API_VERSION (v2 or v3), CALLS_TIME_ZONE,',
-    '  CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN; each key also as NAME_FILE.',
-    '  Keys are never taken from options. At a terminal they are asked for when none is set.',
+    '  CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN. Add _FILE to the name of a key, such',
+    '  as CALLS_SECRET_KEY_FILE, to name a file that holds it. Keys are never options. At a terminal calls',
+    '  asks for keys that are not set.',
     '',
     'Exit status:',
     ...exitCodeTexts.map(([code, text]) => `  ${String(code).padStart(3)}  ${text}`),
@@ -67,9 +68,11 @@ function leftColumn(option: OptionSpec): string {
 }
 
 function describe(option: OptionSpec): string {
-  const choices = option.choices ? ` (${option.choices.join(', ')})` : '';
-  const standard = option.default === undefined ? '' : `; ${option.default} unless set`;
-  return option.text + choices + standard;
+  const notes = [
+    ...(option.choices ? [option.choices.join(', ')] : []),
+    ...(option.default === undefined ? [] : [`default: ${option.default}`]),
+  ];
+  return notes.length > 0 ? `${option.text} (${notes.join('; ')})` : option.text;
 }
 
 function row(left: string, text: string, width: number): string[] {

@@ -2,10 +2,11 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 import type { Args, CommandSpec, OptionSpec } from './command.ts';
 
-// Flags that other tools take secrets by. A flag is seen by every user of the machine and kept in the shell's history.
-const secretFlags = /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;
+// Options that other programs take secrets by. Every user of the machine can see an option, and the shell's history keeps it.
+const secretOptions =
+  /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;
 
-/** Reads the words after a command's name by its table. Every slip is a `UsageError` that names the way out. */
+/** Reads what was typed after the name of a command. Every mistake is a `UsageError` that says what to type. */
 export function parseArgs(
   argv: readonly string[],
   command: CommandSpec,
@@ -14,6 +15,7 @@ export function parseArgs(
   const options = [...command.options, ...shared];
   const values = new Map<string, string[]>();
   const words: string[] = [];
+  let flagBefore: OptionSpec | undefined;
   const seeHelp = `see calls ${command.name} --help`;
 
   for (let at = 0; at < argv.length; at++) {
@@ -24,6 +26,8 @@ export function parseArgs(
     }
     if (!word.startsWith('-') || word === '-') {
       words.push(word);
+      if (words.length > (command.positionals ?? []).length) throw tooMany(word, command, flagBefore);
+      flagBefore = undefined;
       continue;
     }
     const equals = word.indexOf('=');
@@ -31,8 +35,9 @@ export function parseArgs(
     const spec = find(shown, options);
     if (!spec) throw unknown(shown, options, command.name);
     if (values.has(spec.name) && !spec.repeat) {
-      throw new UsageError(`--${spec.name} is given twice`, { hints: [`give it once; ${seeHelp}`] });
+      throw new UsageError(`--${spec.name} was given twice`, { hints: [`give it once; ${seeHelp}`] });
     }
+    flagBefore = spec.value === undefined ? spec : undefined;
     let value = 'true';
     if (spec.value === undefined) {
       if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp] });
@@ -68,42 +73,52 @@ function isOption(word: string, options: readonly OptionSpec[]): boolean {
 
 function unknown(shown: string, options: readonly OptionSpec[], command: string): UsageError {
   const name = shown.replace(/^-+/, '');
-  if (secretFlags.test(name)) {
+  if (secretOptions.test(name)) {
     return new UsageError(
-      `${shown}: keys are never taken from flags, other users of the machine could read them`,
+      `${shown}: keys are never options, because other users of the machine could read them`,
       {
         hints: [
           'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
-          'or name files with accessKeyFile and secretKeyFile in calls.config.json, or wait for the prompt',
+          'or name files with accessKeyFile and secretKeyFile in calls.config.json, or enter them when asked',
         ],
       },
     );
   }
-  const near = nearest(
-    name,
-    options.map((option) => option.name),
-  );
-  const hints = near ? [`did you mean --${near}?`] : [];
+  const known = options.flatMap((option) => [option.name, ...(option.otherNames ?? [])]);
+  const near = nearest(name, known);
+  const meant = options.find((option) => option.name === near || option.otherNames?.includes(near ?? ''));
+  const hints =
+    meant === undefined
+      ? []
+      : meant.name === near
+        ? [`did you mean --${near}?`]
+        : [`use --${meant.name}${meant.value ? ` ${meant.value}` : ''}: ${meant.text}`];
   return new UsageError(`calls ${command} has no option ${shown}`, {
-    hints: [...hints, `calls ${command} --help lists all of them`],
+    hints: [...hints, `calls ${command} --help lists all options`],
   });
 }
 
 function notAChoice(what: string, value: string, choices: readonly string[]): UsageError {
   const near = nearest(value, choices);
   return new UsageError(`${what} cannot be ${JSON.stringify(value)}`, {
-    hints: [...(near ? [`did you mean ${near}?`] : []), `it is one of ${choices.join(', ')}`],
+    hints: [...(near ? [`did you mean ${near}?`] : []), `use one of: ${choices.join(', ')}`],
+  });
+}
+
+function tooMany(word: string, { name }: CommandSpec, flagBefore?: OptionSpec): UsageError {
+  return new UsageError(`calls ${name} has an argument too many: ${JSON.stringify(word)}`, {
+    hints: [
+      flagBefore
+        ? `--${flagBefore.name} takes no value: ${flagBefore.text}`
+        : `put quotes around a value with spaces; see calls ${name} --help`,
+    ],
   });
 }
 
 function checkWords(words: readonly string[], command: CommandSpec, seeHelp: string): void {
   const positionals = command.positionals ?? [];
   const extra = words[positionals.length];
-  if (extra !== undefined) {
-    throw new UsageError(`calls ${command.name} does not know what to do with ${JSON.stringify(extra)}`, {
-      hints: [`quote a value that has spaces in it; ${seeHelp}`],
-    });
-  }
+  if (extra !== undefined) throw tooMany(extra, command);
   for (const [at, positional] of positionals.entries()) {
     const word = words[at];
     if (word === undefined) {
@@ -121,7 +136,7 @@ function view(
   options: readonly OptionSpec[],
 ): Args {
   const first = (name: string): string | null => {
-    // A misspelt name inside this program would silently read as "not given".
+    // Otherwise a name misspelled in this program would silently read as "not given".
     if (!options.some((option) => option.name === name)) throw new Error(`no option --${name} in the table`);
     return values.get(name)?.[0] ?? null;
   };
@@ -130,9 +145,9 @@ function view(
     if (text === null) return null;
     const value = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     if (Number.isNaN(value) || (whole && !Number.isSafeInteger(value)) || value < min || value > max) {
-      const bound = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
+      const bound = max === Number.POSITIVE_INFINITY ? `, ${min} or greater` : ` from ${min} to ${max}`;
       const kind = whole ? 'a whole number' : 'a number';
-      throw new UsageError(`--${name} must be ${kind} ${bound}, not ${JSON.stringify(text)}`);
+      throw new UsageError(`--${name} must be ${kind}${bound}, not ${JSON.stringify(text)}`);
     }
     return value;
   };

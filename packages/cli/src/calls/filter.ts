@@ -1,101 +1,102 @@
 import {
   allOf,
   applyFix,
+  type Clause,
   type Filter,
   type Problem,
-  print,
   safeParse,
-  toFilter,
 } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
+import { type Clock, readDayOrMonth, readTime } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { type Clock, readMoment, readSpan } from '../time/moment.ts';
 
-/** How a command line is read: the clock for relative dates, the version for the fields there are. */
+/** How the options are read: the clock for relative times, the version for the fields there are. */
 export interface FilterContext extends Clock {
   readonly version: 'v2' | 'v3';
 }
 
-/** The filter a command line asks for; one without parts means all calls. `--q` and the single options all apply. */
-export function filterOf(args: Args, context: FilterContext, end: 'to' | 'until' = 'to'): Filter {
-  const { version } = context;
-  const parts: Filter[] = [];
-  const text = args.text('q');
-  if (text !== null) parts.push(readFilter(text, version));
-  const { from, until } = rangeOf(args, context, end);
-  if (from !== null || until !== null) {
-    parts.push(toFilter(`date_added:[${from ?? '*'} TO ${until === null ? '*]' : `${until}}`}`));
-  }
-  const minutes = args.number('min-talk');
-  if (minutes !== null) parts.push(toFilter(`talk_minutes:[${args.text('min-talk')} TO *]`));
-  if (args.flag('include-extensions')) {
-    if (version === 'v2') {
-      throw new UsageError(
-        'v2 always includes calls through call extensions; leave --include-extensions out',
-      );
-    }
-    parts.push(toFilter('inc_gce:1'));
-  }
-  // Printed and read again: the parts are each right, and so is what they say together.
-  return readFilter(print(allOf(...parts)), version);
+/** A half-open range of time, as the API writes times; an open end is null. */
+export interface TimeRange {
+  readonly from: string | null;
+  readonly to: string | null;
 }
 
-/** Reads a filter as typed; a mistake is shown with a caret and the way out. */
+/** The filter that the options describe. `--q` and the other options all apply; without any, all calls match. */
+export function filterOf(args: Args, context: FilterContext): Filter {
+  const { version } = context;
+  const clauses: Clause[] = [];
+  const { from, to } = rangeOf(args, context);
+  if (from !== null || to !== null) clauses.push(range('date_added', from, to));
+  if (args.number('min-talk') !== null) clauses.push(range('talk_minutes', args.text('min-talk'), null));
+  const text = args.text('q');
+  const typed = text === null ? { clauses: [] } : readFilter(text, version);
+  const filter = allOf(typed, { clauses });
+  if (!args.flag('include-extensions')) return filter;
+  if (version === 'v2')
+    throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
+  return withExtensions(filter);
+}
+
+function range(field: string, from: string | null, to: string | null): Clause {
+  return {
+    kind: 'range',
+    field,
+    lower: from === null ? null : { text: from, inclusive: true },
+    upper: to === null ? null : { text: to, inclusive: false },
+  };
+}
+
 function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   const read = safeParse(text, { version });
   if (read.ok) return read.filter;
   throw filterProblem(read.problem, text);
 }
 
-/** The filter, with calls through call extensions taken in (v3 leaves them out unless they are asked for). */
-export function withExtensions(filter: string): string {
-  return filter.includes('inc_gce:1') ? filter : [filter, 'inc_gce:1'].filter(Boolean).join(',');
-}
-
-/** Whether this filter leaves out calls through call extensions. */
-export function leavesExtensions(filter: string, version: 'v2' | 'v3'): boolean {
-  return version === 'v3' && !filter.includes('inc_gce:1');
-}
-
-/** Says what v3 leaves out by itself, so that nobody takes the rest for all. */
-export function sayExtensions(filter: string, version: 'v2' | 'v3', io: Io): void {
-  if (!leavesExtensions(filter, version)) return;
-  say(io, 'calls through call extensions are left out; --include-extensions takes them in');
-}
-
-/** The ends of the range of time that was asked for, as the API writes times. */
-export function rangeOf(
-  args: Args,
-  clock: Clock,
-  end: 'to' | 'until' = 'to',
-): { from: string | null; until: string | null } {
-  const on = args.text('on');
-  const from = args.text('from');
-  const to = end === 'to' ? args.text('to') : null;
-  const until = args.text('until');
-  if (to !== null && until !== null) throw new UsageError('--to and --until mean the same; give one of them');
-  if (on !== null) {
-    if (from !== null || to !== null || until !== null) {
-      throw new UsageError('--on is a whole day or month; give it without --from and --until');
-    }
-    const span = readSpan(on, clock);
-    return { from: span.from, until: span.to };
-  }
-  const start = from === null ? null : readMoment(from, '--from', clock);
-  const typed = to ?? until;
-  const stop = typed === null ? null : readMoment(typed, to === null ? '--until' : '--to', clock);
-  if (start !== null && stop !== null && start >= stop) {
-    throw new UsageError(`the range is empty: it begins ${start} and ends before ${stop}`, {
-      hints: ['--until is not included itself; for one whole day use --on 2026-11-20'],
-    });
-  }
-  return { from: start, until: stop };
-}
-
-/** A fault in a filter, with a caret under the place and, where there is one, the filter as it should be. */
+/** The error for a mistake in a filter: a caret under the place and, where there is one, the corrected filter. */
 export function filterProblem(problem: Problem, text: string | null): UsageError {
   const fixed = text === null ? undefined : applyFix(text, problem);
-  const hints = fixed !== undefined && safeParse(fixed).ok ? [`try: --q '${fixed}'`] : [];
+  const hints = fixed !== undefined && safeParse(fixed).ok ? [`try --q '${fixed}'`] : [];
   return new UsageError(`the filter has a mistake. ${problem.message}`, { detail: problem.frame, hints });
+}
+
+/** The range of time that the options describe. */
+export function rangeOf(args: Args, clock: Clock): TimeRange {
+  const on = args.text('on');
+  const [from, to] = (['from', 'to'] as const).map((name) => {
+    const text = args.text(name);
+    return text === null ? null : readTime(text, `--${name}`, clock);
+  }) as [string | null, string | null];
+  if (on !== null) {
+    if (from !== null || to !== null)
+      throw new UsageError('--on is a whole day or month; remove --from and --to');
+    return readDayOrMonth(on, clock);
+  }
+  if (from !== null && to !== null && from >= to) {
+    throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
+      hints: ['--to itself is not included; for one whole day use --on 2026-11-20'],
+    });
+  }
+  return { from, to };
+}
+
+/** The filter, with calls through call extensions included. v3 leaves them out by default. */
+export function withExtensions(filter: Filter): Filter {
+  if (hasExtensions(filter)) return filter;
+  return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
+}
+
+/** Whether the API leaves out calls through call extensions. */
+export function leavesExtensions(filter: Filter, version: 'v2' | 'v3'): boolean {
+  return version === 'v3' && !hasExtensions(filter);
+}
+
+function hasExtensions({ clauses }: Filter): boolean {
+  return clauses.some(({ kind }) => kind === 'flag');
+}
+
+/** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
+export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {
+  if (leavesExtensions(filter, version))
+    say(io, 'calls through call extensions are not included; add --include-extensions to include them');
 }

@@ -8,9 +8,8 @@ import { openOwnSandbox } from '../calls/own-sandbox.ts';
 import { readCalls, verdictText, watch } from '../calls/reading.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileFault } from '../export/save-text.ts';
 import { isSpecial } from '../export/target.ts';
-import { type Io, say, write } from '../io.ts';
+import { fileError, type Io, say, write } from '../io.ts';
 import { readDimensions } from '../report/dimensions.ts';
 import { createTally, type Tally } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
@@ -23,9 +22,12 @@ export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
   // Not a name that an export of real calls is likely to have: that file would be lost.
-  const shown = args.text('to') ?? 'demo-calls.csv';
+  const shown = args.text('output') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
-  if (isSpecial(path)) throw new UsageError(`--to ${shown} is no file; name one that demo may write`);
+  if (isSpecial(path))
+    throw new UsageError(
+      `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
+    );
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
   const put = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
   const from = performance.now();
@@ -55,7 +57,7 @@ export const demo: Handler = async (args, io) => {
     );
     await put(
       '  calls check                                    what works, and what to change',
-      '  calls report --by campaign --html report.html  a page to pass on',
+      '  calls report --by campaign --html -o page.html    a page to pass on',
       '  calls mcp                                      the tools, in your assistant',
     );
     say(io, style.dim(`(all of it in ${duration(performance.now() - from)})`));
@@ -84,7 +86,7 @@ async function streamToCsv(
     await pipeline(stream, counted, toCsv<Call>(), fileSink(path));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
-    throw fileFault(error, shown);
+    throw fileError(error, shown);
   } finally {
     line.end();
   }

@@ -1,8 +1,8 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { Handler } from '../args/command.ts';
-import { cellText, fieldsOf, pickFields, readColumns, valueOfField } from '../calls/columns.ts';
 import { openClient } from '../calls/connect.ts';
-import { formatOf } from '../calls/output.ts';
+import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
+import { formatOf, writeRows } from '../calls/output.ts';
 import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { write } from '../io.ts';
@@ -12,40 +12,33 @@ import { pad, printable } from '../term/width.ts';
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
   const format = formatOf(args);
-  const asked = args.list('fields');
-  const columns = asked.length > 0 ? readColumns(asked, '--fields') : null;
+  const chosen = readFields(args);
   const settings = readSettings(args, io);
   const client = await openClient(settings, args, io);
   try {
     const call = await client.getCall(args.words[0] ?? '', { signal: io.signal });
-    const record = columns ? pickFields(call, columns) : call;
-    if (format === 'csv') {
-      const { csvLine } = await import('@call-attribution/node-stream');
-      const chosen = columns ?? fieldsOf(settings.apiVersion.value);
-      const line = csvLine(chosen.map((field) => valueOfField(call, field)));
-      await write(io.stdout, csvLine(chosen.map((field) => field.name)) + line);
-    } else if (format === 'table') {
+    const all = fieldsOf(settings.apiVersion.value);
+    if (format === 'csv') await writeRows(io.stdout, format, [pickFields(call, chosen ?? all)]);
+    else if (format === 'table') {
       const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-      const chosen = columns ?? fieldsOf(settings.apiVersion.value).filter((field) => hasValue(call, field));
-      await write(io.stdout, `${cardLines(call, chosen, style).join('\n')}\n`);
-    } else await write(io.stdout, `${JSON.stringify(record, null, format === 'json' ? 2 : 0)}\n`);
+      const shown = chosen ?? all.filter((field) => cellText(valueOfField(call, field)) !== '');
+      await write(io.stdout, `${cardLines(call, shown, style).join('\n')}\n`);
+    } else {
+      const record = chosen ? pickFields(call, chosen) : call;
+      await write(io.stdout, `${JSON.stringify(record, null, format === 'json' ? 2 : 0)}\n`);
+    }
     return exitCodes.ok;
   } finally {
     await client.close();
   }
 };
 
-function hasValue(call: Call, field: FieldSpec): boolean {
-  const value = valueOfField(call, field);
-  return value !== null && value !== '';
-}
-
-function cardLines(call: Call, columns: readonly FieldSpec[], style: Style): string[] {
-  const width = Math.max(...columns.map((field) => field.name.length), 0);
-  return [...new Set(columns.map((field) => field.group))].flatMap((group, at) => [
+function cardLines(call: Call, fields: readonly FieldSpec[], style: Style): string[] {
+  const width = Math.max(...fields.map((field) => field.name.length), 0);
+  return [...new Set(fields.map((field) => field.group))].flatMap((group, at) => [
     ...(at === 0 ? [] : ['']),
     style.bold(group),
-    ...columns
+    ...fields
       .filter((field) => field.group === group)
       .map((field) =>
         `  ${style.dim(pad(field.name, width))}  ${printable(cellText(valueOfField(call, field)))}`.trimEnd(),

@@ -1,15 +1,15 @@
 import { print } from '@call-attribution/query-dsl';
-import type { Handler } from '../args/command.ts';
+import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
-import { filterOf, leavesExtensions, rangeOf, sayExtensions } from '../calls/filter.ts';
+import { filterOf, leavesExtensions, rangeOf, sayExtensions, type TimeRange } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { readCalls, verdictText, watch } from '../calls/reading.ts';
 import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { saveText } from '../export/save-text.ts';
+import { saveLines } from '../export/output.ts';
 import { say, write } from '../io.ts';
-import { readDimensions } from '../report/dimensions.ts';
+import { type Dimension, readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';
 import { createTally, type Report } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
@@ -21,21 +21,13 @@ export const report: Handler = async (args, io) => {
   const names = args.list('by');
   const dimensions = readDimensions(names.length > 0 ? names : ['day']);
   const top = args.integer('top', { min: 1 }) ?? 10;
-  const html = args.text('html');
-  const personal = dimensions.find((dimension) => dimension.personal);
-  if (html !== null && personal) {
-    throw new UsageError(
-      `--html: groups by ${personal.name} would put personal data into a file made to be passed on`,
-      {
-        hints: ['group by something else, or leave --html out'],
-      },
-    );
-  }
+  const page = readPage(args, dimensions);
   const settings = readSettings(args, io);
   const context = contextOf(settings, io);
   const filter = filterOf(args, context);
   const client = await openClient(settings, args, io);
-  sayExtensions(print(filter), settings.apiVersion.value, io);
+  const version = settings.apiVersion.value;
+  sayExtensions(filter, version, io);
   const { line, onProgress } = watch(io, 'calls');
   try {
     const tally = createTally(dimensions);
@@ -44,18 +36,16 @@ export const report: Handler = async (args, io) => {
     line.end();
     const proof = await verdict;
     const result = tally.report(top);
-    if (html !== null) {
+    if (page !== null) {
+      const q = print(filter);
       const facts = [
         rangeText(rangeOf(args, context)),
-        ...(print(filter) === '' ? [] : [`Filter: ${print(filter)}`]),
-        ...(leavesExtensions(print(filter), settings.apiVersion.value)
-          ? ['Calls through call extensions are left out.']
-          : []),
+        ...(q === '' ? [] : [`Filter: ${q}`]),
+        ...(leavesExtensions(filter, version) ? ['Calls through call extensions are not included.'] : []),
         `${sentence(verdictText(proof))}.`,
       ];
-      const page = reportPage(result, { title: args.text('title') ?? 'Calls', facts });
-      await saveText(html, [page], io);
-      say(io, `${html}: written`);
+      await saveLines(page, [reportPage(result, { title: args.text('title') ?? 'Calls', facts })], io);
+      say(io, `wrote ${page}`);
     }
     if (format !== 'table') await writeRows(io.stdout, format, flat(tally.report(Number.POSITIVE_INFINITY)));
     else {
@@ -74,11 +64,31 @@ export const report: Handler = async (args, io) => {
   }
 };
 
+/** The file of the page; null without `--html`. */
+function readPage(args: Args, dimensions: readonly Dimension[]): string | null {
+  const output = args.text('output');
+  if (!args.flag('html')) {
+    if (output !== null) throw new UsageError('--output is the file of the page; add --html');
+    return null;
+  }
+  if (output === null) throw new UsageError('--html needs a file: --output report.html');
+  const personal = dimensions.find((dimension) => dimension.personal);
+  if (personal) {
+    throw new UsageError(
+      `--html: the groups of ${personal.name} are personal data, and a page is made to be passed on`,
+      {
+        hints: ['group by another field, or remove --html'],
+      },
+    );
+  }
+  return output;
+}
+
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function rangeText({ from, until }: { from: string | null; until: string | null }): string {
-  if (from === null && until === null) return 'All calls.';
-  return `Calls made${from === null ? '' : ` from ${from}`}${until === null ? '' : ` until before ${until}`}.`;
+function rangeText({ from, to }: TimeRange): string {
+  if (from === null && to === null) return 'All calls.';
+  return `Calls made${from === null ? '' : ` from ${from}`}${to === null ? '' : ` before ${to}`}.`;
 }
 
 // One row for each pair of groups, so that a spreadsheet can pivot it.

@@ -2,7 +2,6 @@ import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
-import { print } from '@call-attribution/query-dsl';
 import { openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
@@ -40,7 +39,7 @@ export const sync: Handler = async (args, io) => {
     const account = await accountOf(args, client, io);
     await openToSameKeys(store, account, settings);
     // A mirror answers v2 and v3 alike, so it takes in what v3 leaves out unless it is asked for.
-    const whole = settings.apiVersion.value === 'v3' ? withExtensions(print(filter)) : print(filter);
+    const whole = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
     const once = async (): Promise<void> => {
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');

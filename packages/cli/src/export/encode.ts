@@ -7,13 +7,13 @@ import {
   toNdjson,
   toParquet,
 } from '@call-attribution/node-stream';
-import { fieldsOf, pickFields } from '../calls/columns.ts';
+import { fieldsOf, pickFields } from '../calls/fields.ts';
 import type { FileFormat } from './target.ts';
 
-/** How the calls are written, beside the format itself. */
+/** How calls are written, apart from the format itself. */
 export interface FormatOptions {
   /** Only these fields; null for all fields of the version. */
-  readonly columns: readonly FieldSpec[] | null;
+  readonly fields: readonly FieldSpec[] | null;
   readonly version: 'v2' | 'v3';
   readonly bom: boolean;
   readonly spreadsheetSafe: boolean;
@@ -22,27 +22,26 @@ export interface FormatOptions {
 /** The encoders that turn calls into the bytes of a file. */
 export function encodingOf(
   target: { format: FileFormat; gzip: boolean },
-  options: FormatOptions,
+  { fields, version, bom, spreadsheetSafe }: FormatOptions,
 ): Encoding<Call> {
-  const columns = (options.columns ?? fieldsOf(options.version)).map((field) => field.name) as (keyof Call &
-    string)[];
+  const columns = (fields ?? fieldsOf(version)).map(({ name }) => name) as (keyof Call & string)[];
   const encoder = () => {
     switch (target.format) {
       case 'csv':
-        return toCsv<Call>({ columns, bom: options.bom, safe: options.spreadsheetSafe });
+        return toCsv<Call>({ columns, bom, safe: spreadsheetSafe });
       case 'parquet':
         return toParquet<Call>({ columns });
       case 'json':
         return toJsonArray<Call>();
-      default:
+      case 'ndjson':
         return toNdjson<Call>();
     }
   };
   return target.gzip ? [encoder(), toGzip()] : encoder();
 }
 
-/** The call as it is to be written: whole, or only the fields that were chosen (JSON formats; CSV picks by itself). */
-export function projected(call: Call, options: FormatOptions, format: FileFormat): Call {
-  const picks = options.columns !== null && (format === 'json' || format === 'ndjson');
-  return picks ? (pickFields(call, options.columns ?? []) as unknown as Call) : call;
+/** The call with only the chosen fields, for the JSON formats; the others pick their columns themselves. */
+export function picked(call: Call, { fields }: FormatOptions, format: FileFormat): Call {
+  if (fields === null || (format !== 'json' && format !== 'ndjson')) return call;
+  return pickFields(call, fields) as unknown as Call;
 }

@@ -29,7 +29,7 @@ const sheetOnly = [
   'min-age',
   'repeated-hour',
 ];
-const fileOnly = ['resume', 'format', 'columns', 'bom', 'spreadsheet-safe'];
+const fileOnly = ['resume', 'format', 'fields', 'bom', 'spreadsheet-safe'];
 
 /** Reads the options of an upload sheet; null without `--for`. What is missing is reported before any request. */
 export async function readSheetRequest(
@@ -114,8 +114,8 @@ async function readRuleFile(file: string, io: Io): Promise<NonNullable<Conversio
 
 function readLeftOut(args: Args, io: Io): string | null {
   const leftOut = args.text('left-out');
-  const output = args.text('to');
+  const output = args.text('output');
   if (leftOut !== null && output !== null && resolve(io.cwd, leftOut) === resolve(io.cwd, output))
-    throw new UsageError('--to and --left-out name the same file; use two files');
+    throw new UsageError('--output and --left-out name the same file; use two files');
   return leftOut;
 }

@@ -11,7 +11,7 @@ import { readCalls } from '../calls/reading.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import { saveText } from './save-text.ts';
+import { saveLines } from './output.ts';
 import type { SheetRequest } from './sheet-options.ts';
 
 /** What is in the sheet, and what is not. */
@@ -26,10 +26,10 @@ export async function exportSheet(
   client: Client,
   shown: string,
   request: SheetRequest,
-  set: { filter: string; stream: CallStreamOptions; io: Io },
+  set: { stream: CallStreamOptions; io: Io },
 ): Promise<SheetResult> {
   const { io } = set;
-  const { stream, verdict } = readCalls(client, { ...set.stream, filter: set.filter, signal: io.signal });
+  const { stream, verdict } = readCalls(client, { ...set.stream, signal: io.signal });
   const sheet = createSheet(request.format, request.rules);
   const leftOut = new Map<LeftOutReason, number>();
   const list = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
@@ -51,8 +51,8 @@ export async function exportSheet(
     const others = more.length > 0 ? ` (and ${plural(more.length, 'more problem')})` : '';
     throw new CliError(`the sheet was not written: line ${first.line}: ${sheetProblemText(first)}${others}`);
   }
-  await saveText(shown, sheet.lines(), io);
-  if (request.leftOut !== null) await saveText(request.leftOut, list, io);
+  await saveLines(shown, sheet.lines(), io);
+  if (request.leftOut !== null) await saveLines(request.leftOut, list, io);
   return { rows: sheet.rows, leftOut, verdict: await verdict };
 }
 

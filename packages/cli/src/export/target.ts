@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseTime } from '@call-attribution/core/time';
 import type { Args } from '../args/command.ts';
+import { isTime } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 
 /** Formats a file of calls can have. */
@@ -11,8 +11,8 @@ export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
 export interface Target {
   /** Absolute path, or null for stdout. */
   readonly path: string | null;
-  /** What is there already and is no file, such as a pipe or a device: written to as it is, never replaced. */
-  readonly special: boolean;
+  /** The path names a pipe or a device, which is written to as it is and never replaced. */
+  readonly isSpecial: boolean;
   /** As typed, for messages. */
   readonly shown: string;
   readonly format: FileFormat;
@@ -21,29 +21,29 @@ export interface Target {
 
 const formats = ['ndjson', 'csv', 'json', 'parquet'] as const;
 
-/** The file of `--to`, its format by its ending unless `--format` says it. */
+/** The file of `--output`. Its extension selects the format unless `--format` does. */
 export function readTarget(args: Args, cwd: string): Target {
-  const shown = pathOf(args);
-  const asked = formats.find((format) => format === args.text('format')) ?? null;
+  const shown = outputOf(args);
+  const named = formats.find((format) => format === args.text('format')) ?? null;
   if (shown === '-') {
-    const format = asked ?? 'ndjson';
+    const format = named ?? 'ndjson';
     if (format === 'parquet')
-      throw new UsageError('a Parquet file cannot go to stdout; name a file with --to');
-    return { path: null, shown: 'stdout', format, gzip: false, special: false };
+      throw new UsageError('a Parquet file cannot be written to stdout; name a file with --output');
+    return { path: null, shown: 'stdout', format, gzip: false, isSpecial: false };
   }
   const gzip = shown.endsWith('.gz');
-  const ending = /\.([a-z]+)$/i.exec(gzip ? shown.slice(0, -3) : shown)?.[1]?.toLowerCase();
-  const format = asked ?? formats.find((known) => known === ending) ?? (ending === 'jsonl' ? 'ndjson' : null);
-  if (format === null) {
-    throw new UsageError(`--to ${shown}: the ending does not say the format`, {
-      hints: ['end it in .ndjson, .csv, .json or .parquet (and .gz), or add --format'],
+  const extension = /\.([a-z]+)$/i.exec(gzip ? shown.slice(0, -3) : shown)?.[1]?.toLowerCase();
+  const known = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
+  const format = named ?? known;
+  if (format === undefined) {
+    throw new UsageError(`--output ${shown}: the extension does not name a format`, {
+      hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --format'],
     });
   }
-  if (gzip && format === 'parquet') {
-    throw new UsageError('a Parquet file is compressed inside already; leave .gz out');
-  }
+  if (gzip && format === 'parquet')
+    throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
   const path = resolve(cwd, shown);
-  return { path, shown, format, gzip, special: isSpecial(path) };
+  return { path, shown, format, gzip, isSpecial: isSpecial(path) };
 }
 
 /** Whether the path names a pipe or a device. */
@@ -53,18 +53,17 @@ export function isSpecial(path: string): boolean {
   return found !== undefined && !found.isFile();
 }
 
-/** The value of `--to`, which in export is a file; a time there is a slip worth naming. */
-export function pathOf(args: Args): string {
+/** The value of `--output`. A file name in `--to`, where it once belonged, is pointed out. */
+export function outputOf(args: Args): string {
   const to = args.text('to');
-  if (!to) {
-    throw new UsageError('calls export needs a file: --to calls.csv', {
-      hints: ['.ndjson, .csv, .json or .parquet; - writes to stdout; the end of the range is --until'],
+  if (to !== null && !isTime(to)) {
+    throw new UsageError(`--to ${to}: --to is the end of the time range`, {
+      hints: [`the file is --output ${to}`],
     });
   }
-  if (parseTime(to) || /^(now|today|yesterday|\d+(m|h|d|w|mo))$/.test(to)) {
-    throw new UsageError(`--to ${to}: in export, --to is the file`, {
-      hints: [`the end of the range is --until ${to}`],
-    });
-  }
-  return to;
+  const output = args.text('output');
+  if (output) return output;
+  throw new UsageError('calls export needs a file: --output calls.csv', {
+    hints: ['.ndjson, .csv, .json or .parquet; - writes to stdout'],
+  });
 }

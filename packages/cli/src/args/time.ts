@@ -16,30 +16,38 @@ export interface Clock {
   readonly timeZone: string | null;
 }
 
+/** How times are written, for messages. */
 const forms = '2026-11-20, "2026-11-20 14:30:00", now, today, yesterday, 90m, 12h, 7d, 2w or 3mo';
 
+const relativeForm = /^(?:now|today|yesterday|(\d{1,5})(m|h|d|w|mo))$/;
+
+/** Whether this is a time that `readTime` understands. */
+export function isTime(text: string): boolean {
+  return parseTime(text) !== null || relativeForm.test(text.trim().toLowerCase());
+}
+
 /** Reads a time as typed and returns it in the form the API compares with. */
-export function readMoment(text: string, option: string, clock: Clock): string {
+export function readTime(text: string, option: string, clock: Clock): string {
   const absolute = parseTime(text);
   if (absolute) return formatNaive(absolute.millis);
   const word = text.trim().toLowerCase();
-  const match = /^(\d{1,5})(m|h|d|w|mo)$/.exec(word);
-  if (!match && word !== 'now' && word !== 'today' && word !== 'yesterday') {
-    throw new UsageError(`${option} does not understand ${JSON.stringify(text)}`, {
+  const match = relativeForm.exec(word);
+  if (!match) {
+    throw new UsageError(`${option} must be a time, not ${JSON.stringify(text)}`, {
       hints: [`write it as ${forms}`],
     });
   }
-  return formatNaive(relative(word, match, clock.now.getTime(), needZone(clock, `${option} ${text}`)));
+  return formatNaive(relative(match, clock.now.getTime(), needZone(clock, `${option} ${text}`)));
 }
 
-function relative(word: string, match: RegExpExecArray | null, instant: number, zone: string): number {
+function relative([word, digits, unit]: RegExpExecArray, instant: number, zone: string): number {
   const now = naiveAt(instant, zone);
   const midnight = now - (now % day);
   if (word === 'now') return now;
   if (word === 'today') return midnight;
   if (word === 'yesterday') return midnight - day;
-  const count = Number(match?.[1]);
-  switch (match?.[2]) {
+  const count = Number(digits);
+  switch (unit) {
     // Minutes and hours are real time: across a clock change the wall clock moves by more or less.
     case 'm':
       return naiveAt(instant - count * minute, zone);
@@ -61,7 +69,7 @@ function existing(naive: number, zone: string): number {
 }
 
 /** Reads `--on`: a whole day or month, as the two ends of a half-open range. */
-export function readSpan(text: string, clock: Clock): { from: string; to: string } {
+export function readDayOrMonth(text: string, clock: Clock): { from: string; to: string } {
   const word = text.trim().toLowerCase();
   if (/^\d{4}-\d{2}$/.test(word)) {
     const first = parseTime(`${word}-01`);
@@ -69,9 +77,9 @@ export function readSpan(text: string, clock: Clock): { from: string; to: string
     return { from: formatNaive(first.millis), to: formatNaive(addMonths(first.millis, 1)) };
   }
   const isDay = word === 'today' || word === 'yesterday' || /^\d{4}-\d{2}-\d{2}$/.test(word);
-  const from = isDay ? parseTime(readMoment(word, '--on', clock)) : null;
+  const from = isDay ? parseTime(readTime(word, '--on', clock)) : null;
   if (!from) {
-    throw new UsageError(`--on does not understand ${JSON.stringify(text)}`, {
+    throw new UsageError(`--on must be a day or a month, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20, 2026-11, today or yesterday'],
     });
   }
@@ -80,7 +88,7 @@ export function readSpan(text: string, clock: Clock): { from: string; to: string
 
 function needZone(clock: Clock, what: string): string {
   if (clock.timeZone !== null) return clock.timeZone;
-  throw new UsageError(`${what} needs a time zone: the API does not say which zone its times are in`, {
-    hints: ['add --time-zone America/New_York (the zone of the account), or set CALLS_TIME_ZONE'],
+  throw new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, {
+    hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
   });
 }

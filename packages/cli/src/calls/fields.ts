@@ -1,9 +1,16 @@
 import { type Call, type FieldSpec, fields } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 
-/** The fields that go by these names (either version's), in the order they were asked for. */
-export function readColumns(names: readonly string[], option: string): FieldSpec[] {
+/** The fields of `--fields`, in the order they were typed; null without it. */
+export function readFields(args: Args): FieldSpec[] | null {
+  const names = args.list('fields');
+  return names.length > 0 ? fieldsNamed(names) : null;
+}
+
+/** The fields with these names, of either version. */
+export function fieldsNamed(names: readonly string[]): FieldSpec[] {
   return names.map((name) => {
     const field = fields.find((entry) => entry.name === name || entry.v2 === name);
     if (field) return field;
@@ -11,13 +18,13 @@ export function readColumns(names: readonly string[], option: string): FieldSpec
       name,
       fields.map((entry) => entry.name),
     );
-    throw new UsageError(`${option}: a call has no field ${JSON.stringify(name)}`, {
+    throw new UsageError(`--fields: a call has no field ${JSON.stringify(name)}`, {
       hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
     });
   });
 }
 
-/** The fields a record of this version has. */
+/** The fields of a record of this version. */
 export function fieldsOf(version: 'v2' | 'v3'): FieldSpec[] {
   return fields.filter((field) => field[version] !== null);
 }
@@ -33,6 +40,6 @@ export function cellText(value: unknown): string {
 }
 
 /** The call reduced to some fields, in their order. */
-export function pickFields(call: Call, columns: readonly FieldSpec[]): Record<string, unknown> {
-  return Object.fromEntries(columns.map((field) => [field.name, valueOfField(call, field)]));
+export function pickFields(call: Call, chosen: readonly FieldSpec[]): Record<string, unknown> {
+  return Object.fromEntries(chosen.map((field) => [field.name, valueOfField(call, field)]));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type Clock, readDayOrMonth, readTime } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
-import { type Clock, readMoment, readSpan } from '../src/time/moment.ts';
 
 const at = (now: string, timeZone: string | null): Clock => ({ now: new Date(now), timeZone });
 
@@ -24,32 +24,44 @@ const relative: [string, string, string, string][] = [
   ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
 ];
 test.each(relative)('%s at %s in %s is %s', (text, now, zone, wall) => {
-  expect(readMoment(text, '--from', at(now, zone))).toBe(wall);
+  expect(readTime(text, '--from', at(now, zone))).toBe(wall);
 });
 
 test('absolute times need no zone, and stand as typed', () => {
   const clock = at('2026-11-21T12:00:00Z', null);
-  expect(readMoment('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
-  expect(readMoment('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
-  expect(readMoment('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
+  expect(readTime('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
+  expect(readTime('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
+  expect(readTime('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
 });
 
 test.each(['7d', 'yesterday', 'now'])('%s without a zone is refused, never guessed', (text) => {
-  expect(() => readMoment(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
+  expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
 });
 
 test.each(['2026-02-30', '2026-13-01', '25:00', 'last week', '7', '-7d', '2026-11-20 24:00:00', ''])(
   '%j is no time',
   (text) => {
-    expect(() => readMoment(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
+    expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
   },
 );
 
 test('a day or month is a half-open range', () => {
   const clock = at('2026-11-21T12:00:00Z', 'UTC');
-  expect(readSpan('2026-11', clock)).toEqual({ from: '2026-11-01 00:00:00', to: '2026-12-01 00:00:00' });
-  expect(readSpan('2026-12', clock)).toEqual({ from: '2026-12-01 00:00:00', to: '2027-01-01 00:00:00' });
-  expect(readSpan('2026-02-28', clock)).toEqual({ from: '2026-02-28 00:00:00', to: '2026-03-01 00:00:00' });
-  expect(readSpan('yesterday', clock)).toEqual({ from: '2026-11-20 00:00:00', to: '2026-11-21 00:00:00' });
-  expect(() => readSpan('7d', clock)).toThrow(UsageError);
+  expect(readDayOrMonth('2026-11', clock)).toEqual({
+    from: '2026-11-01 00:00:00',
+    to: '2026-12-01 00:00:00',
+  });
+  expect(readDayOrMonth('2026-12', clock)).toEqual({
+    from: '2026-12-01 00:00:00',
+    to: '2027-01-01 00:00:00',
+  });
+  expect(readDayOrMonth('2026-02-28', clock)).toEqual({
+    from: '2026-02-28 00:00:00',
+    to: '2026-03-01 00:00:00',
+  });
+  expect(readDayOrMonth('yesterday', clock)).toEqual({
+    from: '2026-11-20 00:00:00',
+    to: '2026-11-21 00:00:00',
+  });
+  expect(() => readDayOrMonth('7d', clock)).toThrow(UsageError);
 });

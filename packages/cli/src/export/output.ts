@@ -1,0 +1,54 @@
+import { createWriteStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Call, Client } from '@call-attribution/core';
+import { type CallStreamOptions, fileSink, type Verdict } from '@call-attribution/node-stream';
+import { readCalls } from '../calls/reading.ts';
+import { Interrupted } from '../errors.ts';
+import { fileError, type Io, write } from '../io.ts';
+import { encodingOf, type FormatOptions, picked } from './encode.ts';
+import { isSpecial, type Target } from './target.ts';
+
+/** Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to stdout for `-`. */
+export async function saveLines(shown: string, lines: Iterable<string>, io: Io): Promise<void> {
+  if (shown === '-') {
+    for (const line of lines) await write(io.stdout, line);
+    return;
+  }
+  const path = resolve(io.cwd, shown);
+  try {
+    const output = isSpecial(path) ? createWriteStream(path, { flags: 'r+' }) : fileSink(path);
+    await pipeline(Readable.from(lines), output);
+  } catch (error) {
+    throw fileError(error, shown);
+  }
+}
+
+/** Streams the calls to stdout, a pipe or a device, where nothing can be renamed into place or resumed. */
+export async function exportToOutput(
+  client: Client,
+  target: Target,
+  set: { format: FormatOptions; stream: CallStreamOptions; io: Io },
+): Promise<Verdict> {
+  const { io, format } = set;
+  const { stream, verdict } = readCalls(client, { ...set.stream, signal: io.signal });
+  const encode = encodingOf(target, format);
+  const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
+  const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });
+  // A failed write is handled where it is awaited.
+  output.on('error', () => {});
+  try {
+    let chunks: AsyncIterable<Uint8Array> = first.over(
+      stream.map((call: Call) => picked(call, format, target.format)),
+    );
+    for (const stage of rest) chunks = stage.over(chunks);
+    for await (const chunk of chunks) await write(output, chunk, target.shown);
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted();
+    throw fileError(error, target.shown);
+  } finally {
+    if (output !== io.stdout) output.end();
+  }
+  return verdict;
+}

@@ -1,0 +1,110 @@
+import type { ChildProcess } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import type { Finished } from './program.ts';
+import { openStage } from './stage.ts';
+
+const stage = openStage();
+afterAll(() => stage.close());
+
+/** A server on loopback that treats every request alike. */
+async function serverThat(
+  respond: (response: ServerResponse) => unknown,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_, response) => respond(response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test('a wrong key ends with status 4, what is expected, and no key in the message', async () => {
+  const { code, stderr } = await stage.quick(['count', '--debug'], {
+    env: { CALLS_SECRET_KEY: 'wrong-key-4711' },
+  });
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/401/);
+  expect(stderr).toMatch(/secret_key/);
+  expect(stderr).toMatch(/calls check/);
+  expect(stderr).not.toContain('wrong-key-4711');
+  expect(stderr).not.toContain(stage.env.CALLS_ACCESS_KEY);
+});
+
+test('a server that is down ends with status 5 and names the URL', async () => {
+  const { code, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
+  expect(code).toBe(5);
+  expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:1/);
+  expect(stderr).toMatch(/Is the server running/);
+});
+
+test('a login page ends with status 1 and is not shown', async () => {
+  const page = '<!doctype html><html><body>Please log in</body></html>';
+  const server = await serverThat((response) => response.setHeader('content-type', 'text/html').end(page));
+  const { code, stdout, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: server.url } });
+  server.close();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).not.toMatch(/<html|<body/i);
+});
+
+test('a server that stops responding ends with status 5 after --timeout', async () => {
+  const server = await serverThat(() => {});
+  const env = { CALLS_BASE_URL: server.url };
+  const { code, stderr } = await stage.quick(['count', '--timeout', '0.2'], { env });
+  server.close();
+  expect(code).toBe(5);
+  expect(stderr).toMatch(/calls check/);
+});
+
+test('a store that cannot be opened is reported in one line', async () => {
+  for (const store of ['nosuch:x', 'sqlite:/nowhere/calls.db', 'postgres://nobody@127.0.0.1:1/calls']) {
+    const { code, stdout, stderr } = await stage.quick(['sync', '--store', store]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  }
+  const sms = await stage.quick(['sms'], { env: { CALLS_LEGACY_BASE_URL: '' } });
+  expect(sms).toMatchObject({ code: 2, stdout: '' });
+  expect(sms.stderr).toMatch(/set CALLS_LEGACY_BASE_URL/);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'Ctrl-C ends any command with status 130 and one line',
+  async () => {
+    // A server that takes a request and never responds: the moment to press is when it has one.
+    let stop = (): unknown => undefined;
+    const silent = await serverThat(() => stop());
+    const env = { CALLS_BASE_URL: silent.url };
+    const isStopped = (args: string[], { code, stderr }: Finished): void => {
+      expect({ args, code }).toEqual({ args, code: 130 });
+      expect(stderr).toMatch(/calls: stopped\n$/);
+    };
+    const args = ['list', '--all', '--ndjson'];
+    const started = (child: ChildProcess): void => {
+      stop = () => child.kill('SIGINT');
+    };
+    isStopped(args, await stage.calls(args, { env, started }));
+    for (const args of [['count'], ['get', 'x'], ['report']]) {
+      const signal = new AbortController();
+      stop = () => signal.abort();
+      isStopped(args, await stage.quick(args, { env, signal: signal.signal }));
+    }
+    silent.close();
+  },
+);
+
+test.skipIf(process.platform === 'win32')('a full disk ends with status 7 and the reason', async () => {
+  const full = openSync('/dev/full', 'w');
+  const isFull = (args: string[], { code, stderr }: Finished): void => {
+    expect(code, args.join(' ')).toBe(7);
+    expect(stderr).toMatch(/no space left on the disk \(ENOSPC\)/);
+  };
+  const args = ['list', '--csv', '--all'];
+  isFull(args, await stage.calls(args, { stdout: full }));
+  for (const args of [['export', '--output', '-'], ['report'], ['fields'], ['count']])
+    isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));
+});

@@ -1,0 +1,170 @@
+import { afterAll, expect, test } from 'vitest';
+import { nobody, openStage } from './stage.ts';
+
+const stage = openStage();
+afterAll(() => stage.close());
+
+const typed: [string, string[], RegExp[]][] = [
+  ['an unknown command', ['lst'], [/no command "lst"/, /did you mean calls list/]],
+  ['an unknown option', ['list', '--feilds', 'sid'], [/no option --feilds/, /did you mean --fields/]],
+  ['an option before the command', ['--json', 'list'], [/needs a command before --json/]],
+  ['a key as an option', ['list', '--secret-key', 'hunter2'], [/keys are never options/, /CALLS_SECRET_KEY/]],
+  [
+    'an unfinished filter',
+    ['list', '--q', 'date_added:[2026-10-01 00:00:00 TO'],
+    [/the filter has a mistake/, /\n {2} +\^/],
+  ],
+  ['a misspelled field', ['count', '--q', 'talk_minute:[5 TO *]'], [/talk_minutes/, /\n {2}\^{11}\n/]],
+  ['TO in lower case', ['count', '--q', 'talk_minutes:[1 to 2]'], [/try --q 'talk_minutes:\[1 TO 2\]'/]],
+  [
+    'a relative time without a time zone',
+    ['list', '--from', '7d'],
+    [/needs a time zone/, /--time-zone America\/New_York/],
+  ],
+  ['an unknown time zone', ['list', '--time-zone', 'EST5', '--from', '1d'], [/no time zone "EST5"/]],
+  [
+    'an empty time range',
+    ['count', '--from', '2026-10-02', '--to', '2026-10-01'],
+    [/the time range is empty/],
+  ],
+  [
+    'the former name of an option',
+    ['count', '--until', '2026-10-02'],
+    [/no option --until/, /use --to TIME: calls before this time/],
+  ],
+  [
+    'the former name of --fields',
+    ['list', '--columns', 'sid'],
+    [/no option --columns/, /use --fields FIELDS/],
+  ],
+  ['an option of other programs', ['count', '--since', '7d'], [/use --from TIME/]],
+  ['a file after --html', ['report', '--html', 'x.html'], [/too many: "x.html"/, /--html takes no value/]],
+  ['a page without a file', ['report', '--html'], [/--html needs a file: --output report.html/]],
+  ['a file without a page', ['report', '-o', 'x.html'], [/add --html/]],
+  ['a day and an end', ['count', '--on', '2026-10-02', '--from', '2026-10-01'], [/--on is a whole day/]],
+  ['an unknown field in --fields', ['list', '--fields', 'sid,anni'], [/no field "anni"/, /did you mean ani/]],
+  ['two output formats', ['list', '--json', '--csv'], [/exclude each other/]],
+  ['--all with a limit', ['list', '--all', '-n', '5'], [/--all shows every call/]],
+  ['a URL without https://', ['list', '--base-url', 'example.com'], [/begins with https/]],
+  [
+    'a URL with a password',
+    ['list', '--base-url', 'https://me:hunter2@example.com'],
+    [/must not have credentials in it/],
+  ],
+  ['an export without a file', ['export'], [/needs a file/]],
+  [
+    'a file in --to, where it once belonged',
+    ['export', '--to', 'calls.csv'],
+    [/--to calls.csv: --to is the end of the time range/, /the file is --output calls.csv/],
+  ],
+  ['the former --to of demo', ['demo', '--to', 'x.csv'], [/use --output FILE/]],
+  [
+    'an extension that names no format',
+    ['export', '--output', 'calls.txt'],
+    [/extension does not name a format/],
+  ],
+  ['gzip in Parquet', ['export', '--output', 'calls.parquet.gz'], [/already compressed/]],
+  [
+    'an upload sheet without a time zone',
+    ['export', '--for', 'sa360', '--output', 'x.csv', '--conversion-name', 'x'],
+    [/needs a time zone/],
+  ],
+  [
+    'an upload sheet without a conversion name',
+    ['export', '--for', 'sa360', '--output', 'x.csv', '--time-zone', 'UTC'],
+    [/needs --conversion-name/],
+  ],
+  [
+    'a currency in lower case',
+    [
+      'export',
+      '--for',
+      'sa360',
+      '--output',
+      'x',
+      '--time-zone',
+      'UTC',
+      '--conversion-name',
+      'x',
+      '--currency',
+      'usd',
+    ],
+    [/three letters/],
+  ],
+  [
+    'a value and value rules together',
+    [
+      'export',
+      '--for',
+      'sa360',
+      '--output',
+      'x',
+      '--time-zone',
+      'UTC',
+      '--conversion-name',
+      'x',
+      '--value',
+      '1',
+      '--value-rules',
+      'r',
+    ],
+    [/not both/],
+  ],
+  ...(
+    [
+      ['a currency without a value', ['--currency', 'USD'], [/--currency needs a value/]],
+      [
+        'the same file for the sheet and the calls left out of it',
+        ['--left-out', './x'],
+        [/name the same file/],
+      ],
+    ] as const
+  ).map(([what, more, said]): [string, string[], RegExp[]] => [
+    what,
+    ['export', '--for', 'sa360', '--output', 'x', '--time-zone', 'UTC', '--conversion-name', 'x', ...more],
+    [...said],
+  ]),
+  [
+    'a value without an upload sheet',
+    ['export', '--output', 'x.csv', '--value', '1'],
+    [/--value is for upload sheets/],
+  ],
+  [
+    'fields with an upload sheet',
+    ['export', '--for', 'skai', '--output', 'x.csv', '--time-zone', 'UTC', '--fields', 'sid'],
+    [/cannot be used with --for/],
+  ],
+  ['an unknown group', ['report', '--by', 'campain'], [/cannot group by "campain"/, /did you mean campaign/]],
+  ['three groups', ['report', '--by', 'day,channel,label'], [/one or two groups/]],
+  ['personal data in a page', ['report', '--by', 'ani', '--html', '-o', 'x.html'], [/personal data/]],
+  ['an unknown shell', ['completion', 'tcsh'], [/cannot be "tcsh"/, /bash, zsh, fish/]],
+  [
+    'sandbox options with a store',
+    ['serve', '--store', 'sqlite::memory:', '--records', '5'],
+    [/belongs to the sandbox/],
+  ],
+];
+test.each(typed)(
+  'it reports %s before it asks for keys, with status 2 and nothing on stdout',
+  async (_, args, said) => {
+    const { code, stdout, stderr } = await stage.quick(args, {
+      env: { ...nobody, CALLS_BASE_URL: stage.url },
+    });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const text of said) expect(stderr).toMatch(text);
+    expect(stderr).not.toContain('hunter2');
+    expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
+  },
+);
+
+test('a process ends the same way for an unknown option, a bad filter and missing keys', async () => {
+  const option = await stage.calls(['list', '--feilds', 'sid']);
+  expect(option).toMatchObject({ code: 2, stdout: '' });
+  expect(option.stderr).toMatch(/no option --feilds\n {2}→ did you mean --fields/);
+  const filter = await stage.quick(['count', '--q', 'talk_minutes:[1 to 2]']);
+  expect(filter).toMatchObject({ code: 2, stdout: '' });
+  expect(filter.stderr).toMatch(
+    /\n {2}talk_minutes:\[1 to 2\]\n {18}\^\^\n {2}→ try --q 'talk_minutes:\[1 TO 2\]'\n$/,
+  );
+  expect(await stage.quick(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
+});
