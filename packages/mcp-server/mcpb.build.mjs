@@ -46,7 +46,7 @@ const description = {
   },
   compatibility: { platforms: ['darwin', 'win32', 'linux'], runtimes: { node: manifest.engines.node } },
   user_config: {
-    base_url: field('Address of the API', 'The part before /v3', { required: true }),
+    base_url: field('URL of the API', 'Without /v3', { required: true }),
     access_key: field('Access key', 'From the key manager of the account', {
       required: true,
       sensitive: true,
@@ -55,8 +55,8 @@ const description = {
       required: true,
       sensitive: true,
     }),
-    legacy_base_url: field('Address of the SMS number listing', 'Only for list_sms_numbers'),
-    time_zone: field('Time zone', 'Zone of the times in the account, such as America/New_York'),
+    legacy_base_url: field('URL of the SMS number listing', 'Only for list_sms_numbers'),
+    time_zone: field('Time zone', 'Time zone of the times in the account, such as America/New_York'),
   },
 };
 
