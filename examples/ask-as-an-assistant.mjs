@@ -1,4 +1,4 @@
-// Story: an assistant connects over stdio, learns the tools, counts, summarises and lists, and never sees a phone number.
+// An assistant connects over stdio, lists the tools, counts, summarizes and lists calls, and never sees a phone number.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -36,9 +36,9 @@ try {
   assert.match(JSON.stringify(counted.structuredContent), /800/);
   await ask('summarize_calls', { group_by: ['channel'] });
 
-  const listed = JSON.stringify(await ask('list_calls', { fields: ['sid', 'ani', 'city'] }));
-  assert.doesNotMatch(listed, /\b1?\d{3}555\d{4}\b/, 'phone numbers are masked');
-  console.log(`6 tools; a list of ${listed.length} characters without a phone number`);
+  const list = JSON.stringify(await ask('list_calls', { fields: ['sid', 'ani', 'city'] }));
+  assert.doesNotMatch(list, /\b1?\d{3}555\d{4}\b/, 'phone numbers are masked');
+  console.log(`6 tools; a list of ${list.length} characters without a phone number`);
 } finally {
   await assistant.close();
   await sandbox.close();

@@ -1,4 +1,4 @@
-// Story: a month of calls goes into a CSV file, and the verdict proves that none is missing.
+// Streams a month of calls into a CSV file; the verdict proves that none is missing.
 import assert from 'node:assert/strict';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

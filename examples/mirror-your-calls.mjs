@@ -1,4 +1,4 @@
-// Story: one's own copy of the calls, kept up to date, and served by the same API. Only what is new or changed travels on.
+// Keeps a copy of the calls up to date and serves it with the same API. Only new and changed calls are written.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { syncInto } from '@call-attribution/node-stream';

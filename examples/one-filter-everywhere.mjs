@@ -1,15 +1,14 @@
-// Story: one filter is typed by a person, mended, sent to the server, and run on records and in SQL with the same result.
+// A filter typed by a person is fixed, sent to the server, and run on records and in SQL, always with the same result.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { matcher, parse, print, safeParse, toSql } from '@call-attribution/query-dsl';
+import { applyFix, matcher, parse, print, safeParse, toSql } from '@call-attribution/query-dsl';
 import { startSandbox } from '@call-attribution/sandbox';
 
 const typed = 'talk_minutes:[2 to 5]';
-const answer = safeParse(typed);
-assert(!answer.ok && answer.problem.fix);
-const { start, end, text } = answer.problem.fix;
-const mended = typed.slice(0, start) + text + typed.slice(end);
-assert.equal(mended, 'talk_minutes:[2 TO 5]');
+const result = safeParse(typed);
+assert(!result.ok);
+const fixed = applyFix(typed, result.problem);
+assert.equal(fixed, 'talk_minutes:[2 TO 5]');
 
 const sandbox = await startSandbox({ records: 500 });
 const [account] = sandbox.accounts;
@@ -20,7 +19,7 @@ const client = createClient({
   auth: apiKeys(account.accessKey, account.secretKey),
 });
 try {
-  const filter = parse(mended);
+  const filter = parse(fixed);
   const byServer = [];
   for await (const call of client.calls({ filter })) byServer.push(call);
   const all = [];

@@ -1,4 +1,4 @@
-// Story: an export dies in the middle. The next run goes on from the checkpoint; each call arrives once.
+// An export is killed in the middle. The next run resumes from the checkpoint, and each call arrives exactly once.
 import assert from 'node:assert/strict';
 import { bearerToken, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';

@@ -1,4 +1,4 @@
-// Story: the server is slow, cuts bodies, answers 429 and 500. The client gets every call all the same, and says what it took.
+// The server cuts responses short and fails with errors and HTML pages. The client still gets every call, and counts its retries.
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -31,7 +31,7 @@ try {
   assert.equal(sids.size, total);
   assert.equal((await calls.verdict).complete, true);
   assert.ok(retries >= 5, `expected at least 5 retries, saw ${retries}`);
-  console.log(`${sids.size} calls through ${retries} retries`);
+  console.log(`${sids.size} calls after ${retries} retries`);
 } finally {
   await client.close();
   await sandbox.close();

@@ -1,4 +1,4 @@
-// Every relative link in our texts must lead to a file that exists and, with #, to a heading that exists there.
+// Every relative link in the documentation must lead to a file that exists and, with #, to a heading that exists there.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { anchors, links, markdownFiles } from './markdown.mjs';
@@ -22,6 +22,6 @@ if (process.argv[1] === import.meta.filename) {
   const files = markdownFiles();
   const dead = files.flatMap((file) => deadLinks(file, readFileSync(join(root, file), 'utf8')));
   for (const line of dead) console.error(line);
-  console.log(`${files.length} texts, ${dead.length} dead links`);
+  console.log(`${files.length} pages, ${dead.length} dead links`);
   process.exitCode = dead.length > 0 ? 1 : 0;
 }

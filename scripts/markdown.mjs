@@ -1,4 +1,4 @@
-// What the checks of our texts need from Markdown: the files, their headings' anchors, their links, their code blocks.
+// What the checks of the documentation need from Markdown: the files, their headings' anchors, their links, their code blocks.
 import { execFileSync } from 'node:child_process';
 import { root } from './workspace.mjs';
 

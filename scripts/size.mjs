@@ -49,7 +49,7 @@ function explained() {
 }
 
 /**
- * One line for each size that grew by more than a tenth without a word in a changeset.
+ * One line for each size that grew by more than a tenth without an explanation in a changeset.
  * @param {Sizes} recorded @param {Sizes} measured @param {ReadonlySet<string>} excused
  */
 export const grown = (recorded, measured, excused) =>

@@ -1,4 +1,4 @@
-// No snippet in our texts may rot: ```ts is type-checked, ```ts run, ```js run and ```sh run are executed against the built
+// No snippet in the documentation may rot: ```ts is type-checked, ```ts run, ```js run and ```sh run are executed against the built
 // packages with a live sandbox, ```json must parse. A ```js block that is not run is refused, so that nobody forgets the word.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -51,18 +51,18 @@ const { v2, v3, seen, client } = await openPair();
 const all = 'inc_gce:1';
 const sids = (keep: (call: (typeof calls)[number]) => boolean = () => true) =>
   calls.filter(keep).map(({ sid }) => sid);
-const listed = async (filter: string, from = v2) =>
+const sidsOfList = async (filter: string, from = v2) =>
   (await from.listCalls({ filter, rows: 100 })).records.map(({ sid }) => sid);
 
 describe('the client', () => {
-  test('[R01][R03][R42][R45][R48] gets every call once over pages', async () => {
+  test('[R01][R03][R42][R45][R48] reads every call exactly once over pages', async () => {
     const found: string[] = [];
     for await (const page of v3.pages({ filter: all, rows: 13 }))
       found.push(...page.records.map(({ sid }) => sid));
     expect(found).toEqual(sids());
   });
 
-  test('[R43] asks for pages of rows', async () => {
+  test('[R43] requests pages of the given size', async () => {
     const page = await v3.listCalls({ filter: all, rows: 2, start: 1 });
     expect([page.range, page.records.map(({ sid }) => sid)]).toEqual([
       { first: 3, last: 4, total: 60 },
@@ -70,7 +70,7 @@ describe('the client', () => {
     ]);
   });
 
-  test('[R10][R11][R12][R13][R14][R18][R21][R24][R25][R28][R31][R32] reads v3 records strictly and gives them unchanged', async () => {
+  test('[R10][R11][R12][R13][R14][R18][R21][R24][R25][R28][R31][R32] reads v3 records strictly and returns them unchanged', async () => {
     const page = await v3.listCalls({ filter: all, rows: 100 });
     const v3Names = Object.keys(page.records[0] as object);
     for (const [i, call] of page.records.entries()) {
@@ -90,11 +90,11 @@ describe('the client', () => {
     expect(newer).toHaveProperty('ppc_status');
   });
 
-  test('[R15] leaves times as the text they are', async () => {
+  test('[R15] returns times as they were sent', async () => {
     expect((await v3.listCalls({ filter: all, rows: 1 })).records[0]?.date_added).toBe(calls[0]?.date_added);
   });
 
-  test('[R04][R05][R40][R41][R44][R47][R49][R60][R100] sends GET without a body, to the path of its version, each parameter once', async () => {
+  test('[R04][R05][R40][R41][R44][R47][R49][R60][R100] sends GET without a body, to the path of its version, with each parameter once', async () => {
     seen.length = 0;
     await v3.listCalls();
     await v2.listCalls({ filter: 'talk_minutes:[1 TO *]', rows: 5, start: 1 });
@@ -113,7 +113,7 @@ describe('the client', () => {
     }
   });
 
-  test('[R46][R98] takes no match and a page past the end for what they are', async () => {
+  test('[R46][R98] accepts a list without matches and a page past the end', async () => {
     const none = await v3.listCalls({ filter: 'date_added:[* TO 1999-01-01 00:00:00]' });
     expect([none.records, none.range?.total]).toEqual([[], 0]);
     const past = await v3.listCalls({ filter: all, rows: 10, start: 50 });
@@ -122,23 +122,23 @@ describe('the client', () => {
 
   test('[R50][R51][R52][R53][R54][R55][R57][R58][R59][R62] sends filters that the service understands', async () => {
     const [low, high] = [calls[10]?.date_added as string, calls[40]?.date_added as string];
-    expect(await listed(`date_added:[${low} TO ${high}}`)).toEqual(
+    expect(await sidsOfList(`date_added:[${low} TO ${high}}`)).toEqual(
       sids((c) => c.date_added >= low && c.date_added < high),
     );
-    expect(await listed(`date_added:{${low} TO ${high}],talk_minutes:[5 TO *]`)).toEqual(
+    expect(await sidsOfList(`date_added:{${low} TO ${high}],talk_minutes:[5 TO *]`)).toEqual(
       sids((c) => c.date_added > low && c.date_added <= high && Number(c.talk_minutes) >= 5),
     );
-    expect(await listed(`date_added:[${low} TO ${high}},inc_gce:1`, v3)).toEqual(
+    expect(await sidsOfList(`date_added:[${low} TO ${high}},inc_gce:1`, v3)).toEqual(
       sids((c) => c.date_added >= low && c.date_added < high),
     );
   });
 
-  test('[R56] leaves call extensions to inc_gce:1 in v3', async () => {
-    expect(await listed('', v3)).toEqual(sids((c) => c.channel === 'Tracker'));
-    expect(await listed(all, v3)).toEqual(sids());
+  test('[R56] returns calls through call extensions in v3 only with inc_gce:1', async () => {
+    expect(await sidsOfList('', v3)).toEqual(sids((c) => c.channel === 'Tracker'));
+    expect(await sidsOfList(all, v3)).toEqual(sids());
   });
 
-  test('[R61] tells of a field the service does not filter by, and sends no filter that is wrong in itself', async () => {
+  test('[R61] reports a field that the service cannot filter by, and does not send an invalid filter', async () => {
     await expect(v3.listCalls({ filter: 'ani:[1 TO 2]' })).rejects.toMatchObject({ code: 'bad_request' });
     seen.length = 0;
     await expect(v3.listCalls({ filter: 'date_added:[2024-02-30 00:00:00 TO *]' })).rejects.toThrow();
@@ -146,7 +146,7 @@ describe('the client', () => {
   });
 
   test.each(['object', 'array'] as const)(
-    '[R02][R70][R71][R72] finds a call by its sid when it comes as %s',
+    '[R02][R70][R71][R72] finds a call by its sid when it is sent as %s',
     async (singleAs) => {
       const pair = await openPair({ singleAs });
       const call = await pair.v3.getCall(sids()[3] as string);
@@ -156,7 +156,7 @@ describe('the client', () => {
   );
 
   test.each(['object', 'number', 'text', 'array', 'header'] as const)(
-    '[R73][R74] reads a count given as %s',
+    '[R73][R74] reads a count sent as %s',
     async (countAs) => {
       const pair = await openPair({ countAs });
       expect((await pair.v2.countCalls()).total).toBe(60);
@@ -166,7 +166,7 @@ describe('the client', () => {
     },
   );
 
-  test('[R75] counts in v3 by Content-Range, and says so', async () => {
+  test('[R75] counts in v3 by Content-Range, and reports that it did', async () => {
     expect(await v3.countCalls({ filter: all })).toEqual({ total: 60, source: 'content-range' });
   });
 
@@ -182,7 +182,7 @@ describe('the client', () => {
     },
   );
 
-  test('[R90][R91][R92][R93] opens v3 with keys or a token, v2 with a token, and sees its own account only', async () => {
+  test('[R90][R91][R92][R93] sends keys or a token to v3 and a token to v2, and sees its own account only', async () => {
     expect(() => client({ version: 'v2', auth: keys })).toThrow(/v2/);
     expect((await client({ auth: bearerToken(token) }).listCalls({ rows: 1 })).records).toHaveLength(1);
     const other = testKeys('102');
@@ -192,32 +192,32 @@ describe('the client', () => {
     expect(theirs.records.map(({ sid }) => sid)).toEqual([foreign.sid]);
   });
 
-  test('[R94][R95] says what was refused, without a key in its words', async () => {
+  test('[R94][R95] reports what was refused, without a key in the message', async () => {
     const wrong = client({ auth: apiKeys(accessKey, 'wrong-secret') });
     const error = await wrong.listCalls().then(
       () => null,
       (thrown: Error & Record<string, unknown>) => thrown,
     );
     expect(error).toMatchObject({ code: 'unauthorized', status: 401, requestId: expect.any(String) });
-    const told = JSON.stringify([error?.message, error?.stack, { ...error }]);
-    for (const secret of ['wrong-secret', accessKey]) expect(told).not.toContain(secret);
+    const shown = JSON.stringify([error?.message, error?.stack, { ...error }]);
+    for (const secret of ['wrong-secret', accessKey]) expect(shown).not.toContain(secret);
   });
 
-  test('[R96] waits as long as a 429 asks', async () => {
+  test('[R96] waits as long as a 429 response says', async () => {
     const pair = await openPair({ rateLimit: { requests: 1, seconds: 1 } });
     await pair.v3.listCalls({ rows: 1 });
     const page = await pair.v3.listCalls({ rows: 1 });
     expect([page.records.length, page.meta.attempts > 1]).toEqual([1, true]);
   });
 
-  test('[R97] notices fewer rows than it asked for and still gets every call', async () => {
+  test('[R97] notices fewer rows than requested and still reads every call', async () => {
     const pair = await openPair({ maxRows: 10, rowsOver: 'clamp' });
     const found: string[] = [];
     for await (const { sid } of pair.v3.calls({ filter: all, rows: 25 })) found.push(sid);
     expect(found).toEqual(sids());
   });
 
-  test('[R99] asks for compressed answers and reads them', async () => {
+  test('[R99] requests compressed responses and reads them', async () => {
     seen.length = 0;
     await v3.listCalls({ filter: all, rows: 60 });
     expect(seen[0]?.headers['accept-encoding']).toMatch(/gzip/);

@@ -50,7 +50,7 @@ test('each rule is named by a test of the service over a raw socket', () => {
   expect(without(wanted, /^conformance\/test\/service-/)).toEqual([]);
 });
 
-test('each rule that a client meets is named by a test of the client', () => {
+test('each rule that concerns a client is named by a test of the client', () => {
   const wanted = rules.filter(({ serverOnly }) => serverOnly !== true);
   expect(
     without(wanted, /^(?:conformance\/test\/client|packages\/core\/test|packages\/query-dsl\/test)/),

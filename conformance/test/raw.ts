@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
-/** An answer as it came over the socket. */
-export interface RawAnswer {
+/** A response as it came over the socket. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -14,7 +14,7 @@ export async function raw(
   url: string,
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { method = 'GET', headers = {}, body = '' } = options;
   const { hostname, port } = new URL(url);
   const lines = Object.entries({ Host: `${hostname}:${port}`, Connection: 'close', ...headers }).map(
@@ -23,13 +23,13 @@ export async function raw(
   return send(url, `${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Writes bytes and reads the one answer to them. */
-export async function send(url: string, text: string): Promise<RawAnswer> {
+/** Writes bytes and reads the one response to them. */
+export async function send(url: string, text: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const bytes = await new Promise<Buffer>((done, fail) => {
     const socket = connect(Number(port), hostname, () => socket.write(text));
     const parts: Buffer[] = [];
-    socket.setTimeout(10_000, () => socket.destroy(new Error('No answer within 10 s.')));
+    socket.setTimeout(10_000, () => socket.destroy(new Error('No response within 10 s.')));
     socket.on('data', (part) => parts.push(part));
     socket.once('error', fail);
     socket.once('end', () => done(Buffer.concat(parts)));

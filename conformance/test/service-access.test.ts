@@ -11,31 +11,31 @@ const without = (name: 'access_key' | 'secret_key') =>
   Object.fromEntries(Object.entries(keys).filter(([key]) => key !== name));
 
 describe('access', () => {
-  test('[R90] v3 opens with both key headers, and not with one', async () => {
+  test('[R90] v3 accepts both key headers together, and refuses one alone', async () => {
     expect((await get(v3, keys)).status).toBe(200);
     for (const name of ['access_key', 'secret_key'] as const) {
-      const answer = await get(v3, without(name));
-      expect([answer.status, answer.json()]).toMatchObject([
+      const response = await get(v3, without(name));
+      expect([response.status, response.json()]).toMatchObject([
         401,
         { code: 'missing_credentials', detail: expect.stringContaining(name) },
       ]);
     }
   });
 
-  test('[R91] v3 opens with a bearer token too', async () => {
+  test('[R91] v3 accepts a bearer token as well', async () => {
     expect((await get(v3, bearer)).status).toBe(200);
   });
 
-  test('[R92] v2 opens with a bearer token only', async () => {
+  test('[R92] v2 accepts only a bearer token', async () => {
     expect((await get(v2, bearer)).status).toBe(200);
-    const answer = await get(v2, keys);
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    const response = await get(v2, keys);
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   });
 
   test('[R93] each account sees its own records', async () => {
     const { accessKey, secretKey } = testKeys('102');
-    const answer = await get(`${v3}?q=inc_gce:1`, { access_key: accessKey, secret_key: secretKey });
-    expect(sidsOf(answer.json())).toEqual([foreign.sid]);
+    const response = await get(`${v3}?q=inc_gce:1`, { access_key: accessKey, secret_key: secretKey });
+    expect(sidsOf(response.json())).toEqual([foreign.sid]);
   });
 
   test.each([
@@ -51,28 +51,28 @@ describe('access', () => {
     ['nothing', {}, 401, 'missing_credentials'],
     ['two kinds at once', { ...keys, ...bearer }, 400, 'two_credentials'],
   ])('[R95] %s is refused', async (_, headers, status, code) => {
-    const answer = await get(v3, headers as Record<string, string>);
-    expect([answer.status, answer.headers['content-type'], answer.json()]).toMatchObject([
+    const response = await get(v3, headers as Record<string, string>);
+    expect([response.status, response.headers['content-type'], response.json()]).toMatchObject([
       status,
       'application/problem+json',
       { code, status },
     ]);
   });
 
-  test('[R94] no answer and no log line holds a key', async () => {
+  test('[R94] no response and no log line contains a key', async () => {
     const secrets = Object.values(testKeys('101'));
-    const answers = [
+    const responses = [
       await get(`${v3}?rows=1`),
       await get(`${v3}?access_key=${secrets[0]}&rows=1`),
       await get(v3, { ...keys, secret_key: `${secrets[1]}x` }),
       await get(`/ibp_api.php?action=nope&access_key=${secrets[0]}&secret_access_key=${secrets[1]}`),
     ];
-    const seen = JSON.stringify([answers.map((a) => [a.body, a.headers]), entries]);
+    const seen = JSON.stringify([responses.map((a) => [a.body, a.headers]), entries]);
     expect(entries.length).toBeGreaterThan(3);
     for (const secret of secrets) expect(seen).not.toContain(secret);
   });
 
-  test('[R96] has no limit unless one is set; then 429 with Retry-After, per key', async () => {
+  test('[R96] requests are not limited unless a limit is set; then 429 with Retry-After, per key', async () => {
     const seen = [];
     for (let i = 0; i < 3; i += 1) seen.push(await limited.get(`${v3}?rows=1`));
     expect(seen.map(({ status }) => status)).toEqual([200, 200, 429]);
@@ -84,7 +84,7 @@ describe('access', () => {
   });
 });
 
-describe('a request that is too long or no HTTP', () => {
+describe('a request that is too long or not HTTP', () => {
   test('[R95] gets 414 for its URL and 431 for its headers', async () => {
     const long = await get(`${v3}?q=${'a'.repeat(9_000)}`);
     expect([long.status, long.json()]).toMatchObject([414, { code: 'url_too_long' }]);
@@ -93,13 +93,13 @@ describe('a request that is too long or no HTTP', () => {
   });
 
   test('[R95] gets 400 when it cannot be read', async () => {
-    const answer = await send(url, 'what?\r\n\r\n');
-    expect([answer.status, answer.json()]).toMatchObject([400, { code: 'unreadable_request' }]);
+    const response = await send(url, 'what?\r\n\r\n');
+    expect([response.status, response.json()]).toMatchObject([400, { code: 'unreadable_request' }]);
   });
 
   test('[R95] gets 404 with a hint for an unknown path', async () => {
-    const answer = await get('/v3/user/bids');
-    expect([answer.status, answer.json()]).toMatchObject([
+    const response = await get('/v3/user/bids');
+    expect([response.status, response.json()]).toMatchObject([
       404,
       { code: 'unknown_path', detail: expect.stringContaining('/v3/user/bid-management') },
     ]);

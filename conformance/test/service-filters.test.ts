@@ -10,7 +10,7 @@ const talk = (call: (typeof calls)[number]) => Number(call.talk_minutes);
 const [low, high] = [at(10), at(40)];
 
 describe('a filter', () => {
-  test('[R50][R58] keeps the calls of a range of date_added', async () => {
+  test('[R50][R58] selects the calls in a range of date_added', async () => {
     expect(await ask(`date_added:[${low} TO ${high}}`)).toEqual(
       sids((c) => c.date_added >= low && c.date_added < high),
     );
@@ -28,7 +28,7 @@ describe('a filter', () => {
     );
   });
 
-  test('[R53] has TO with one space on each side', async () => {
+  test('[R53] requires TO with one space on each side', async () => {
     for (const q of [
       `date_added:[${low}TO${high}]`,
       `date_added:[${low}  TO ${high}]`,
@@ -42,7 +42,7 @@ describe('a filter', () => {
     ).toEqual(sids((c) => c.date_added >= low));
   });
 
-  test('[R54] has an asterisk as its open end', async () => {
+  test('[R54] uses an asterisk for an open end', async () => {
     expect(await ask(`date_added:[* TO ${low}]`)).toEqual(sids((c) => c.date_added <= low));
     expect(await ask('date_added:[* TO *]')).toHaveLength(calls.length);
   });
@@ -56,7 +56,7 @@ describe('a filter', () => {
     );
   });
 
-  test('[R56] brings calls of call extensions into v3 by inc_gce:1', async () => {
+  test('[R56] includes calls through call extensions in v3 with inc_gce:1', async () => {
     const v3 = async (query: string) => sidsOf((await get(`/v3/user/bid-management${query}`)).json());
     expect(await v3('')).toEqual(sids((c) => c.channel === 'Tracker'));
     expect(await v3('?q=inc_gce:1')).toEqual(sids(() => true));
@@ -64,15 +64,15 @@ describe('a filter', () => {
     expect(await ask('')).toEqual(sids(() => true));
   });
 
-  test('[R57] takes dates in one form only', async () => {
+  test('[R57] accepts dates in one form only', async () => {
     for (const bound of [
       '2024-01-01',
       '2024-01-01T00:00:00',
       '2024-02-30 00:00:00',
       '2024-01-01 00:00:00.5',
     ]) {
-      const answer = await get(`${v2}?q=${encodeURIComponent(`date_added:[${bound} TO *]`)}`, bearer);
-      expect([bound, answer.status]).toEqual([bound, 400]);
+      const response = await get(`${v2}?q=${encodeURIComponent(`date_added:[${bound} TO *]`)}`, bearer);
+      expect([bound, response.status]).toEqual([bound, 400]);
     }
   });
 
@@ -85,27 +85,27 @@ describe('a filter', () => {
     },
   );
 
-  test('[R61] knows no further field', async () => {
-    const answer = await get('/v3/user/bid-management?q=ani:[1%20TO%202]');
-    expect([answer.status, answer.json()]).toMatchObject([
+  test('[R61] refuses any other field', async () => {
+    const response = await get('/v3/user/bid-management?q=ani:[1%20TO%202]');
+    expect([response.status, response.json()]).toMatchObject([
       400,
       { code: 'invalid_filter', parameter: 'q', pointer: { start: 0, end: 3 } },
     ]);
   });
 
-  test('[R62] may have braces in v3 too', async () => {
-    const answer = await get(
+  test('[R62] may have braces in v3 as well', async () => {
+    const response = await get(
       `/v3/user/bid-management?q=${encodeURIComponent(`date_added:[${low} TO ${high}}`)}`,
     );
-    expect(sidsOf(answer.json())).toEqual(
+    expect(sidsOf(response.json())).toEqual(
       sids((c) => c.channel === 'Tracker' && c.date_added >= low && c.date_added < high),
     );
   });
 
-  test('[R95] that cannot be read is refused with the place and what was expected there', async () => {
-    const answer = await get('/v3/user/bid-management?q=talk_minutes:[5%20TO');
-    expect(answer.status).toBe(400);
-    expect(answer.json()).toMatchObject({
+  test('[R95] is refused with the position and what was expected there if it cannot be read', async () => {
+    const response = await get('/v3/user/bid-management?q=talk_minutes:[5%20TO');
+    expect(response.status).toBe(400);
+    expect(response.json()).toMatchObject({
       code: 'invalid_filter',
       parameter: 'q',
       detail: expect.any(String),

@@ -33,13 +33,13 @@ describe('a record', () => {
     for (const record of v3) expect(Object.keys(record).sort()).toEqual(namesOf('v3'));
   });
 
-  test('[R11] says null where a field has no value', () => {
+  test('[R11] has null where a field has no value', () => {
     const empty = both.flatMap((record) => Object.values(record)).filter((value) => value === undefined);
     expect(empty).toEqual([]);
     expect(values('search_term').some((value) => value === null)).toBe(true);
   });
 
-  test('[R12] writes numbers as texts, but for the four typed integer', () => {
+  test('[R12] writes numbers as strings, except in the four integer fields', () => {
     const integers = ['activity_type_id', 'pool_id', 'domain_set_id', 'location_id'];
     for (const record of both) {
       for (const [name, value] of Object.entries(record)) {
@@ -73,7 +73,7 @@ describe('a record', () => {
       for (const value of filled(name)) expect(value).toMatch(/^\d+\.\d$/);
   });
 
-  test('[R19][R20] ranks from 1 to 5 and knows the activity types 1 to 8', () => {
+  test('[R19][R20] has ranks from 1 to 5 and activity types from 1 to 8', () => {
     for (const value of filled('rank')) expect(value).toMatch(/^[1-5]$/);
     for (const value of filled('activity_type_id'))
       expect(Number(value)).toSatisfy((n: number) => n >= 1 && n <= 8);
@@ -95,21 +95,21 @@ describe('a record', () => {
     }
   });
 
-  test('[R24][R25] has the vt_ parameters, recording and the product target without being asked', () => {
+  test('[R24][R25] always has the vt_ parameters, recording and the product target', () => {
     const vt =
       'keyword matchtype network device devicemodel creative placement target param1 param2 random aceid adposition adtype';
     const wanted = [...vt.split(' ').map((name) => `vt_${name}`), 'vt_ads_producttargetid', 'recording'];
     for (const record of both) expect(Object.keys(record)).toEqual(expect.arrayContaining(wanted));
   });
 
-  test('[R26] has as recording a link on a reserved domain, or null', () => {
+  test('[R26] has a link on a reserved domain, or null, as recording', () => {
     for (const value of filled('recording'))
       expect(new URL(value).hostname).toMatch(
         /\.(?:example|test|invalid)$|(?:^|\.)example\.(?:com|net|org)$/,
       );
   });
 
-  test('[R27] has as vt_ads_producttargetid a text or null', () => {
+  test('[R27] has a string or null as vt_ads_producttargetid', () => {
     for (const value of values('vt_ads_producttargetid'))
       expect(value === null || typeof value === 'string').toBe(true);
   });
@@ -122,7 +122,7 @@ describe('a record', () => {
     }
   });
 
-  test('[R30] keeps a final ppc_status when time passes, and moves others on', async () => {
+  test('[R30] keeps a final ppc_status when time passes, and changes others', async () => {
     const before = new Map(v3.map((record) => [record.sid, record.ppc_status]));
     await sandbox.advance(3 * 86_400);
     const after = await list('v3', keys, '&q=inc_gce:1');
@@ -138,7 +138,7 @@ describe('a record', () => {
       expect(new Set(values('channel', records))).toEqual(new Set(['Tracker', 'Call Extension']));
   });
 
-  test('[R33][R34] takes page and domain from first and last touch', () => {
+  test('[R33][R34] derives page and domain from first and last touch', () => {
     const parts = [
       ['first_touch', 'landing_page', 'first_touch_domain'],
       ['last_touch', 'conversion_page', 'last_touch_domain'],
@@ -155,7 +155,7 @@ describe('a record', () => {
     }
   });
 
-  test('[R101][R102] has in v3 under a new name what v2 calls by the old one', () => {
+  test('[R101][R102] has the renamed fields under the new name in v3 and the old name in v2', () => {
     const older = new Map(v2.map((record) => [record.sid, record]));
     const renamed = {
       first_touch: 'baseuri',
@@ -170,14 +170,14 @@ describe('a record', () => {
     }
   });
 
-  test('[R103][R104] carries phone_number, super_id and call_logging_id in v2 only', () => {
+  test('[R103][R104] has phone_number, super_id and call_logging_id in v2 only', () => {
     for (const name of ['phone_number', 'super_id', 'call_logging_id']) {
       expect(values(name, v2)).toHaveLength(v2.length);
       expect(values(name, v3)).toHaveLength(0);
     }
   });
 
-  test('[R105] has twenty-one fields in v3 that v2 knows under no name', () => {
+  test('[R105] has twenty-one fields in v3 that v2 does not have under any name', () => {
     const added =
       'first_touch_title first_touch_domain landing_page last_touch_title last_touch_domain conversion_page ppc_status ppc_match_type ppc_campaign ppc_adgroup ppc_keywords ppc_ad_id ppc_gclid custom_id custom_value os os_version browser browser_version location_id call_duration pid'.split(
         ' ',
@@ -189,7 +189,7 @@ describe('a record', () => {
   });
 });
 
-test('[R02] a sid names one call, the same in both versions', async () => {
+test('[R02] a sid identifies one call, the same in both versions', async () => {
   const { get } = await openWorld();
   const listed = (await get('/v3/user/bid-management?rows=60&q=inc_gce:1')).json() as Record_[];
   expect(new Set(listed.map(({ sid }) => sid)).size).toBe(60);

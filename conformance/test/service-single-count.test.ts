@@ -19,26 +19,26 @@ test('[R70] a record is found by its sid in both versions', async () => {
 
 test('[R71][R93] a sid that the account does not have is not found', async () => {
   for (const sid of ['nope', foreign.sid, '%00', encodeURIComponent("' OR 1=1 --"), `${call.sid}%20`]) {
-    const answer = await get(`/v3/user/bid-management/${sid}`);
-    expect([sid, answer.status, answer.json()]).toMatchObject([sid, 404, { code: 'unknown_record' }]);
+    const response = await get(`/v3/user/bid-management/${sid}`);
+    expect([sid, response.status, response.json()]).toMatchObject([sid, 404, { code: 'unknown_record' }]);
   }
 });
 
-test('[R72] a record is an object, or an array of one where the service is set to', async () => {
+test('[R72] a record is an object, or an array of one if the service is configured so', async () => {
   expect(await other.get(`/v3/user/bid-management/${call.sid}`).then((a) => a.json())).toEqual([
     fromCall(call, 'v3'),
   ]);
 });
 
 test('[R49] a single record takes no parameters', async () => {
-  const answer = await get(`/v3/user/bid-management/${call.sid}?rows=1`);
-  expect([answer.status, answer.json()]).toMatchObject([
+  const response = await get(`/v3/user/bid-management/${call.sid}?rows=1`);
+  expect([response.status, response.json()]).toMatchObject([
     400,
     { code: 'unknown_parameter', parameter: 'rows' },
   ]);
 });
 
-test('[R73] v2 counts what a filter keeps', async () => {
+test('[R73] v2 counts the calls that a filter selects', async () => {
   const count = async (q: string) => (await get(`/v2/user/bid-management/count${q}`, bearer)).json();
   expect(await count('')).toEqual({ count: calls.length });
   const long = calls.filter(({ talk_minutes }) => Number(talk_minutes) >= 5).length;
@@ -55,14 +55,14 @@ test.each([
   '[R74] the count can be given as %s, and always stands in Content-Range',
   async (countAs, body) => {
     const world = await openWorld({ countAs });
-    const answer = await world.get('/v2/user/bid-management/count', bearer);
-    expect([answer.json(), answer.headers['content-range']]).toEqual([body, '*/60']);
+    const response = await world.get('/v2/user/bid-management/count', bearer);
+    expect([response.json(), response.headers['content-range']]).toEqual([body, '*/60']);
   },
 );
 
-test('[R75] v3 has no count, and says so', async () => {
-  const answer = await get('/v3/user/bid-management/count', keys);
-  expect(answer.status).toBe(404);
-  expect(answer.json()).toMatchObject({ detail: expect.stringContaining('v2 only') });
+test('[R75] v3 does not have a count and says so', async () => {
+  const response = await get('/v3/user/bid-management/count', keys);
+  expect(response.status).toBe(404);
+  expect(response.json()).toMatchObject({ detail: expect.stringContaining('v2 only') });
   expect((await get('/v3/user/bid-management?rows=1')).headers['content-range']).toBe(`1-1/${tracked}`);
 });

@@ -9,12 +9,12 @@ const good = `action=sms.get_numbers&access_key=${accessKey}&secret_access_key=$
 
 describe('the SMS listing', () => {
   test('[R80][R83][R84][R85][R86] is XML with result, description and numbers, in this order', async () => {
-    const answer = await sms(good);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=UTF-8']);
-    expect(answer.body).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>/);
+    const response = await sms(good);
+    expect([response.status, response.headers['content-type']]).toEqual([200, 'text/xml; charset=UTF-8']);
+    expect(response.body).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>/);
     const order =
       /<response>\s*<result><\/result>\s*<result_description>\[2\] Number\(s\) Returned<\/result_description>\s*<data>([\s\S]*)<\/data>\s*<\/response>/;
-    const data = order.exec(answer.body)?.[1] ?? '';
+    const data = order.exec(response.body)?.[1] ?? '';
     expect(
       [...data.matchAll(/<number sms_enabled="(.)" url="([^"]+)">(\d+)<\/number>/g)].map((m) => m.slice(1)),
     ).toEqual([
@@ -32,14 +32,14 @@ describe('the SMS listing', () => {
     [`${good}&action=sms.get_numbers`, /twice/],
     [`${good}&format=json`, /format/],
   ])('[R81][R82][R95] refuses "%s" in XML with status 200', async (query, reason) => {
-    const answer = await sms(query);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('<result>failed</result>');
-    expect(/<result_description>(.*)<\/result_description>/.exec(answer.body)?.[1]).toMatch(reason);
-    expect(answer.body).not.toContain(secretKey);
+    const response = await sms(query);
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('<result>failed</result>');
+    expect(/<result_description>(.*)<\/result_description>/.exec(response.body)?.[1]).toMatch(reason);
+    expect(response.body).not.toContain(secretKey);
   });
 
-  test('[R87] takes GET and a form POST, and no other method', async () => {
+  test('[R87] accepts GET and a form POST, and no other method', async () => {
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
       'Content-Length': String(good.length),
@@ -52,9 +52,9 @@ describe('the SMS listing', () => {
 
   test('[R88] shows the listener url and sends nothing to it', async () => {
     const other = testKeys('103');
-    const answer = await sms(
+    const response = await sms(
       `action=sms.get_numbers&access_key=${other.accessKey}&secret_access_key=${other.secretKey}`,
     );
-    expect(answer.body).toContain('[0] Number(s) Returned');
+    expect(response.body).toContain('[0] Number(s) Returned');
   });
 });

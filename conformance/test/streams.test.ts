@@ -8,7 +8,7 @@ import {
 import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-// The whole way of a record: made up, stored, served over HTTP, and read back in slices.
+// The whole way of a record: generated, stored, served over HTTP, and read back in slices.
 let sandbox: Sandbox;
 const clients: Client[] = [];
 
@@ -40,7 +40,7 @@ function clientOf(version: 'v2' | 'v3'): Client {
 describe.each(['v2', 'v3'] as const)('%s read as a stream', (version) => {
   const filter = version === 'v3' ? 'inc_gce:1' : '';
 
-  test('gives each call of the account once, as many as the count says', async () => {
+  test('returns each call of the account exactly once, as many as the count says', async () => {
     const client = clientOf(version);
     const stream = createCallStream(client, { filter, rows: 200, prefetch: 4 });
     const sids = (await stream.toArray()).map((call: Call) => call.sid);
@@ -50,7 +50,7 @@ describe.each(['v2', 'v3'] as const)('%s read as a stream', (version) => {
     expect(await stream.verdict).toMatchObject({ total, delivered: total, complete: true, rereads: 0 });
   });
 
-  test('gives the same calls as bytes, through every fault a request can recover from', async () => {
+  test('returns the same calls as bytes, despite every fault that a request can recover from', async () => {
     const client = clientOf(version);
     const faults =
       'status=503, every=7; cut=0.5, every=11; reset, every=13; clamp=90, every=5; status=429, retry-after=0, every=17';
@@ -71,7 +71,7 @@ describe.each(['v2', 'v3'] as const)('%s read as a stream', (version) => {
 });
 
 describe('a copy kept by sync', () => {
-  test('is the same as the server after each round of a moving account', async () => {
+  test('equals the server after each round of a changing account', async () => {
     const moving = await startSandbox({ records: 400, days: 4 });
     const [account] = moving.accounts;
     const client = createClient({

@@ -1,4 +1,4 @@
-// Story: calls keep coming in and their ad data changes hours later. A sync follows, and its copy is the server's, record by record.
+// New calls keep coming in, and their ad data changes hours later. A sync follows, and its copy equals the server's records.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { memoryState, syncCalls } from '@call-attribution/node-stream';
@@ -28,9 +28,9 @@ try {
     }
     assert.equal(copy.size - before, hours === 0 ? 300 : arrived);
   }
-  assert.ok(changed > 0, 'ad data should have moved on');
+  assert.ok(changed > 0, 'some ad data should have changed');
   for await (const call of client.calls({ filter })) assert.deepEqual(copy.get(call.sid), call);
-  console.log(`${copy.size} calls in the copy, ${changed} changes met, no difference to the server`);
+  console.log(`${copy.size} calls in the copy, ${changed} changes seen, no difference from the server`);
 } finally {
   await client.close();
   await sandbox.close();

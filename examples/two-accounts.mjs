@@ -1,4 +1,4 @@
-// Story: the calls of two accounts as one stream in order of time, with what each campaign cost, as a table by day.
+// Merges the calls of two accounts into one stream ordered by time, joins the cost of each campaign, and counts by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import {

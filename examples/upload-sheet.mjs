@@ -1,4 +1,4 @@
-// An upload sheet for Google Ads out of a sandbox: which calls go in, and why the others do not.
+// Makes an upload sheet for Google Ads: which calls are in it, and why the others are left out.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
