@@ -1,3 +1,4 @@
+import { hasEmail, toE164 } from '@call-attribution/core/privacy';
 import type { ConversionRules } from './conversion.ts';
 import type { SheetProblem } from './reasons.ts';
 import type { SheetFormat } from './sheet-format.ts';
@@ -47,5 +48,5 @@ export function checkSheet(text: string, format: SheetFormat, rules: ConversionR
 }
 
 function looksPersonal(cell: string): boolean {
-  return /[^\s@]+@[^\s@]+\.[a-z]{2,}/i.test(cell) || /^\+[1-9]\d{9,14}$/.test(cell);
+  return hasEmail(cell) || toE164(cell) === cell;
 }

@@ -1,4 +1,5 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
+import { toE164 } from '@call-attribution/core/privacy';
 import { day, hour, instantsOf, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -73,7 +74,7 @@ export function conversionOf(
 ): Conversion | { readonly reason: LeftOutReason } {
   const { matchBy } = accepts;
   const byCaller = matchBy === 'caller number';
-  const callerNumber = byCaller ? e164(call.ani) : null;
+  const callerNumber = byCaller ? toE164(call.ani) : null;
   if (byCaller && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
   if (byCaller && callerNumber === null) return { reason: 'no_caller_number' };
   if (byCaller && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
@@ -130,13 +131,4 @@ function instantOf(
   if (first === undefined) return { reason: 'time_not_in_zone' };
   if (repeated === undefined || repeatedHour === 'first') return { at: first };
   return repeatedHour === 'second' ? { at: repeated } : { reason: 'time_twice_in_zone' };
-}
-
-/** A caller number as `+15551234567`, or null when it cannot be one. Ten digits are read as North American. */
-export function e164(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const digits = text.replace(/[\s().-]/g, '');
-  if (/^\+[1-9]\d{7,14}$/.test(digits)) return digits;
-  if (/^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits)) return `+1${digits.slice(-10)}`;
-  return null;
 }

@@ -12,9 +12,9 @@ import {
   sheetProblemText,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
+import { toE164 } from '@call-attribution/core/privacy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { e164 } from '../src/conversion.ts';
 import { readSheet, sheetLine } from '../src/sheet-lines.ts';
 import { callWith } from './calls.ts';
 
@@ -246,7 +246,7 @@ test.each([
   ['+0123456789', null],
   [null, null],
 ])('the caller number %s is written %s', (text, number) => {
-  expect(e164(text)).toBe(number);
+  expect(toE164(text)).toBe(number);
 });
 
 const problems: [SheetProblem, string][] = [

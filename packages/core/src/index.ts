@@ -4,6 +4,7 @@
 export type { Auth, BearerAuth, KeyAuth } from './auth/auth.ts';
 export { apiKeys, bearerToken } from './auth/auth.ts';
 export { type Secret, secret } from './auth/secret.ts';
+export { isLoopback } from './client/address.ts';
 export type {
   CallCount,
   CallPage,
@@ -28,7 +29,6 @@ export {
   ResponseError,
   TimeoutError,
 } from './errors/calls-error.ts';
-export { redact } from './errors/redact.ts';
 export { type Clock, systemClock } from './http/clock.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
 export type { RetryPolicy } from './http/retry.ts';
@@ -42,6 +42,7 @@ export type {
 } from './observe/channels.ts';
 export type { PageRange } from './page/content-range.ts';
 export { type ByteRange, splitRecords } from './page/split-records.ts';
+export { redact } from './privacy/redact.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {
   type FieldGroup,

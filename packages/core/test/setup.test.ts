@@ -153,7 +153,12 @@ describe('options', () => {
     const told: unknown[] = [];
     createClient({ baseUrl: 'http://api.example.com', auth, onReport: (report) => told.push(report) });
     createClient({ baseUrl: 'http://127.0.0.1:1', auth, onReport: (report) => told.push(report) });
-    expect(told).toEqual([{ type: 'plain_http', origin: 'http://api.example.com' }]);
+    createClient({ baseUrl: 'http://[::1]:1', auth, onReport: (report) => told.push(report) });
+    createClient({ baseUrl: 'http://127.evil.example', auth, onReport: (report) => told.push(report) });
+    expect(told).toEqual([
+      { type: 'plain_http', origin: 'http://api.example.com' },
+      { type: 'plain_http', origin: 'http://127.evil.example' },
+    ]);
   });
   test('the user agent names the version of the manifest', async () => {
     const { server, client } = await serve();

@@ -1,9 +1,11 @@
 // MCP server that gives AI assistants right answers from the call-attribution API, at few tokens.
 // createServer wraps a client; serveStdio and serveHttp connect it to assistants; callTool calls a tool in process.
 // Personal data is masked and text from visitors is fenced unless the options say otherwise.
+
+export { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 export type { HttpEndpoint } from './http/endpoint.ts';
 export type { HttpAuth, HttpOptions, SessionOptions } from './http/options.ts';
-export { pseudonymKeyFrom, type Reveal } from './privacy/masks.ts';
+export type { Reveal } from './privacy/masks.ts';
 export { type CallsMcpOptions, type CallsMcpServer, createServer } from './server/create-server.ts';
 export { callTool, serveHttp, serveStdio } from './server/serve.ts';
 export type { StdioConnection, StdioStreams } from './stdio/connection.ts';

@@ -1,8 +1,8 @@
 import { type Call, fields } from '@call-attribution/core';
+import { createPseudonymizer } from '@call-attribution/core/privacy';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
 import { callTool, createServer, type Reveal } from '../src/index.ts';
-import { createPseudonymizer } from '../src/privacy/masks.ts';
 import { scrubText } from '../src/privacy/scrub.ts';
 import { fakeClient } from './support/fake-client.ts';
 

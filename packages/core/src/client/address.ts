@@ -32,8 +32,11 @@ export function readAddress(text: unknown, option: string): Address {
   return { origin: url.origin, prefix: prefix.replace(/\/ibp_api\.php$/, '') };
 }
 
-/** Is this the machine itself? There plain http is no danger. */
-export function isLoopback(origin: string): boolean {
-  const { hostname } = new URL(origin);
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+/**
+ * Can only this machine reach the host? There plain HTTP is safe.
+ *
+ * @param host a name or an address, as in a URL: `localhost`, `127.0.0.1`, `[::1]`.
+ */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

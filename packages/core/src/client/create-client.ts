@@ -30,7 +30,7 @@ export function createClient(options: ClientOptions): Client {
     requests: createRequests(settings),
     adapt: (record) => toCall(record, version, toCallOptions),
   };
-  if (base.origin.startsWith('http:') && !isLoopback(base.origin))
+  if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))
     reporter.tell({ type: 'plain_http', origin: base.origin });
   return {
     version,

@@ -1,4 +1,4 @@
-import { beginning, redact } from './redact.ts';
+import { beginning, redact } from '../privacy/redact.ts';
 import { vocabulary } from './vocabulary.ts';
 
 const word = /[\p{L}\p{M}\p{N}_’'-]+/gu;

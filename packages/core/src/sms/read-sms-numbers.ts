@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { bodyExcerpt } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
-import { beginning } from '../errors/redact.ts';
 import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
+import { beginning } from '../privacy/redact.ts';
 
 /** An SMS-enabled number of an account. */
 export interface SmsNumber {

@@ -1,6 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
+import type { Pseudonymize } from '@call-attribution/core/privacy';
 import { parseNaive } from '@call-attribution/core/time';
-import { canonical, isRevealed, maskingOf, type Pseudonymize, type Reveal } from '../privacy/masks.ts';
+import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/masks.ts';
 import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
 import { cleanText, cutText, fence } from '../text/untrusted.ts';
 

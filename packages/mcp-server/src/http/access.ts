@@ -1,15 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isLoopback } from '@call-attribution/core';
 import type { HttpAuth } from './options.ts';
 
 // Who may use the endpoint: names of hosts and pages, tokens, and where to get one.
-
-const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** True for an address that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  return loopbackNames.has(host) || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
 
 function hostNameOf(header: string): string | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[^:/?#@\s]+)(?::\d{1,5})?$/i.exec(header);
@@ -27,13 +21,13 @@ export function refusalOf(
 ): string | undefined {
   const host = hostNameOf(request.headers.host ?? '');
   const hosts = allowedHosts.map((name) => name.toLowerCase());
-  if (host === undefined || !(loopbackNames.has(host) || hosts.includes(host))) {
+  if (host === undefined || !(isLoopback(host) || hosts.includes(host))) {
     return 'Forbidden: unknown Host header. If the name is yours, add it to allowedHosts (--allow-host).';
   }
   const origin = request.headers.origin;
   if (origin === undefined || allowedOrigins.includes(origin)) return undefined;
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && loopbackNames.has(url.hostname)) {
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && isLoopback(url.hostname)) {
     return undefined;
   }
   return 'Forbidden: unknown Origin header. If the origin is yours, add it to allowedOrigins (--allow-origin).';

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isLoopback } from '@call-attribution/core';
 import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { isStatelessMessage } from '../protocol/stateless.ts';
@@ -7,7 +8,6 @@ import {
   challenge,
   isAuthorized,
   isBearerToken,
-  isLoopback,
   isMetadataPath,
   refusalOf,
   resourceMetadata,

@@ -1,4 +1,4 @@
-import { replacePatterns } from './patterns.ts';
+import { replacePatterns } from '@call-attribution/core/privacy';
 
 /** A personal value of a record, which must not show up in its other fields. */
 export interface KnownValue {

@@ -1,7 +1,7 @@
 import type { Client } from '@call-attribution/core';
+import { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
-import { pseudonymKeyFrom } from '../privacy/masks.ts';
 import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
 import { serveHttp, serveStdio } from '../server/serve.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';

@@ -1,6 +1,7 @@
 import { scanField } from '@call-attribution/core/page';
+import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver } from '../database/driver.ts';
-import { callerMark, plainNumber } from '../rows/caller-mark.ts';
+import { callerMark } from '../rows/caller-mark.ts';
 import { fragmentText } from '../rows/documents.ts';
 import { deleteCalls, holdAccount } from '../rows/write.ts';
 
@@ -12,7 +13,7 @@ const stretch = 5_000;
  * The number is compared by its digits, however it was written. Gives the number of calls deleted.
  */
 export async function eraseCaller(driver: Driver, account: string, caller: string): Promise<number> {
-  const wanted = plainNumber(caller);
+  const wanted = phoneKey(caller);
   await driver.write(async (session) => {
     const salt = await holdAccount(driver, session, account);
     await session.run(
@@ -42,5 +43,5 @@ export async function eraseCaller(driver: Driver, account: string, caller: strin
 function callerOf(common: unknown): string | null {
   const bytes = Buffer.from(fragmentText(common));
   const caller = scanField(bytes, { start: 0, end: bytes.length }, 'ani');
-  return caller === undefined ? null : plainNumber(caller);
+  return caller === undefined ? null : phoneKey(caller);
 }

@@ -1,8 +1,12 @@
 // What personal data looks like inside URLs, titles and free text. When in doubt, a value is masked.
 
-const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
-const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
-const ipv6 =
+/** An email address anywhere in a text. */
+export const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
+/** An IPv4 address; longer runs of numbers with dots are versions. */
+export const ipv4 =
+  /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
+/** What may be an IPv6 address; `isIpv6` decides. */
+export const ipv6 =
   /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?::?[0-9a-f]{1,4}){0,6}(?![\w:])|(?<![\w:])::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}(?![\w:])/gi;
 // A number with a plus or with separators.
 const spelledPhone =
@@ -14,7 +18,14 @@ const barePhone =
 const personalParameter =
   /(?<=(?:^|[?&;#/\s])(?:e?-?mail|phone|phone_?number|tel|telephone|mobile|cell|fax|caller|caller_?id|ani|(?:first|last|full|given|family|user|sur)?[_-]?name|fname|lname|street|street_?address|address\d?|addr|zip|zip_?code|postal_?code|post_?code|ip|ip_?address|ssn|dob|birth_?date|birthday|user|login|password|passwd|pwd|pass|token|access_token|auth|session|session_?id|secret|api_?key|key)=)[^&;#\s]+/giu;
 
-/** Replaces everything that looks like personal data. `replace` gets the kind and the value found. */
+/**
+ * Replaces everything in a text that looks like personal data: email addresses, phone numbers, IP addresses, and the
+ * values of URL parameters such as `name` or `phone`.
+ *
+ * @param replace gets the kind of data and the value that was found.
+ * @example
+ * replacePatterns('call 555-555-0100', (kind) => `[${kind}]`); // call [phone]
+ */
 export function replacePatterns(text: string, replace: (kind: string, value: string) => string): string {
   return text
     .replace(personalParameter, (value) => replace('value', value))
@@ -26,8 +37,13 @@ export function replacePatterns(text: string, replace: (kind: string, value: str
     .replace(barePhone, (value) => replace('phone', value));
 }
 
+/** Is there an email address in the text? */
+export function hasEmail(text: string): boolean {
+  return text.search(email) >= 0;
+}
+
 /** Rules out times of day, which are also digits between colons. */
-function isIpv6(value: string): boolean {
+export function isIpv6(value: string): boolean {
   return value.length > 4 && (value.includes('::') || value.split(':').length === 8);
 }
 
