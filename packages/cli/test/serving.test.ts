@@ -115,7 +115,7 @@ describe('calls store', () => {
       stderr: '',
     });
     const imported = await store(['import', '-', '--account', '101'], { input: ndjson });
-    expect(JSON.parse(imported.stdout)).toEqual({ stored: 40, leftOut: 0 });
+    expect(JSON.parse(imported.stdout)).toEqual({ stored: 40, added: 40, changed: 0, leftOut: 0 });
     const keys = JSON.parse((await store(['accounts', 'key', '--account', '101'])).stdout);
 
     const { ready: served, live } = await ready(['--store', mirror]);
@@ -142,7 +142,7 @@ describe('calls store', () => {
     const { erased } = JSON.parse((await store(['erase', '--account', '101'], { input: `${ani}\n` })).stdout);
     expect(erased).toBeGreaterThan(0);
     const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);
-    expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, leftOut: erased });
+    expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, added: 0, changed: 0, leftOut: erased });
     const purged = await store(['purge', '--account', '101', '--before', '2024-01-01 10:00:00']);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     expect(JSON.parse((await store(['sizes'])).stdout).accounts[0].account).toBe('101');

@@ -40,12 +40,11 @@ export function createSqlStore(
 
     upsert,
     async load(account, calls, { batch = 500 } = {}) {
-      const sum = { stored: 0, leftOut: 0 };
+      const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
       let waiting: Call[] = [];
       const flush = async () => {
-        const { stored, leftOut } = await upsert(account, waiting);
-        sum.stored += stored;
-        sum.leftOut += leftOut;
+        const part = await upsert(account, waiting);
+        for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += part[name];
         waiting = [];
       };
       for await (const call of calls) if (waiting.push(call) >= batch) await flush();

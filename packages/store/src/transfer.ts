@@ -8,12 +8,18 @@ import type { Store } from './store.ts';
 /**
  * Lets a sync of node-stream write into an account of a store, so that the service mirrors it: calls and the place the
  * sync has reached are kept in one transaction. The account must exist.
+ *
+ * @param onCommit called after each transaction with what became of its calls.
  */
-export function mirrorSink(store: Store, account: string): UpsertSink {
+export function mirrorSink(
+  store: Store,
+  account: string,
+  onCommit: (stored: Stored) => void = () => {},
+): UpsertSink {
   return {
     load: async () => (await store.syncState(account)) as SyncState | null,
     async commit(batch) {
-      await store.commitSync(account, batch);
+      onCommit(await store.commitSync(account, batch));
     },
   };
 }

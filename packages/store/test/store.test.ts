@@ -72,7 +72,10 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     const sid = calls[0]?.sid as string;
     const moved = smallCall(sid, '2030-01-01 00:00:00', '9.9');
     const stored = await store.upsert('101', [smallCall(sid, '2029-01-01 00:00:00', null), moved]);
-    expect(stored).toEqual({ stored: 1, leftOut: 0 });
+    expect(stored).toEqual({ stored: 1, added: 0, changed: 1, leftOut: 0 });
+    const both = await store.upsert('101', [moved, smallCall('new', '2028-01-01 00:00:00', '1.0')]);
+    expect(both).toEqual({ stored: 2, added: 1, changed: 0, leftOut: 0 });
+    await store.remove('101', ['new']);
     const page = await store.page('101', { ...whole, offset: 29 });
     expect([page.total, JSON.parse(await text(page.body))[0].sid]).toEqual([30, sid]);
     await store.close();
@@ -150,6 +153,8 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.get('101', 'mine')).toBeNull();
     expect(await store.upsert('101', [mine, smallCall('other', '2024-01-01 00:00:00', '1.0')])).toEqual({
       stored: 1,
+      added: 1,
+      changed: 0,
       leftOut: 1,
     });
     expect(await store.erase('101', '5550000000')).toBe(0);
@@ -167,7 +172,12 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await lines(exportCalls(store, '102'))).toEqual(exported);
     await store.putAccount({ id: '103', name: 'Three' });
     const v2 = await lines(exportCalls(store, '101', { form: 'v2' }));
-    expect(await importCalls(store, '103', streamOf('\n', ...v2))).toEqual({ stored: 30, leftOut: 0 });
+    expect(await importCalls(store, '103', streamOf('\n', ...v2))).toEqual({
+      stored: 30,
+      added: 30,
+      changed: 0,
+      leftOut: 0,
+    });
     expect(await lines(exportCalls(store, '103', { form: 'v2' }))).toEqual(v2);
     await store.close();
   });

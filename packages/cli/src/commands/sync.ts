@@ -2,10 +2,9 @@ import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
-import { openStore, type Store } from '@call-attribution/store';
+import { mirrorSink, openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
-import { countingSink } from '../calls/counting-sink.ts';
 import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
 import { refusePassword } from '../calls/store-url.ts';
@@ -43,7 +42,13 @@ export const sync: Handler = async (args, io) => {
     const once = async (): Promise<void> => {
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');
-      const { sink, written } = await countingSink(store, account, client.version);
+      const sum = { new: 0, changed: 0, same: 0 };
+      // A sync remembers only the calls of its lookback; the store knows which ones it already had.
+      const sink = mirrorSink(store, account, ({ stored, added, changed }) => {
+        sum.new += added;
+        sum.changed += changed;
+        sum.same += stored - added - changed;
+      });
       const summary = await syncInto(client, sink, {
         filter: whole,
         ...(lookback === null ? {} : { lookback }),
@@ -51,7 +56,7 @@ export const sync: Handler = async (args, io) => {
         signal: io.signal,
       }).finally(() => line.end());
       await tell(
-        { ...summary, ...written, same: summary.same + written.same },
+        { ...summary, ...sum, same: summary.same + sum.same },
         account,
         store,
         performance.now() - from,

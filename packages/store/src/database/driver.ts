@@ -15,7 +15,8 @@ export interface Session {
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and says how many rows it touched. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  many(insert: Insert, rows: readonly (readonly Value[])[]): Promise<void>;
+  /** Inserts rows and says how many were inserted or changed. */
+  many(insert: Insert, rows: readonly (readonly Value[])[]): Promise<number>;
 }
 
 /** The few words in which the two databases differ. */

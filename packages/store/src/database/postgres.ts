@@ -122,17 +122,20 @@ function sessionOf(client: Pick<pg.Pool | pg.PoolClient, 'query'>): Session {
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
     async many(insert: Insert, rows) {
       const width = rows[0]?.length ?? 0;
+      let touched = 0;
       for (let at = 0; at < rows.length; at += rowsAtOnce) {
         const part = rows.slice(at, at + rowsAtOnce);
         const marks = part.map(
           (_, row) =>
             `(${Array.from({ length: width }, (_, column) => `$${row * width + column + 1}`).join(',')})`,
         );
-        await query(
+        const { rowCount } = await query(
           `${insert.into} VALUES ${marks.join(',')} ${insert.otherwise ?? ''}`,
           part.flat() as Value[],
         );
+        touched += rowCount ?? 0;
       }
+      return touched;
     },
   };
 }

@@ -138,10 +138,12 @@ function sessionOf(connection: Database.Database): Session {
     run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
     many: async (insert: Insert, rows) => {
       const width = rows[0]?.length ?? 0;
-      if (width === 0) return;
+      if (width === 0) return 0;
       const marks = Array.from({ length: width }, (_, i) => `$${i + 1}`).join(',');
       const one = statement(`${insert.into} VALUES (${marks}) ${insert.otherwise ?? ''}`);
-      for (const row of rows) one.run(row as Value[]);
+      let touched = 0;
+      for (const row of rows) touched += one.run(row as Value[]).changes;
+      return touched;
     },
   };
 }

@@ -5,17 +5,24 @@ import { callerMark } from './caller-mark.ts';
 import { type StoredCall, toStored } from './documents.ts';
 import { type Cell, differences, type Place } from './tally.ts';
 
-/** What a batch came to. */
+/** What became of a batch of calls. */
 export interface Stored {
-  /** Calls written, new or changed or the same as before. */
+  /** Calls that the store now has: new ones, changed ones, and those it had in the same form. */
   readonly stored: number;
+  /** Calls that were new. */
+  readonly added: number;
+  /** Calls that replaced an earlier form of themselves. */
+  readonly changed: number;
   /** Calls left out because their caller asked to be erased. */
   readonly leftOut: number;
 }
 
 const callColumns = 'INSERT INTO calls (account, sid, at, talk, extension, common, v2, v3)';
-const replaceCall = `ON CONFLICT (account, sid) DO UPDATE SET at = excluded.at, talk = excluded.talk,
-  extension = excluded.extension, common = excluded.common, v2 = excluded.v2, v3 = excluded.v3`;
+const written = ['at', 'talk', 'extension', 'common', 'v2', 'v3'];
+// A call that is the same as before is not written again.
+const replaceCall = `ON CONFLICT (account, sid)
+  DO UPDATE SET ${written.map((column) => `${column} = excluded.${column}`).join(', ')}
+  WHERE ${written.map((column) => `calls.${column} <> excluded.${column}`).join(' OR ')}`;
 const addCell =
   'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n';
 
@@ -52,10 +59,10 @@ export async function writeCalls(
       batch.set(stored.sid, stored);
     }
   }
-  if (batch.size === 0) return { stored: 0, leftOut };
+  if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
   const fresh = [...batch.values()];
   const before = await placesOf(driver, session, account, [...batch.keys()]);
-  await session.many(
+  const touched = await session.many(
     { into: callColumns, otherwise: replaceCall },
     fresh.map((c) => [
       account,
@@ -69,7 +76,8 @@ export async function writeCalls(
     ]),
   );
   await addCells(session, account, differences(fresh, before));
-  return { stored: fresh.length, leftOut };
+  const added = fresh.length - before.length;
+  return { stored: fresh.length, added, changed: touched - added, leftOut };
 }
 
 /** Deletes calls by sid inside a transaction that holds the account. */
