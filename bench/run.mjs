@@ -1,26 +1,26 @@
-// Runs the benches of one room, or of all: `pnpm bench [room...]`. Peers are installed on demand beside the scripts
-// (bench/<room>/package.json, exact versions), so that nobody pays for them who only wants to use or test the project.
+// Runs the benchmarks of some packages, or of all: `pnpm bench [package...]`. Peers are installed on demand next to the scripts
+// (bench/<package>/package.json, exact versions), so that nobody pays for them who only wants to use or test the project.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
-const rooms = readdirSync(here, { withFileTypes: true })
+const available = readdirSync(here, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   .map((entry) => entry.name);
-const asked = process.argv.slice(2);
-const unknown = asked.filter((room) => !rooms.includes(room));
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !available.includes(name));
 if (unknown.length > 0) {
   console.error(
-    `There is no bench for ${unknown.join(', ')}. Rooms with benches: ${rooms.join(', ') || 'none'}.`,
+    `There is no benchmark for ${unknown.join(', ')}. Packages with benchmarks: ${available.join(', ') || 'none'}.`,
   );
   process.exit(2);
 }
 
 execFileSync('pnpm', ['build'], { cwd: join(here, '..'), stdio: 'inherit' });
 let failed = false;
-for (const room of asked.length > 0 ? asked : rooms) {
-  const dir = join(here, room);
+for (const name of wanted.length > 0 ? wanted : available) {
+  const dir = join(here, name);
   if (existsSync(join(dir, 'package.json')) && !existsSync(join(dir, 'node_modules'))) {
     execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'], {
       cwd: dir,
@@ -28,7 +28,7 @@ for (const room of asked.length > 0 ? asked : rooms) {
     });
   }
   for (const file of readdirSync(dir).filter((name) => name.endsWith('.bench.mjs'))) {
-    console.log(`\n# ${room}/${file}`);
+    console.log(`\n# ${name}/${file}`);
     const { status } = spawnSync(process.execPath, ['--expose-gc', join(dir, file)], { stdio: 'inherit' });
     failed ||= status !== 0;
   }
