@@ -1,7 +1,8 @@
-import type { FieldSpec, Version } from '@call-attribution/core';
+import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { ToolError } from '../text/failures.ts';
 
+/** The fields that `summary` means: what most questions about single calls need. */
 const summary: Readonly<Record<Version, readonly string[]>> = {
   v3: [
     'sid',
@@ -36,17 +37,11 @@ const summary: Readonly<Record<Version, readonly string[]>> = {
 };
 
 /** Names of field groups that `fields` accepts besides field names. */
-export const fieldGroups = [
+export const fieldGroups: readonly string[] = [
   'summary',
-  'timing',
-  'caller',
-  'attribution',
-  'ads',
-  'device',
-  'custom',
-  'system',
+  ...new Set(fields.map((spec) => spec.group)),
   'all',
-] as const;
+];
 
 /** The fields that a version of the API has. */
 export function fieldsOf(all: readonly FieldSpec[], version: Version): readonly FieldSpec[] {

@@ -36,7 +36,7 @@ export async function serveHandshake(
   if (typeof version === 'string' && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
     refuse(
       400,
-      `Bad Request: unsupported MCP-Protocol-Version. Known: ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
+      `Bad Request: unsupported MCP-Protocol-Version. Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
     );
     return;
   }

@@ -61,7 +61,7 @@ const conversionEligibility: Prompt = {
     return `Check whether ${which} can be uploaded to an ad platform as conversions.
 
 ${first}
-2. A call qualifies when the talk took at least ${minutes} minutes and there is a click id: ppc_gclid, or a click id in first_touch.
+2. A call qualifies when the talk lasted at least ${minutes} minutes and there is a click id: ppc_gclid, or a click id in first_touch.
 3. ppc_status "Processed" is final. "Not Processed" and "Waiting For Keyword" may still change: put those calls on hold, do not reject them.
 4. Most platforms accept a click for 90 days: compare displayed_timestamp with the day of the upload.
 

@@ -16,7 +16,7 @@ export function counted(value: number, one: string, many: string): string {
 export function instructions(version: Version, timeZone: string | undefined): string {
   return [
     `Read-only access to the phone calls of one account and the web visits, ads and keywords that led to them (${version} of the API).`,
-    'Questions of how many: count_calls. Breakdowns and comparisons: summarize_calls. Single calls: list_calls, then get_call.',
+    '"How many" questions: count_calls. Breakdowns and comparisons: summarize_calls. Single calls: list_calls, then get_call.',
     'Always narrow by from and to. A whole month is from=2026-11-01, to=2026-11-30: the last day is included.',
     'Every page says how many rows there are in total; pass that number on, and fetch the rest with the cursor before you say "all".',
     `${zoneNote(timeZone)} Personal data is replaced by stable pseudonyms, so repeat callers can still be counted.`,
@@ -42,7 +42,7 @@ export function extensionNotes(version: Version, included: boolean): string[] {
 }
 
 const minutesNote = 'talk_minutes: minutes, in tenths.';
-const maskNote = 'phone-… and the like mask personal data; the same mask is the same person.';
+const maskNote = 'phone-… and similar values mask personal data; equal masks mean the same person.';
 
 /** What the notes depend on, besides the fields. */
 export interface NoteContext {

@@ -1,7 +1,7 @@
 import type { Call, CallPage } from '@call-attribution/core';
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { selectFields } from '../fields/select.ts';
+import { fieldGroups, selectFields } from '../fields/select.ts';
 import { type CursorScope, type Position, readCursor, writeCursor } from '../results/cursor.ts';
 import { estimateTokens, makeTable } from '../results/table.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
@@ -23,9 +23,7 @@ export const listCalls = defineTool({
       .array(z.string().max(60))
       .max(100)
       .optional()
-      .describe(
-        'Names or groups: summary (default), timing, caller, attribution, ads, device, custom, system, all',
-      ),
+      .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
     rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
     cursor: z.string().max(80).optional().describe('From the previous page; repeat its arguments'),
   }),
