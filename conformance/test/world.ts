@@ -1,17 +1,19 @@
 import type { Call } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
-import { testKeys } from '@call-attribution/sandbox';
+import { generate, testKeys } from '@call-attribution/sandbox';
 import { createService, type ServiceOptions } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
 import { afterAll } from 'vitest';
 import { raw } from './raw.ts';
 
 /** The calls of account 101, in the order of the API. */
-export const calls: readonly Call[] = [...makeCalls(60)].sort((a, b) =>
+export const calls: readonly Call[] = [...generate({ records: 60 })].sort((a, b) =>
   a.date_added === b.date_added ? (a.sid < b.sid ? -1 : 1) : a.date_added < b.date_added ? -1 : 1,
 );
 /** The one call of account 102. */
-export const foreign: Call = { ...(makeCalls(1, 9)[0] as Call), sid: 'FOREIGN-1' };
+export const foreign: Call = {
+  ...(generate({ records: 1, seed: 9 }).next().value as Call),
+  sid: 'FOREIGN-1',
+};
 
 /** What opens account 101. */
 export const keys = { access_key: testKeys('101').accessKey, secret_key: testKeys('101').secretKey };

@@ -1,9 +1,9 @@
 import type { Call } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { generate } from '@call-attribution/sandbox';
 
 /** One finished call with a Google click; `changes` make it what a test needs. */
 export function callWith(changes: Partial<Record<string, unknown>> = {}): Call {
-  const [call] = makeCalls(1);
+  const [call] = generate({ records: 1 });
   return {
     ...call,
     sid: '1000000001',

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCalls } from '@call-attribution/core/testing';
+import { generate } from '@call-attribution/sandbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Live, startLive } from './live.ts';
 import { openStage } from './stage.ts';
@@ -107,9 +107,8 @@ describe('calls serve', () => {
 
 describe('calls store', () => {
   test('it fills a store and makes keys; calls serve opens with them and logs without them', async () => {
-    const ndjson = makeCalls(40)
-      .map((call) => `${JSON.stringify(call)}\n`)
-      .join('');
+    const made = [...generate({ records: 40 })].map((call) => `${JSON.stringify(call)}\n`);
+    const ndjson = made.join('');
     expect(await store(['accounts', 'add', '--account', '101', '--name', 'Main'])).toMatchObject({
       code: 0,
       stderr: '',
@@ -143,7 +142,7 @@ describe('calls store', () => {
     expect(erased).toBeGreaterThan(0);
     const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);
     expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, added: 0, changed: 0, leftOut: erased });
-    const purged = await store(['purge', '--account', '101', '--before', '2024-01-01 10:00:00']);
+    const purged = await store(['purge', '--account', '101', '--before', '2026-09-15 00:00:00']);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     expect(JSON.parse((await store(['sizes'])).stdout).accounts[0].account).toBe('101');
     expect(await store(['check'])).toMatchObject({ code: 0, stdout: '{"exact":true,"faults":[]}\n' });
