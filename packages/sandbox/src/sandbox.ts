@@ -15,23 +15,23 @@ import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 
-/** How a sandbox is set up. Without options: 2,000 calls of one account on a free port, always the same. */
+/** Options of {@link startSandbox}. Without any: 2,000 calls of one account on a free port, always the same. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
-  /** Where the calls are kept. Default `sqlite::memory:`. */
+  /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
   readonly store?: string;
-  /** Lets new calls come in and ad data move on. Default false: the calls stay as they are. */
+  /** Do new calls arrive and ad data change as time passes? Default false. */
   readonly live?: boolean | LiveOptions;
-  /** Faults by access key or bearer token, or for all requests by `*`. Default none. */
+  /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
   readonly faults?: Readonly<Record<string, string | readonly Fault[]>>;
-  /** How many requests the journal keeps. Default 1,000. */
+  /** The number of requests that the journal keeps. Default 1,000. */
   readonly journal?: number;
   /** The clock of a live sandbox and of the journal, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Shapes, limits and the like of the service. Default as in `createService`. */
+  /** Further options of `createService`, such as shapes and limits. */
   readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'>;
 }
 
-/** An account of a sandbox, with the test keys that open it. */
+/** An account of a sandbox with its test keys. */
 export type SandboxAccount = PageAccount;
 
 /** A running sandbox. */
@@ -40,17 +40,19 @@ export interface Sandbox {
   readonly url: string;
   /** Base URL of the SMS listing. */
   readonly legacyUrl: string;
+  /** The accounts with their test keys. */
   readonly accounts: readonly SandboxAccount[];
-  /** Faults, to be set and taken back while it runs. */
+  /** The faults, which can be set and cleared while it runs. */
   readonly faults: FaultBook;
   /** The last requests to the API. */
   readonly requests: Journal;
-  /** Lets this many seconds pass at once: calls come in and ad data moves on. Works without `live` too. */
+  /** Lets this many seconds pass at once: calls arrive and ad data changes. Works without `live` too. */
   advance(seconds: number): Promise<{ arrived: number; changed: number }>;
+  /** Stops the service and closes the store. */
   close(): Promise<void>;
 }
 
-/** The test keys of an account: the same in every sandbox. */
+/** The test keys of an account, which are the same in every sandbox. */
 export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'secretKey' | 'bearerToken'> {
   return {
     accessKey: `test_access_${accountId}`,
@@ -59,7 +61,16 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
   };
 }
 
-/** Starts the API over made-up calls. */
+/**
+ * Starts the API over made-up calls.
+ *
+ * @example
+ * const sandbox = await startSandbox({ records: 500 });
+ * const [account] = sandbox.accounts;
+ * const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(account.accessKey, account.secretKey) });
+ * // ...
+ * await sandbox.close();
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { live = false, now = Date.now, faults = {} } = options;
   const log = options.service?.log;
@@ -71,7 +82,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const journal = createJournal(options.journal);
 
   const store = await openStore(options.store ?? 'sqlite::memory:');
-  // Made-up calls and public test keys have no place in a store that somebody keeps real calls in.
+  // Made-up calls and public test keys must not get into a store with real calls.
   const stranger = (await store.accounts()).find(
     ({ id }) => !sources.some(({ account }) => account.id === id),
   );
@@ -79,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await store.close();
     throw new StoreError(
       'not_a_sandbox',
-      `The store holds account ${stranger.id}, which is none of this sandbox. Give a sandbox a store of its own.`,
+      `The store has account ${stranger.id}, which does not belong to this sandbox. Use a separate store for a sandbox.`,
     );
   }
   const accounts = sources.map(({ account, records }) => ({
@@ -101,7 +112,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   );
   const service = createService({
     ...options.service,
-    // Clients that are left stalled or waiting by a fault must not hold up the end of a test.
+    // Connections that a fault leaves open must not delay the end of a test.
     limits: { drainMs: 500, ...options.service?.limits },
     store,
     accounts,
@@ -115,8 +126,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   try {
     await fill(store, sources, schedules);
-    const { port, host, adminPort, tls } = options;
-    const { url, legacyUrl } = await service.listen(given({ port, host, adminPort, tls }));
+    const { url, legacyUrl } = await service.listen(options);
     if (live) clock.start();
     return {
       url,
@@ -165,9 +175,4 @@ function smsNumbers({ numbers }: MadeUpAccount) {
     smsEnabled: i < 2 ? '1' : '0',
     url: `https://listener.example/sms?number=${number}&try=${i + 1}`,
   }));
-}
-
-// Options that are not given must not stand as undefined where exact optional properties are wanted.
-function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

@@ -125,6 +125,7 @@ function pem(path: string, io: Io): string {
 
 function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<ServiceOptions, 'store'> {
   const requests = whole(settings, 'rate-requests', 0);
+  const drainMs = settings.integer('drain-timeout', { min: 1, max: 1e9 });
   return {
     defaultRows: whole(settings, 'default-rows'),
     maxRows: whole(settings, 'max-rows'),
@@ -138,7 +139,7 @@ function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<Servi
       connections: whole(settings, 'max-connections'),
       headMs: whole(settings, 'head-timeout'),
       idleMs: whole(settings, 'idle-timeout'),
-      drainMs: whole(settings, 'drain-timeout'),
+      ...(drainMs === null ? {} : { drainMs }),
     },
     log: logsTo(settings, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
   };

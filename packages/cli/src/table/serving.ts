@@ -180,8 +180,7 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'drain-timeout',
         value: 'MS',
-        text: 'milliseconds for responses in progress to finish when it stops',
-        default: limits.drainMs,
+        text: `milliseconds for responses in progress to finish when it stops; ${limits.drainMs} unless set, 500 for a sandbox`,
         group: production,
       },
       ...storeOptions,

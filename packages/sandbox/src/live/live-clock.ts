@@ -1,26 +1,26 @@
 import type { Happening, Schedule } from './schedule.ts';
 
-/** How the sandbox lives. */
+/** How time passes in a live sandbox. */
 export interface LiveOptions {
   /** New calls per minute and account. Default 12. */
   readonly callsPerMinute?: number;
-  /** How many sandbox seconds pass in one real second; 60 lets an hour pass in a minute. Default 1. */
+  /** Seconds of sandbox time per second of real time; with 60, an hour passes in a minute. Default 1. */
   readonly speed?: number;
-  /** Milliseconds between two looks at the clock. Default 1,000. */
+  /** Milliseconds between two updates. Default 1,000. */
   readonly tick?: number;
 }
 
-/** Drives schedules: by the real clock, or by hand in tests. */
+/** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {
-  /** Lets this many sandbox seconds pass at once, and waits until all that happens in them is stored. */
+  /** Lets this many seconds of sandbox time pass at once. Resolves when everything that happens in them is stored. */
   advance(seconds: number): Promise<{ arrived: number; changed: number }>;
-  /** Begins to follow the real clock. */
+  /** Starts to follow the real clock. */
   start(): void;
-  /** Stops following it, after the current step. */
+  /** Stops following it after the current step. */
   stop(): Promise<void>;
 }
 
-/** A clock that begins at `from` (seconds of wall time) and hands over what happens, one step after the other. */
+/** A clock that starts at `from` (seconds of wall time) and passes what happens to `apply`, one step at a time. */
 export function createLiveClock(
   schedules: readonly Schedule[],
   from: number,
@@ -54,16 +54,16 @@ export function createLiveClock(
     advance,
     start() {
       let seen = now();
-      const look = () => {
+      const update = () => {
         const at = now();
         advance(Math.max(0, ((at - seen) / 1000) * speed))
           .catch((error) => onError?.(error))
           .finally(() => {
-            if (timer) timer = setTimeout(look, tick).unref();
+            if (timer) timer = setTimeout(update, tick).unref();
           });
         seen = at;
       };
-      timer = setTimeout(look, tick).unref();
+      timer = setTimeout(update, tick).unref();
     },
     async stop() {
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import type { MadeUpCalls } from '../made-up/generate.ts';
 import type { MadeUpCall } from '../made-up/make-call.ts';
 import { mix } from '../made-up/random.ts';
 
-/** What happened to the calls of one account in a stretch of time. */
+/** What happened to the calls of one account in a span of time. */
 export interface Happening {
   readonly accountId: string;
   readonly arrived: readonly Call[];
@@ -13,9 +13,9 @@ export interface Happening {
 
 /** The future of one account's calls: which arrive and which change, and when. */
 export interface Schedule {
-  /** Takes note of a call that is there from the start. */
+  /** Adds a call that exists from the start. */
   watch(i: number, made: MadeUpCall): void;
-  /** Everything that happens up to this time (seconds of wall time); times must not go back. */
+  /** Everything that happens up to this time (seconds of wall time). Times must not decrease. */
   advance(to: number): Happening;
 }
 
@@ -25,7 +25,7 @@ interface Unsettled {
   readonly changesAt: number;
 }
 
-/** Plans arrivals at an even rate with uneven gaps, and the changes that the ad data of each call goes through. */
+/** Plans arrivals at a steady rate with uneven gaps, and the changes in the ad data of each call. */
 export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Schedule {
   const gap = 60 / callsPerMinute;
   let unsettled: Unsettled[] = [];
@@ -66,7 +66,7 @@ export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Sch
   };
 }
 
-// A record appears when its call is over, so that a long call appears after shorter ones that began later.
+// A record appears when its call is over, so a long call appears after shorter ones that began later.
 function startOf({ call, time }: MadeUpCall): number {
   return time - Math.ceil((Number(call.talk_minutes) + Number(call.smart_minutes)) * 60) - 1;
 }

@@ -18,7 +18,7 @@ export interface MadeUpAccount {
   readonly numbers: readonly { readonly number: string; readonly label: string | null }[];
 }
 
-// Id of the first account; the others count on from it.
+// Id of the first account; the others count up from it.
 const firstAccount = 101;
 
 /** Makes the account of this index (0, 1, 2, ...); the same seed and index give the same account. */
@@ -46,7 +46,7 @@ export function makeAccount(seed: number, index: number): MadeUpAccount {
   };
 }
 
-/** Gives the person behind a caller of an account, making each only once while they fit in. */
+/** Returns the person behind each caller of an account. The first `keep` people are kept, the others made again when needed. */
 export function peopleOf(account: MadeUpAccount, keep = 20_000): (caller: number) => Person {
   const random = new Random(0);
   const known = new Map<number, Person>();

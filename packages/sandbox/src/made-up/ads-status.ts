@@ -9,7 +9,7 @@ export type AdsStatus =
   | 'No Match'
   | 'N/A';
 
-/** How the state of a call moves on with its age, in seconds. */
+/** When the state of a call changes, by its age in seconds. */
 export interface AdsCourse {
   readonly waitsAt: number;
   readonly endsAt: number;
@@ -23,7 +23,7 @@ export const noCourse: AdsCourse = {
   end: 'N/A',
 };
 
-/** Draws the course of one call: some minutes unprocessed, some hours waiting, then an end; a few are never finished. */
+/** Draws the course of one call: unprocessed for minutes, waiting for hours, then a final state; a few never get there. */
 export function drawCourse(random: Random, mobile: boolean): AdsCourse {
   const waitsAt = 300 + random.below(5400);
   const endsAt = waitsAt + 3600 + random.below(30 * 3600);
@@ -43,7 +43,7 @@ export function statusAt(course: AdsCourse, age: number): AdsStatus {
   return age >= course.waitsAt ? 'Waiting For Keyword' : 'Not Processed';
 }
 
-/** The age at which a call next changes its state; Infinity when it has come to its end. */
+/** The age at which the state of a call changes next; Infinity when it is final. */
 export function nextChange(course: AdsCourse, age: number): number {
   if (age < course.waitsAt) return course.waitsAt;
   return age < course.endsAt ? course.endsAt : Number.POSITIVE_INFINITY;

@@ -5,12 +5,12 @@ import type { Trade } from './trades.ts';
 export interface Keyword {
   readonly id: string;
   readonly text: string;
-  /** The text as it stands in a URL. */
+  /** The text, percent-encoded for a URL. */
   readonly encoded: string;
   readonly match: 'Exact' | 'Phrase' | 'Broad';
 }
 
-/** A group of ads which share keywords and a page to land on. */
+/** A group of ads that share keywords and a landing page. */
 export interface AdGroup {
   readonly id: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Campaign {
 const kinds = ['Generic', 'Brand', 'Remarketing', 'Seasonal'] as const;
 const matches = ['Exact', 'Phrase', 'Broad'] as const;
 
-/** The campaign tree of an account: campaigns, ad groups by theme, keywords by match type; ids stay the same all along. */
+/** The campaigns of an account, with ad groups by theme and keywords by match type. Their ids never change. */
 export function makeCampaigns(random: Random, trade: Trade): readonly Campaign[] {
   return kinds.map((kind) => ({
     id: random.digits(10),

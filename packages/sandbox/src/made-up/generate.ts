@@ -6,34 +6,34 @@ import { callMaker, type MadeUpCall } from './make-call.ts';
 import { mix } from './random.ts';
 import { day, Rhythm } from './rhythm.ts';
 
-/** What to make up. The same options give the same calls, byte for byte, on every machine. */
+/** What to generate. The same options give the same calls, byte for byte, on every machine. */
 export interface GenerateOptions {
-  /** How many calls, over all accounts. Default 2,000. */
+  /** The number of calls over all accounts. Default 2,000. */
   readonly records?: number;
-  /** What all chance is drawn from. Default 1. */
+  /** The seed of all randomness. Default 1. */
   readonly seed?: number;
-  /** How many accounts share the calls; the first has most. Default 1. */
+  /** The number of accounts that share the calls; the first has the most. Default 1. */
   readonly accounts?: number;
-  /** Over how many days the calls are spread. Default 90. */
+  /** The number of days over which the calls are spread. Default 90. */
   readonly days?: number;
-  /** The end of these days, `YYYY-MM-DD HH:MM:SS`; ad data stands as it would at this time. Default `2026-11-01 00:00:00`. */
+  /** The end of these days, `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default `2026-11-01 00:00:00`. */
   readonly until?: string;
 }
 
-/** A source of made-up calls for one account. */
+/** The made-up calls of one account. */
 export interface MadeUpCalls {
   readonly account: MadeUpAccount;
-  /** How many calls the options give this account. */
+  /** This account's share of the calls. */
   readonly records: number;
-  /** The calls in the order of their times. */
+  /** The calls, ordered by time. */
   calls(): Iterable<Call>;
-  /** Call number `i` as it stands at `asOf` (seconds of wall time); beyond the last one a time must be given. */
+  /** Call number `i` as it is at `asOf` (seconds of wall time). A call after the last one needs a `time`. */
   at(i: number, asOf: number, time?: number): MadeUpCall;
   /** When the calls end, in seconds of wall time. */
   readonly until: number;
 }
 
-/** Makes up accounts and their calls; nothing is made before it is asked for. */
+/** Accounts and their calls, made when they are read. */
 export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCalls[] {
   const {
     records = sandboxDefaults.records,
@@ -56,7 +56,12 @@ export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCa
   return shares.map((count, index) => source(makeAccount(seed, index), count, end - days * day, end));
 }
 
-/** All made-up calls, account after account, each in the order of its times. */
+/**
+ * Generates made-up calls, account after account, each ordered by time.
+ *
+ * @example
+ * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid, call.talk_minutes);
+ */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
   for (const account of madeUpAccounts(options)) yield* account.calls();
 }
@@ -66,7 +71,7 @@ function source(account: MadeUpAccount, records: number, from: number, until: nu
   const make = callMaker(account, peopleOf(account));
   const timeOf = (i: number) => {
     rhythm ??= new Rhythm(account.seed, from, until);
-    // Some calls come in at the very second of the one before.
+    // Some calls arrive in the same second as the one before.
     const noise = mix(account.seed + Math.imul(i, 0x85ebca6b));
     const slot = i > 0 && (noise & 63) === 0 ? i - 1 : i;
     const place = mix(account.seed + Math.imul(slot, 0xc2b2ae35)) / 4294967296;
@@ -83,7 +88,7 @@ function source(account: MadeUpAccount, records: number, from: number, until: nu
   };
 }
 
-// Each account has half as many calls as the one before it, and none is lost by rounding.
+// Each account has half as many calls as the one before it; rounding loses none.
 function shareOut(records: number, accounts: number): number[] {
   const weights = Array.from({ length: accounts }, (_, i) => 0.5 ** Math.min(i, 6));
   const all = weights.reduce((sum, weight) => sum + weight, 0);

@@ -8,7 +8,7 @@ import { pad, Random } from './random.ts';
 import { day } from './rhythm.ts';
 import { makeVisit, oddText, type Visit } from './visit.ts';
 
-/** A made-up call, with the course its ad data will take. */
+/** A made-up call, with the changes its ad data will go through. */
 export interface MadeUpCall {
   readonly call: Call;
   /** When the call was made, in seconds of wall time. */
@@ -19,7 +19,7 @@ export interface MadeUpCall {
 const networks = ['g', 's', 'd'] as const;
 const positions = ['', '1t1', '1t2', '1s3', 'none'] as const;
 
-/** Gives a function that makes call number `i`, made at `time`, as it stands at the time `asOf`. */
+/** Returns a function that makes call number `i`, which took place at `time`, as it is at the time `asOf`. */
 export function callMaker(account: MadeUpAccount, people: (caller: number) => Person) {
   const random = new Random(0);
   return (i: number, time: number, asOf: number): MadeUpCall => {
@@ -37,13 +37,13 @@ export function callMaker(account: MadeUpAccount, people: (caller: number) => Pe
   };
 }
 
-// Six in ten calls come from somebody new; the others from one who has called before, rather long ago than lately.
+// Six in ten calls are from a new caller, the others from one who has called before, more likely long ago than lately.
 function callerOf(random: Random, i: number): number {
   const met = Math.floor(i * 0.62);
   return random.chance(0.62) ? met : Math.floor(random.next() * random.next() * met);
 }
 
-// Ids rise with time on the whole, but not one by one, so that nobody can take their order for the order of the calls.
+// Ids increase with time, but not one by one, so that their order cannot be mistaken for the order of the calls.
 function sidOf(account: MadeUpAccount, i: number): string {
   const block = i & ~15;
   const turned = (Math.imul(i & 15, 5) + (Math.imul(block, 0x9e3779b1) >>> 28)) & 15;
@@ -71,7 +71,7 @@ function write(random: Random, i: number, draft: Draft): Call {
   const sid = sidOf(account, i);
   const paid = visit?.source === 'paid';
   const processed = status === 'Processed';
-  const known = account.trade.lookup && person.listed;
+  const known = account.trade.lookup && person.isListed;
   const custom = random.next();
   const customId = visit && custom < 0.12 ? `cust-${random.below(1e6)}` : null;
   const customValue = custom < 0.004 ? oddText(random) : custom < 0.08 ? 'vip' : null;
@@ -173,7 +173,7 @@ function tenths(value: number): string {
 const shares = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.995, 1];
 const talkTenths = [1, 4, 10, 24, 52, 110, 240, 600, 1800];
 
-/** Draws how long a call is talked, in tenths of a minute; 0 for the one call in seven that nobody answers. */
+/** Draws the talk time in tenths of a minute; 0 for the one call in seven that is not answered. */
 function drawTalk(random: Random): number {
   if (random.chance(0.14)) return 0;
   const at = random.next();

@@ -30,15 +30,15 @@ const desktops = [
 ] as const;
 const browserVersions = { Chrome: 131, Safari: 18, Edge: 130, Firefox: 132, 'Samsung Internet': 26 };
 
-/** Somebody who calls, once or again and again: all that stays the same between the calls. */
+/** A caller: everything that stays the same between their calls. */
 export interface Person extends Line {
   readonly firstName: string;
   readonly lastName: string;
   readonly street: string;
-  /** Whether reverse lookup knows this person. */
-  readonly listed: boolean;
+  /** Does reverse lookup know this person? */
+  readonly isListed: boolean;
   readonly address: string;
-  /** Id of the visitor: v3 text, v2 number. */
+  /** Id of the visitor. */
   readonly pid: string;
   readonly superId: string;
   readonly mobile: boolean;
@@ -49,7 +49,7 @@ export interface Person extends Line {
   readonly browserVersion: string;
 }
 
-/** Makes a person out of a stream that was seeded for this person. */
+/** Makes a person from a random stream that was seeded for this person. */
 export function makePerson(random: Random, country: Country, caller: number): Person {
   const mobile = random.chance(0.64);
   const [os, versions, browsers, model] = random.pick<(typeof phones | typeof desktops)[number]>(
@@ -61,7 +61,7 @@ export function makePerson(random: Random, country: Country, caller: number): Pe
     firstName: random.pick(firstNames),
     lastName: random.pick(lastNames),
     street: `${1 + random.below(9900)} ${random.pick(streets)}`,
-    listed: random.chance(0.55),
+    isListed: random.chance(0.55),
     address: documentationAddress(random),
     pid: token(random, 5),
     superId: random.digits(10),

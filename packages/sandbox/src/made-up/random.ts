@@ -12,7 +12,7 @@ export class Random {
     this.reseed(seed);
   }
 
-  /** Starts the stream anew: one object serves all records, each from its own seed. */
+  /** Restarts the stream from another seed, so that one object serves all records. */
   reseed(seed: number): this {
     this.a = mix(seed + 0x9e3779b9);
     this.b = mix(seed + 0x3c6ef372);
@@ -42,12 +42,12 @@ export class Random {
     return Math.floor(this.next() * limit);
   }
 
-  /** True in this share of the cases. */
+  /** True with this probability. */
   chance(share: number): boolean {
     return this.next() < share;
   }
 
-  /** One entry of a list; the first ones come more often the higher `lean` is (0: all alike). */
+  /** One entry of a list. The higher `lean` is, the more likely are the first ones (0: all equally likely). */
   pick<T>(list: readonly T[], lean = 0): T {
     let at = this.next();
     for (let i = 0; i < lean; i++) at *= this.next();
@@ -65,7 +65,7 @@ export class Random {
   }
 }
 
-/** Spreads a seed over 32 bits; also used to derive the seed of a part from the seed of the whole. */
+/** Spreads a seed over 32 bits. Also derives the seed of a part from the seed of the whole. */
 export function mix(seed: number): number {
   let t = seed >>> 0;
   t = Math.imul(t ^ (t >>> 16), 0x21f0aaad);
@@ -73,7 +73,7 @@ export function mix(seed: number): number {
   return (t ^ (t >>> 15)) >>> 0;
 }
 
-/** A whole number as text with leading zeros. */
+/** A whole number with leading zeros. */
 export function pad(value: number, width: number): string {
   return String(value).padStart(width, '0');
 }
@@ -81,7 +81,7 @@ export function pad(value: number, width: number): string {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
 const pairs = Array.from({ length: 4096 }, (_, i) => `${alphabet.charAt(i >> 6)}${alphabet.charAt(i & 63)}`);
 
-/** Random text of the URL-safe Base64 alphabet; `quads` groups of four characters. */
+/** A random string of the URL-safe Base64 alphabet, `quads` groups of four characters long. */
 export function token(random: Random, quads: number): string {
   let text = '';
   for (let i = 0; i < quads; i++) {

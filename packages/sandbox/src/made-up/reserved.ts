@@ -1,4 +1,4 @@
-// Names and numbers which belong to nobody, so that made-up data can never point at a real person or machine:
+// Names and numbers that do not belong to anyone, so that made-up data can never point at a real person or machine:
 // 555-0100 to 555-0199 of each North American area code, Ofcom's numbers for drama, the documentation networks of
 // RFC 5737 and RFC 3849, and the domains of RFC 2606.
 import { pad, type Random } from './random.ts';
@@ -97,16 +97,16 @@ function blocksOf(town: string, prefixOf: (code: string) => string): Block[] {
   return codes.split(' ').map((code) => ({ prefix: prefixOf(code), place: { city, state, zip } }));
 }
 
-// In a North American block of 100 lines the first 20 are the businesses' own, so that nobody calls himself.
+// In a North American block of 100 lines the first 20 belong to businesses, so that no business calls itself.
 const businessLines = 20;
 const free = (prefix: string) => (prefix.startsWith('44') ? 1000 : 100 - businessLines);
 
-/** How many different callers a country's reserved numbers allow for. */
+/** How many different callers the reserved numbers of a country allow. */
 export function callerCount(country: Country): number {
   return blocks[country].length * free(blocks[country][0]?.prefix ?? '');
 }
 
-/** The line of a caller; callers beyond `callerCount` meet the first ones again. */
+/** The line of a caller. Callers beyond `callerCount` share the lines of the first ones. */
 export function callerLine(country: Country, caller: number): Line {
   const { block, turn } = placeOf(country, caller);
   const size = free(block.prefix);
@@ -115,15 +115,15 @@ export function callerLine(country: Country, caller: number): Line {
   return { number: block.prefix + digits, place: block.place };
 }
 
-/** A tracking number of a business: where its callers' numbers never are. */
+/** A tracking number of a business, from a range that callers do not use. */
 export function businessNumber(country: Country, index: number): string {
   if (country === 'gb') return `443069990${pad((index * 29) % 1000, 3)}`;
   const { block, turn } = placeOf(country, index);
   return block.prefix + pad((turn * 7) % businessLines, 2);
 }
 
-// Callers take turns with the blocks, and each block begins at another line, so that neighbours look unlike each other.
-// The steps through a block share no factor with its size: no line is left out or taken twice.
+// Callers are spread over the blocks in turn, and each block starts at another line, so that neighbours look different.
+// The step through a block and the size of the block have no common factor: every line is used once.
 function placeOf(country: Country, index: number): { block: Block; turn: number } {
   const list = blocks[country];
   const at = index % list.length;

@@ -3,12 +3,12 @@ import { Random } from './random.ts';
 /** Seconds in a day. */
 export const day = 86_400;
 
-// How busy an hour of the day, a day of the week (from Sunday) and a month of the year is, against each other.
+// Relative call volume by hour of the day, day of the week (from Sunday) and month of the year.
 const hours = [2, 1, 1, 1, 2, 5, 14, 35, 72, 96, 100, 95, 80, 88, 92, 86, 74, 55, 36, 25, 18, 12, 7, 4];
 const weekdays = [0.28, 1.12, 1.1, 1.05, 1.02, 0.95, 0.42];
 const months = [0.9, 0.94, 1.02, 1.08, 1.12, 1.1, 1.02, 0.96, 1, 1.04, 0.98, 0.84];
 
-/** When calls come in: finds the time at which a given share of all calls of a period has arrived. */
+/** When calls arrive: finds the time at which a given share of all calls of a period has arrived. */
 export class Rhythm {
   private readonly sums: Float64Array;
   private readonly from: number;
@@ -33,16 +33,16 @@ export class Rhythm {
       const busy = (hours[hour] as number) * (weekdays[weekday] as number) * month * mood * growth * share;
       this.sums[i + 1] = (this.sums[i] as number) + busy;
     }
-    // A period of closed days only still needs a place for its calls.
+    // A period that has only closed days still needs times for its calls.
     if (this.sums[count] === 0) for (let i = 1; i <= count; i++) this.sums[i] = i;
   }
 
-  /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived; never falls as the share grows. */
+  /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived. It never decreases as the share grows. */
   at(share: number): number {
     const { sums } = this;
     const last = sums.length - 1;
     const target = share * (sums[last] as number);
-    // Calls are asked for in order, so that the next one is nearly always in the same hour or one soon after.
+    // Calls are made in order, so the next one is nearly always in the same hour or soon after.
     let low = target < (sums[this.near] as number) ? 0 : this.near;
     for (let step = 0; step < 8 && low < last - 1 && (sums[low + 1] as number) < target; step++) low++;
     if (low < last - 1 && (sums[low + 1] as number) < target) {
@@ -61,7 +61,7 @@ export class Rhythm {
   }
 }
 
-/** Days differ: a few are closed, a few are far busier than the rest (a broadcast, a storm, a sale). */
+/** A few days are closed, a few are far busier than the rest (a broadcast, a storm, a sale). */
 function moodOf(random: Random, time: number): number {
   const ordinary = 0.7 + 0.6 * random.next();
   const kind = random.next();

@@ -6,7 +6,7 @@ export interface Trade {
   readonly name: string;
   readonly domain: string;
   readonly country: Country;
-  /** Whether the account pays for reverse lookup, which fills names and addresses. */
+  /** Does the account pay for reverse lookup, which fills in names and addresses? */
   readonly lookup: boolean;
   /** Paths, already percent-encoded, with the title of the page. */
   readonly pages: readonly (readonly [path: string, title: string])[];
@@ -14,7 +14,7 @@ export interface Trade {
   readonly themes: Readonly<Record<string, readonly string[]>>;
 }
 
-/** One trade an account, in turn. */
+/** Accounts take these in turn. */
 export const trades: readonly Trade[] = [
   {
     name: 'Harbor Dental',

@@ -9,7 +9,7 @@ type Source = 'paid' | 'search' | 'direct' | 'referral' | 'mailing';
 /** A visit to the site that led to a call. */
 export interface Visit {
   readonly source: Source;
-  /** The click id of the ad, if the visit came from one and tagging was on. */
+  /** The click id, if the visit came from an ad and tagging was on. */
   readonly clickId: string | null;
   readonly activity: number;
   readonly urlTag: string;
@@ -35,7 +35,7 @@ const referrers = [
   'xn--bcher-kva.example',
 ];
 
-// Visitors can write into tags, search boxes and custom variables whatever they like, and a few do.
+// Visitors can write anything into tags, search boxes and custom variables, and a few do.
 const odd = [
   'a "quoted", comma; and\ttab',
   '=HYPERLINK("https://phish.example","x")',
