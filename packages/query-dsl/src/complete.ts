@@ -1,101 +1,103 @@
-import { type FieldType, knownFields } from './dialects.ts';
-import type { ParseOptions } from './read.ts';
-import { isBound } from './read-bound.ts';
+import { type Field, type FieldType, fieldsOf, type ParseOptions } from './filter.ts';
+import { isBound } from './scan.ts';
 
-/** One thing that may stand at the cursor. */
+/** One thing that can follow at the cursor. */
 export interface Completion {
-  /** What to put in place of the text from `start` to `end`. For a date it holds the letters of the shape. */
+  /** What to put in place of the text from `start` to `end`. In a date, letters stand for the digits still to be typed. */
   readonly text: string;
+  /** What it is, for an icon or a color. */
   readonly kind: 'field' | 'flag' | 'bracket' | 'open' | 'date' | 'number' | 'keyword' | 'comma';
+  /** A few words about it. */
   readonly detail: string;
 }
 
-/** What may stand at a place. Each item replaces the text from `start` to `end`. */
+/** What can follow at a cursor. */
 export interface Completions {
   readonly items: readonly Completion[];
+  /** Where the text that an item replaces starts. */
   readonly start: number;
+  /** Where it ends. */
   readonly end: number;
 }
 
-const dateShape = 'YYYY-MM-DD HH:MM:SS';
+const dateForm = 'YYYY-MM-DD HH:MM:SS';
 const item = (kind: Completion['kind'], text: string, detail: string): Completion => ({ kind, text, detail });
 
-/** Says what may stand at `cursor`, an offset into the text: for editors, and for agents that write a filter stepwise. */
+/**
+ * Says what can follow at `cursor`, an offset into the text: for editors, and for agents that write a filter step by step.
+ *
+ * @example
+ * complete('talk_minutes:[2').items; // one item: ' TO '
+ */
 export function complete(text: string, cursor = text.length, options: ParseOptions = {}): Completions {
-  const { version } = options;
-  const fields = knownFields(version, options.fields);
+  const fields = fieldsOf(options);
   const before = text.slice(0, cursor);
-  const part = before.slice(before.lastIndexOf(',') + 1);
-  const name = /^ *(\w*)$/.exec(part)?.[1];
+  const clause = before.slice(before.lastIndexOf(',') + 1);
+  const name = /^ *(\w*)$/.exec(clause)?.[1];
   if (name !== undefined) {
     // A name under the cursor is replaced as a whole, with its colon.
     const rest = /^\w*:?/.exec(text.slice(cursor))?.[0] ?? '';
-    const items = Object.entries(fields).map(([field, type]) => toItem(field, type));
-    return {
-      items: items.filter((each) => starts(each, name)),
-      start: cursor - name.length,
-      end: cursor + rest.length,
-    };
+    const items = fields.map(fieldItem).filter((each) => each.text.startsWith(name.toLowerCase()));
+    return { items, start: cursor - name.length, end: cursor + rest.length };
   }
-  const [, field = '', range = ''] = /^ *(\w+):(.*)$/s.exec(part) ?? [];
-  const type = Object.hasOwn(fields, field) ? fields[field] : undefined;
-  const [items, typed] = type === undefined ? [[], ''] : next(range, type, version === 'v3');
-  return { items, start: cursor - typed.length, end: cursor };
+  const [, fieldName, typed = ''] = /^ *(\w+):(.*)$/s.exec(clause) ?? [];
+  const field = fields.find((each) => each.name === fieldName);
+  const next = field === undefined ? nothing : afterColon(typed, field.type, options.version === 'v3');
+  return { items: next.items, start: cursor - next.replaced.length, end: cursor };
 }
 
-const starts = ({ text }: Completion, typed: string): boolean => text.startsWith(typed.toLowerCase());
+/** Items, and the end of the typed text that they replace. */
+interface Next {
+  readonly items: readonly Completion[];
+  readonly replaced: string;
+}
 
-const toItem = (field: string, type: FieldType): Completion =>
-  type === 'flag'
-    ? item('flag', `${field}:1`, 'include the calls made through call extensions')
-    : item('field', `${field}:`, type === 'date' ? `range of dates, ${dateShape}` : 'range of numbers');
+const nothing: Next = { items: [], replaced: '' };
+const comma: Next = { items: [item('comma', ',', 'another clause, which must match too')], replaced: '' };
 
-const comma = [item('comma', ',', 'another part that has to apply too')];
+function fieldItem({ name, type }: Field): Completion {
+  if (type === 'flag') return item('flag', `${name}:1`, 'include the calls made through call extensions');
+  return item('field', `${name}:`, type === 'date' ? `range of dates, ${dateForm}` : 'range of numbers');
+}
 
-// What may follow on `range`, the text behind the colon, and how much of it the items replace.
-function next(range: string, type: FieldType, v3: boolean): [items: Completion[], typed: string] {
+// lower bound, " TO " or the start of it, upper bound, closing bracket: each only after the one before.
+const partOfRange =
+  /^[[{](\*|[-\d.:]*(?: \d[\d:]*)?)(?:( T?O? ?)(?:(?<= TO )(\*|[-\d.:]*(?: [\d:]*)?)([\]}] *)?)?)?$/;
+
+/** What can follow on `typed`, the text after the colon. */
+function afterColon(typed: string, type: FieldType, isV3: boolean): Next {
   if (type === 'flag') {
-    if (range === '') return [[item('flag', '1', 'the only value')], ''];
-    return [range === '1' ? comma : [], ''];
+    if (typed === '') return { items: [item('flag', '1', 'the only value')], replaced: '' };
+    return typed === '1' ? comma : nothing;
   }
-  const undocumented = v3 ? ' (documented for v2)' : '';
-  if (range === '') {
-    return [
-      [
-        item('bracket', '[', 'lower bound included'),
-        item('bracket', '{', `lower bound excluded${undocumented}`),
-      ],
-      '',
-    ];
-  }
-  const match =
-    /^[[{](\*|[-\d.:]*(?: \d[\d:]*)?)(?:( T?O? ?)(?:(?<= TO )(\*|[-\d.:]*(?: [\d:]*)?)([\]}] *)?)?)?$/.exec(
-      range,
-    );
-  if (match === null) return [[], ''];
-  const [, lower = '', keyword, upper = '', close] = match;
-  if (close !== undefined) return [comma, ''];
-  const isWhole = (bound: string): boolean => bound === '*' || Boolean(isBound(bound, type === 'date'));
-  if (keyword === ' TO ') {
-    if (!isWhole(upper)) return [bounds(upper, type), upper];
-    return [
-      [
-        item('bracket', ']', 'upper bound included'),
-        item('bracket', '}', `upper bound excluded${undocumented}`),
-      ],
-      '',
-    ];
-  }
-  if (isWhole(lower)) return [[item('keyword', ' TO ', 'between the bounds')], keyword ?? ''];
-  const typed = lower + (keyword ?? '');
-  return [bounds(typed, type), typed];
+  const note = isV3 ? ' (documented for v2)' : '';
+  if (typed === '') return brackets('lower', '[', '{', note);
+  const match = partOfRange.exec(typed);
+  if (match === null) return nothing;
+  const [, lower = '', to = '', upper = '', close] = match;
+  const isWhole = (bound: string): boolean => bound === '*' || isBound(bound, type);
+  if (close !== undefined) return comma;
+  if (to === ' TO ') return isWhole(upper) ? brackets('upper', ']', '}', note) : bounds(upper, type);
+  return isWhole(lower)
+    ? { items: [item('keyword', ' TO ', 'between the bounds')], replaced: to }
+    : bounds(lower + to, type);
 }
 
-// The bounds that start with what was typed.
-function bounds(typed: string, type: FieldType): Completion[] {
-  const open = typed === '' ? [item('open', '*', 'no bound on this side')] : [];
-  if (type !== 'date')
-    return typed === '' ? [item('number', '0', 'a number such as 2 or 2.5'), ...open] : open;
-  const shaped = typed.replace(/\d/g, '0') === dateShape.slice(0, typed.length).replace(/[A-Z]/g, '0');
-  return shaped ? [item('date', typed + dateShape.slice(typed.length), 'date and time'), ...open] : open;
+const brackets = (side: string, inclusive: string, exclusive: string, note: string): Next => ({
+  items: [
+    item('bracket', inclusive, `${side} bound included`),
+    item('bracket', exclusive, `${side} bound excluded${note}`),
+  ],
+  replaced: '',
+});
+
+/** The bounds that start with what was typed. */
+function bounds(typed: string, type: FieldType): Next {
+  const items: Completion[] = [];
+  if (type === 'date') {
+    const isStart = typed.replace(/\d/g, '0') === dateForm.slice(0, typed.length).replace(/[A-Z]/g, '0');
+    if (isStart) items.push(item('date', typed + dateForm.slice(typed.length), 'date and time'));
+  } else if (typed === '') items.push(item('number', '0', 'a number such as 2 or 2.5'));
+  if (typed === '') items.push(item('open', '*', 'no bound on this side'));
+  return { items, replaced: typed };
 }

@@ -1,17 +1,17 @@
 /** A version of the API. The path of each request names it. */
 export type Version = 'v2' | 'v3';
 
-/** One end of a range. `start` and `end` are UTF-16 offsets into the parsed text; a built bound has none. */
+/** One end of a range. `start` and `end` are UTF-16 offsets into the text it was read from; a built bound has none. */
 export interface Bound {
-  /** A number in its shortest form or a date `YYYY-MM-DD HH:MM:SS`. */
+  /** A number in its shortest form, or a date `YYYY-MM-DD HH:MM:SS`. */
   readonly text: string;
-  /** Whether the bound itself is in the range: `[` and `]` say yes, `{` and `}` say no. */
+  /** Whether the bound itself is in the range: yes for `[` and `]`, no for `{` and `}`. */
   readonly inclusive: boolean;
   readonly start?: number;
   readonly end?: number;
 }
 
-/** `field:[lower TO upper]`. An end that is open (`*`) is null; when both are, any value matches. */
+/** `field:[lower TO upper]`. An open end (`*`) is null; when both are open, any value matches. */
 export interface RangeClause {
   readonly kind: 'range';
   readonly field: string;
@@ -21,7 +21,7 @@ export interface RangeClause {
   readonly end?: number;
 }
 
-/** `inc_gce:1`: a switch that adds the calls made through call extensions (v3). */
+/** `inc_gce:1`, a switch that adds the calls made through call extensions (v3). */
 export interface FlagClause {
   readonly kind: 'flag';
   readonly field: 'inc_gce';
@@ -29,18 +29,72 @@ export interface FlagClause {
   readonly end?: number;
 }
 
-/** One part of a filter. All parts of a filter apply. */
+/** One clause of a filter. A record has to match every clause. */
 export type Clause = RangeClause | FlagClause;
 
-/** A filter as plain data. No clause means no restriction. */
+/** A filter as plain data. No clauses means no restriction. */
 export interface Filter {
   readonly clauses: readonly Clause[];
 }
 
-/** A filter, or something that makes one. What `where` and `allOf` give is both. */
+/** A filter, or an object that makes one. What `where` and `allOf` return is both. */
 export type FilterLike = Filter | { toFilter(): Filter };
 
-/** The tree behind a filter or a builder. */
+/** The tree of a filter or of a builder. */
 export function filterOf(input: FilterLike): Filter {
   return 'toFilter' in input ? input.toFilter() : input;
+}
+
+/** What may follow a field: a range of dates, a range of decimal numbers, or `1` (a flag). */
+export type FieldType = 'date' | 'decimal' | 'flag';
+
+/** Fields that a caller adds to the documented ones, by name. */
+export type ExtraFields = Readonly<Record<string, 'date' | 'decimal'>>;
+
+/** How a filter is read. */
+export interface ParseOptions {
+  /** The version whose filters are allowed. Without it, those of both versions are. */
+  readonly version?: Version | undefined;
+  /** Further fields that may be filtered: names in lower case, each with the type of its bounds. */
+  readonly fields?: ExtraFields | undefined;
+  /** The longest text to read, in UTF-16 units. Default 1,000,000. */
+  readonly maxLength?: number | undefined;
+  /** The most clauses to read. Default 10,000. */
+  readonly maxClauses?: number | undefined;
+}
+
+/** Defaults of the limits in `ParseOptions`. */
+export const limits = { maxLength: 1_000_000, maxClauses: 10_000 } as const;
+
+/** What one version of the API documents about `q`. */
+export interface Dialect {
+  readonly version: Version;
+  readonly fields: Readonly<Record<string, FieldType>>;
+  /** Whether `{` and `}` are documented. They are always accepted, with a warning where they are not documented. */
+  readonly exclusiveBounds: boolean;
+}
+
+const ranges = { date_added: 'date', talk_minutes: 'decimal' } as const;
+
+/** What each version documents, as data. */
+export const dialects = {
+  v2: { version: 'v2', fields: ranges, exclusiveBounds: true },
+  v3: { version: 'v3', fields: { ...ranges, inc_gce: 'flag' }, exclusiveBounds: false },
+} as const satisfies Record<Version, Dialect>;
+
+/** A field that may be filtered. */
+export interface Field {
+  readonly name: string;
+  readonly type: FieldType;
+}
+
+const listOf = (fields: Readonly<Record<string, FieldType>>): readonly Field[] =>
+  Object.entries(fields).map(([name, type]) => ({ name, type }));
+
+const documented = { v2: listOf(dialects.v2.fields), v3: listOf(dialects.v3.fields) };
+
+/** The fields of a version (of both without one), then those that the caller adds. */
+export function fieldsOf({ version = 'v3', fields }: ParseOptions): readonly Field[] {
+  if (fields === undefined) return documented[version];
+  return listOf({ ...dialects[version].fields, ...fields });
 }

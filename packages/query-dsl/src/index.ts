@@ -4,37 +4,50 @@
 
 export {
   allOf,
+  type BoundArguments,
   type Build,
   type BuildOptions,
   type BuildV3,
   builderFor,
+  type DateArguments,
+  type DecimalArguments,
+  type FilterBuilder,
+  type InZone,
   includeCallExtensions,
   type PlainFilter,
+  type RangeBuilder,
   type Where,
+  type WithoutLower,
+  type WithoutUpper,
   where,
 } from './builder.ts';
-export type {
-  BoundArguments,
-  DateArguments,
-  DecimalArguments,
-  FilterBuilder,
-  RangeBuilder,
-  WithoutLower,
-  WithoutUpper,
-} from './builder-types.ts';
 export { type Completion, type Completions, complete } from './complete.ts';
-export { type Diagnosis, diagnose } from './diagnose.ts';
-export { type Dialect, dialects, type ExtraFields, type FieldType } from './dialects.ts';
-export { FilterSyntaxError } from './error.ts';
-export type { Bound, Clause, Filter, FilterLike, FlagClause, RangeClause, Version } from './filter.ts';
+export {
+  type Bound,
+  type Clause,
+  type Dialect,
+  dialects,
+  type ExtraFields,
+  type FieldType,
+  type Filter,
+  type FilterLike,
+  type FlagClause,
+  type ParseOptions,
+  type RangeClause,
+  type Version,
+} from './filter.ts';
 export { type CallExtensions, type MatcherOptions, matcher } from './matcher.ts';
 export { nearest } from './nearest.ts';
-export { parse, toFilter } from './parse.ts';
-export { print } from './print.ts';
-export { applyFix, type Fix, type Problem, type ProblemCode } from './problem.ts';
-export { fromQueryParam, toQueryParam } from './query-param.ts';
-export type { ParseOptions } from './read.ts';
-export { type ParseResult, type SafeParseOptions, safeParse } from './safe-parse.ts';
-export { simplify } from './simplify.ts';
+export {
+  type Diagnosis,
+  diagnose,
+  type ParseResult,
+  parse,
+  type SafeParseOptions,
+  safeParse,
+  toFilter,
+} from './parse.ts';
+export { fromQueryParam, print, toQueryParam } from './print.ts';
+export { applyFix, FilterSyntaxError, type Fix, type Problem, type ProblemCode } from './problem.ts';
+export { simplify } from './ranges.ts';
 export { type SqlColumn, type SqlCondition, type SqlOptions, type SqlValue, toSql } from './sql.ts';
-export type { InZone } from './zone.ts';

@@ -15,7 +15,7 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   let best: string | undefined;
   let bestDistance = mostEdits(meaningful.length) + 1;
   for (const candidate of candidates) {
-    const distance = similarity(name, meaningful, candidate);
+    const distance = distanceTo(candidate, name, meaningful.length > 2, bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -35,12 +35,14 @@ const letters = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{
 
 const separators = /[_.-]+/;
 
-/** How many edits lead from the name to the candidate. Part of a name counts as half an edit. */
-function similarity(name: string, meaningful: string, candidate: string): number {
+/** How many edits lead from the name to the candidate. The start or a word of it counts as half an edit. */
+function distanceTo(candidate: string, name: string, mayBePart: boolean, most: number): number {
   const other = letters(candidate);
   if (name === other) return 0;
-  const isPart = other.startsWith(name) || candidate.toLowerCase().split(separators).includes(name);
-  return isPart && meaningful.length > 2 ? 0.5 : editDistance(name, other);
+  if (mayBePart) {
+    if (other.startsWith(name) || candidate.toLowerCase().split(separators).includes(name)) return 0.5;
+  }
+  return Math.abs(other.length - name.length) < most ? editDistance(name, other) : most;
 }
 
 /** The longest start, up to a separator, that the name has in common with two candidates or more. */

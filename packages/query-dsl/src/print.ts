@@ -1,19 +1,63 @@
-import type { Bound, Filter } from './filter.ts';
-import { shortest } from './shortest.ts';
+import { toProblem } from './explain.ts';
+import { type Bound, type Filter, type FilterLike, filterOf } from './filter.ts';
+import { FilterSyntaxError } from './problem.ts';
 
-const printBound = (bound: Bound | null): string => {
-  const text = bound ? shortest(bound.text) : '*';
-  // An edited tree must not be able to say more than one bound.
-  if (/[^-\d.: *]/.test(text)) throw new TypeError(`Bad bound: ${text}`);
-  return text;
-};
-
-/** The canonical text of a filter: no blanks around commas, `[` and `]` at open ends, numbers in their shortest form. */
-export const print = (filter: Filter): string =>
-  filter.clauses
-    .map((clause) =>
-      clause.kind === 'flag'
-        ? 'inc_gce:1'
-        : `${clause.field}:${clause.lower?.inclusive === false ? '{' : '['}${printBound(clause.lower)} TO ${printBound(clause.upper)}${clause.upper?.inclusive === false ? '}' : ']'}`,
-    )
+/**
+ * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
+ *
+ * @example
+ * print(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
+ */
+export function print(filter: Filter): string {
+  return filter.clauses
+    .map((clause) => {
+      if (clause.kind === 'flag') return 'inc_gce:1';
+      const { field, lower, upper } = clause;
+      const open = lower?.inclusive === false ? '{' : '[';
+      const close = upper?.inclusive === false ? '}' : ']';
+      return `${field}:${open}${printBound(lower)} TO ${printBound(upper)}${close}`;
+    })
     .join(',');
+}
+
+function printBound(bound: Bound | null): string {
+  if (bound === null) return '*';
+  const text = shortest(bound.text);
+  // A tree edited by hand must not be able to say more than one bound.
+  if (/[^-\d.: ]/.test(text)) {
+    throw new TypeError(
+      `The bound ${JSON.stringify(text.slice(0, 40))} is neither a number nor a date YYYY-MM-DD HH:MM:SS.`,
+    );
+  }
+  return text;
+}
+
+const leadingZeros = /^(-?)0+(?=\d+(?:\.|$))/;
+const trailingZeros = /(\.\d*[1-9])0*$|\.0*$/;
+
+/** A decimal number without needless zeros: `007.50` is `7.5`. Digits are never rounded; a date stays as it is. */
+export function shortest(text: string): string {
+  return text.includes(':') ? text : text.replace(leadingZeros, '$1').replace(trailingZeros, '$1');
+}
+
+/** The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`. */
+export function toQueryParam(filter: FilterLike): string {
+  return encodeURIComponent(print(filterOf(filter)));
+}
+
+/**
+ * Decodes the value of the query parameter `q`, exactly once. A `+` becomes a space, as HTML forms write it. Throws a
+ * `FilterSyntaxError` for a text that is not percent-encoded UTF-8.
+ *
+ * @example
+ * parse(fromQueryParam('talk_minutes%3A%5B2+TO+5%5D'));
+ */
+export function fromQueryParam(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded.replaceAll('+', ' '));
+  } catch {
+    const start = Math.max(0, encoded.search(/%(?![\da-f]{2})/i));
+    const end = Math.min(start + 1, encoded.length);
+    throw new FilterSyntaxError(toProblem(encoded, { reason: 'bad_encoding', start, end }));
+  }
+}

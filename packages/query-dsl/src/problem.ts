@@ -1,4 +1,5 @@
-import { drawFrame } from './frame.ts';
+import type { OutOfRange, Precision } from './calendar.ts';
+import type { FieldType } from './filter.ts';
 
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
 export type ProblemCode =
@@ -13,7 +14,7 @@ export type ProblemCode =
   | 'empty_range'
   | 'undocumented';
 
-/** A change that mends a problem: put `text` in place of the characters from `start` to `end`. */
+/** A change of a text: put `text` in place of the characters from `start` to `end`. */
 export interface Fix {
   readonly start: number;
   readonly end: number;
@@ -22,62 +23,177 @@ export interface Fix {
 
 /** One thing wrong with a filter, or one warning. Offsets are UTF-16 offsets into the text that was read. */
 export interface Problem {
+  /** What kind of problem it is, for programs. */
   readonly code: ProblemCode;
-  /** One line: what is wrong, and what to write. */
+  /** What is wrong and what to write instead, in one line. */
   readonly message: string;
+  /** Where the problem starts. */
   readonly start: number;
+  /** Where it ends; equal to `start` when something is missing. */
   readonly end: number;
-  /** What stands there, cut when it is long. What is not plain ASCII is named as `U+00A0`. */
+  /** The text at this place, cut when it is long. Characters outside ASCII are written as `U+00A0`. */
   readonly found: string;
+  /** What could be there instead: exact text or a form such as `YYYY-MM-DD HH:MM:SS`. Empty when it should be removed. */
   readonly expected: readonly string[];
+  /** Names that are close to the name that was found. */
   readonly suggestions: readonly string[];
-  /** Present when there is one sure way to mend it. `lenient` applies it. */
+  /**
+   * A change that makes the whole text a valid filter, other problems of the text included; see `applyFix`. Missing when
+   * there is more than one way to correct the text, or none.
+   */
   readonly fix?: Fix | undefined;
-  /** The text with a caret under the place. Drawn when read. */
+  /** The text with a caret under the place. */
   readonly frame: string;
 }
 
-/** The text with the fix of a problem applied, or undefined when the problem has no fix. */
-export function applyFix(text: string, { fix }: { readonly fix?: Fix | undefined }): string | undefined {
+/**
+ * The text with the fix of a problem applied: a filter that parses. Undefined when the problem has no fix.
+ *
+ * @example
+ * const result = safeParse(text);
+ * if (!result.ok) console.log(result.problem.message, applyFix(text, result.problem));
+ */
+export function applyFix(text: string, problem: { readonly fix?: Fix | undefined }): string | undefined {
+  const { fix } = problem;
   return fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
 }
 
-/** Adds a problem of the `length` characters at `start` to `problems`, when there is such a list. */
-export function report(
-  { text, problems }: { readonly text: string; readonly problems: Problem[] | undefined },
-  code: ProblemCode,
-  start: number,
-  length: number,
-  expected: readonly string[],
-  mended?: string,
-  message?: string,
-): undefined {
-  if (problems === undefined) return;
-  const end = start + length;
-  const raw = text.slice(start, start + (length || 1));
-  // What is not plain ASCII is named, because it looks like a blank or like another letter.
-  const found =
-    raw
-      .slice(0, 40)
-      .replace(
-        /[^ -~]/gu,
-        (char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`,
-      ) || 'nothing';
-  const fix = mended === undefined ? mended : { start, end, text: mended };
-  const encoded = !fix && /[%+]/.test(raw);
-  problems.push({
-    code: encoded ? 'encoded' : code,
-    message:
-      message ??
-      `Expected "${expected.join('" or "')}", found "${found}".${encoded ? ' Use fromQueryParam.' : ''}`,
-    start,
-    end,
-    found,
-    expected,
-    suggestions: expected.filter((name) => name[0] === text[start]?.toLowerCase()),
-    fix,
-    get frame() {
-      return drawFrame(text, start, length);
-    },
-  });
+/** Thrown for a text that is not a filter. It carries the first problem, and that problem's properties as its own. */
+export class FilterSyntaxError extends Error implements Problem {
+  declare readonly code: ProblemCode;
+  declare readonly start: number;
+  declare readonly end: number;
+  declare readonly found: string;
+  declare readonly expected: readonly string[];
+  declare readonly suggestions: readonly string[];
+  declare readonly fix?: Fix | undefined;
+  declare readonly frame: string;
+  declare readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    // Descriptors and not values, so that the frame is drawn only when it is read.
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(problem));
+    this.name = 'FilterSyntaxError';
+    this.problem = problem;
+  }
 }
+
+/**
+ * The text with a caret under the `length` characters at `start`. A long text is cut to a window around the place;
+ * characters that cannot be seen are drawn as a dot, and the caret stays in line below wide ones.
+ */
+export function drawFrame(text: string, start: number, length: number): string {
+  const from = Math.max(0, start - 48);
+  const draw = (a: number, b: number): string => text.slice(a, b).replace(/[^ -~\u2e80-\uffff]/g, '·');
+  const before = (from > 0 ? '...' : '') + draw(from, start);
+  // From Hangul on, symbols aside, a character takes two cells; so does the ideographic space.
+  const under = before.replace(/[^\u2e80-\uffff]/g, ' ').replace(/[^ ]/gu, '\u3000');
+  const after = draw(start, from + 96);
+  const dots = text.length > from + 96 ? '...' : '';
+  return `${before}${after}${dots}\n${under}${'^'.repeat(Math.min(length, after.length) || 1)}`;
+}
+
+/** The values that a fact holds besides its place, by reason. `explain` makes a sentence of each. */
+interface Values {
+  // About the whole text.
+  too_long: { most: number; length: number };
+  too_many_clauses: { most: number };
+  still_encoded: object;
+  bad_encoding: object;
+  parameter_name: object;
+
+  // Between clauses.
+  stray: object;
+  nothing_before_comma: object;
+  nothing_after_comma: object;
+  missing_comma: { next: string };
+  wrong_comma: object;
+  or: object;
+  not: object;
+  extra_bracket: object;
+  unexpected_text: object;
+
+  // A field and what follows it.
+  missing_field: { names: readonly string[] };
+  unknown_field: { suggestion: string | undefined; names: readonly string[] };
+  other_version: { field: string };
+  wrong_colon: object;
+  missing_range: { field: string; type: FieldType };
+  bare_value: { range: string | undefined };
+  comparison: { operator: string; type: FieldType; clause: string | undefined };
+  unsupported_operator: { operator: string };
+  flag_value: object;
+  flag_range: { field: string };
+
+  // A range.
+  wrong_bracket: { bracket: string };
+  unclosed_range: object;
+  missing_bound: { side: 'lower' | 'upper'; type: FieldType };
+  single_bound: { bound: string };
+  wrong_to: { written: string; wanted: string };
+  unexpected_in_range: object;
+  inverted: { lower: string; upper: string; range: string | undefined };
+
+  // A bound.
+  not_a_number: object;
+  number_form: { number: string };
+  number_size: { most: number };
+  decimal_comma: object;
+  unit: object;
+  date_for_number: { field: string };
+  not_a_date: object;
+  date_form: { date: string };
+  date_without_time: {
+    date: string;
+    precision: Exclude<Precision, 'second'>;
+    side: 'lower' | 'upper';
+    needsEnd: boolean;
+    bound: string | undefined;
+  };
+  date_with_zone: { zone: string };
+  date_with_fraction: object;
+  no_such_date: OutOfRange & { year: number; month: number };
+
+  // Warnings.
+  any_value: { field: string };
+  empty_range: { bound: string };
+  undocumented_bracket: object;
+}
+
+/** What a fact is about. */
+export type Reason = keyof Values;
+
+/** One thing that is wrong, or worth a warning: its place in the text and the values that belong to it. No words. */
+export type Fact = {
+  [R in Reason]: { readonly reason: R; readonly start: number; readonly end: number } & Readonly<Values[R]>;
+}[Reason];
+
+/** The public code of each reason that is not simply a mistake of syntax. */
+const codes: Partial<Record<Reason, ProblemCode>> = {
+  too_long: 'limit',
+  too_many_clauses: 'limit',
+  still_encoded: 'encoded',
+  bad_encoding: 'encoded',
+  unknown_field: 'unknown_field',
+  other_version: 'version',
+  inverted: 'inverted',
+  not_a_number: 'bound',
+  number_form: 'bound',
+  number_size: 'bound',
+  decimal_comma: 'bound',
+  unit: 'bound',
+  date_for_number: 'bound',
+  not_a_date: 'bound',
+  date_form: 'bound',
+  date_without_time: 'bound',
+  date_with_zone: 'bound',
+  date_with_fraction: 'bound',
+  no_such_date: 'bound',
+  any_value: 'any_value',
+  empty_range: 'empty_range',
+  undocumented_bracket: 'undocumented',
+};
+
+/** The public code of a fact. */
+export const codeOf = ({ reason }: Fact): ProblemCode => codes[reason] ?? 'syntax';

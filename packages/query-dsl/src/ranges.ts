@@ -1,4 +1,4 @@
-import { type Bound, type FilterLike, filterOf } from './filter.ts';
+import { type Bound, type Clause, type Filter, type FilterLike, filterOf } from './filter.ts';
 
 /** The one range that all ranges on a field leave. */
 export interface Range {
@@ -10,7 +10,7 @@ export interface Range {
 /** Whether a bound is a date and not a number. */
 export const isDate = (bound: Bound): boolean => bound.text[4] === '-';
 
-/** Below 0, 0 or above 0 as the values of two bounds of one field compare. */
+/** Negative, 0 or positive, as the values of two bounds of one field compare. */
 export function compare(left: Bound, right: Bound): number {
   const dates = isDate(left);
   if (dates !== isDate(right)) {
@@ -20,13 +20,7 @@ export function compare(left: Bound, right: Bound): number {
   return left.text < right.text ? -1 : left.text > right.text ? 1 : 0;
 }
 
-const tighter = (old: Bound | null, bound: Bound | null, side: 1 | -1): Bound | null => {
-  if (old === null || bound === null) return old ?? bound;
-  const order = compare(bound, old) * side;
-  return order > 0 || (order === 0 && !bound.inclusive) ? bound : old;
-};
-
-/** Intersects the ranges of each field, in the order in which fields first appear. */
+/** Intersects the ranges of each field, in the order in which the fields first appear. */
 export function intersect(filter: FilterLike): { ranges: Range[]; flagged: boolean } {
   const ranges = new Map<string, Range>();
   let flagged = false;
@@ -41,4 +35,34 @@ export function intersect(filter: FilterLike): { ranges: Range[]; flagged: boole
     }
   }
   return { ranges: [...ranges.values()], flagged };
+}
+
+function tighter(old: Bound | null, bound: Bound | null, side: 1 | -1): Bound | null {
+  if (old === null || bound === null) return old ?? bound;
+  const order = compare(bound, old) * side;
+  return order > 0 || (order === 0 && !bound.inclusive) ? bound : old;
+}
+
+/**
+ * A filter that matches the same records with at most one clause for each field. Ranges that have nothing in common
+ * become one that matches nothing, such as `[3 TO 3}`.
+ *
+ * @example
+ * print(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2 TO 9]
+ */
+export function simplify(filter: FilterLike): Filter {
+  const { ranges, flagged } = intersect(filter);
+  const clauses: Clause[] = ranges.map(({ field, lower, upper }) => {
+    const empty = lower !== null && upper !== null && compare(lower, upper) > 0;
+    return {
+      kind: 'range',
+      field,
+      lower: lower && { text: lower.text, inclusive: empty || lower.inclusive },
+      upper: empty
+        ? { text: lower.text, inclusive: false }
+        : upper && { text: upper.text, inclusive: upper.inclusive },
+    };
+  });
+  if (flagged) clauses.push({ kind: 'flag', field: 'inc_gce' });
+  return { clauses };
 }

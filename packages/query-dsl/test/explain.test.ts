@@ -19,7 +19,7 @@ describe('diagnose', () => {
       ['syntax', 37],
       ['syntax', 41],
       ['bound', 62],
-      ['syntax', text.length],
+      ['syntax', text.length - 1],
     ]);
     expect(warnings).toEqual([]);
   });
@@ -46,7 +46,7 @@ describe('a failed safeParse', () => {
       ok: false,
       problem: {
         code: 'syntax',
-        message: 'Expected "1", found "2".',
+        message: '"inc_gce" accepts only the value 1. Write "inc_gce:1", or leave it out.',
         start: 8,
         frame: 'inc_gce:2\n        ^',
       },
@@ -63,7 +63,7 @@ describe('a FilterSyntaxError', () => {
       if (!(error instanceof FilterSyntaxError)) throw error;
       const { problem } = error;
       expect(error.name).toBe('FilterSyntaxError');
-      expect(String(error)).toBe('FilterSyntaxError: Expected "TO", found "to".');
+      expect(String(error)).toBe('FilterSyntaxError: Write "TO" in capital letters, not "to".');
       expect(error).toMatchObject({
         code: 'syntax',
         start: 16,

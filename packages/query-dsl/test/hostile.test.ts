@@ -87,7 +87,7 @@ describe('the frame of a problem', () => {
   });
 
   it('stays in line below wide characters and shows what cannot be seen', () => {
-    expect(frame('talk_minutes:[2\u00a0TO 5]')).toBe('talk_minutes:[2·TO 5]\n               ^^^');
+    expect(frame('talk_minutes:[2\u00a0TO 5]')).toBe('talk_minutes:[2·TO 5]\n               ^');
     expect(frame('talk_minutes:[2 TO 5]\u3042 x')).toContain('\u3042 x\n');
     const [, caret = ''] = frame('\u3042\u3042=1,talk_minutes:[2 to 5]').split('\n');
     expect(caret).toBe('^^');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   allOf,
+  applyFix,
   complete,
   diagnose,
   type Filter,
@@ -37,6 +38,8 @@ function check(text: string, options = {}): void {
     expect(problem.end).toBeLessThanOrEqual(text.length);
     expect(problem.message).not.toMatch(/\n|undefined/);
     expect(problem.frame.split('\n')).toHaveLength(2);
+    const fixed = applyFix(text, problem);
+    if (fixed !== undefined) expect(parse(fixed, options).clauses).not.toEqual([]);
   }
   const { code, start, end, found, message, fix } = result.problem;
   expect(thrown).toMatchObject({ code, start, end, found, message });
@@ -169,7 +172,48 @@ describe('laws', () => {
     );
   });
 
-  it('what lenient reading accepts is a filter, and says what was mended', () => {
+  it('a filter written with common slips is corrected to the filter that was meant', () => {
+    const slips: readonly ((text: string) => string)[] = [
+      (text) => text.replaceAll(' TO ', ' to '),
+      (text) => text.replaceAll(' TO ', ' - '),
+      (text) => text.replaceAll(' TO ', '..'),
+      (text) => text.replaceAll(' TO ', '  AND\t'),
+      (text) => text.replaceAll('_', ' '),
+      (text) => text.replaceAll('talk_minutes', 'Talk-Minuts'),
+      (text) => text.replaceAll('date_added', 'DateAdded'),
+      (text) => text.replaceAll(':[', ' = [').replaceAll(':{', '{'),
+      (text) => text.replaceAll('[', '["').replaceAll(']', '"]'),
+      (text) => text.replaceAll('{', '(').replaceAll('}', ')'),
+      (text) => text.replaceAll(/(-\d\d) (\d\d:)/g, '$1T$2'),
+      (text) => text.replaceAll(/:\[\* TO ([^*\]})]+)\]/g, '<=$1'),
+      (text) => text.replaceAll(/:\[([^*\]})]+) TO \*\]/g, '>=$1'),
+      (text) => text.replaceAll(/:\{([^*\]})]+) TO \*\]/g, ' > $1'),
+      (text) => text.replace(/\]$/, ''),
+      (text) => `?q=${text},`,
+      (text) => encodeURIComponent(text),
+    ];
+    const separators = [',', ', ', ' AND ', ' && ', ';', ' '];
+    assertLaw(
+      fc.property(
+        filters.filter(({ clauses }) => clauses.length > 0),
+        fc.subarray([...slips.keys()], { minLength: 1, maxLength: 4 }),
+        fc.constantFrom(...separators),
+        (filter, chosen, separator) => {
+          const text = print(filter);
+          const written = chosen.reduce(
+            (each, index) => (slips[index] as (text: string) => string)(each),
+            text.replaceAll(',', separator),
+          );
+          const result = safeParse(written, { lenient: true });
+          expect(result.ok ? print(result.filter) : result.problem.message).toBe(text);
+          const [problem] = diagnose(written).problems;
+          if (problem !== undefined) expect(print(parse(applyFix(written, problem) ?? ''))).toBe(text);
+        },
+      ),
+    );
+  });
+
+  it('what lenient reading accepts is a filter, and says what was changed', () => {
     assertLaw(
       fc.property(
         filters,
