@@ -56,7 +56,7 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 /** The error for a mistake in a filter: a caret under the place and, where there is one, the corrected filter. */
 export function filterProblem(problem: Problem, text: string | null): UsageError {
   const fixed = text === null ? undefined : applyFix(text, problem);
-  const hints = fixed !== undefined && safeParse(fixed).ok ? [`try --q '${fixed}'`] : [];
+  const hints = fixed === undefined ? [] : [`try --q '${fixed}'`];
   return new UsageError(`the filter has a mistake. ${problem.message}`, { detail: problem.frame, hints });
 }
 

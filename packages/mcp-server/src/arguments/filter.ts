@@ -1,6 +1,13 @@
 import type { Version } from '@call-attribution/core';
 import { day, formatNaive, parseTime, second, type TypedTime } from '@call-attribution/core/time';
-import { type Clause, type Filter, FilterSyntaxError, parse, print } from '@call-attribution/query-dsl';
+import {
+  applyFix,
+  type Clause,
+  type Filter,
+  FilterSyntaxError,
+  parse,
+  print,
+} from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { ToolError } from '../text/failures.ts';
 import { extensionNotes } from '../text/notes.ts';
@@ -53,8 +60,8 @@ function fromText(q: string, version: Version): Filter {
     return parse(q, { version });
   } catch (error) {
     if (!(error instanceof FilterSyntaxError)) throw error;
-    const { message, frame, suggestions } = error;
-    throw new ToolError({ code: 'invalid_filter', message, frame, suggestion: suggestions[0] });
+    const { message, frame } = error;
+    throw new ToolError({ code: 'invalid_filter', message, frame, fixed: applyFix(q, error) });
   }
 }
 

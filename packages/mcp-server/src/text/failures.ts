@@ -31,7 +31,7 @@ export type Problem =
       readonly code: 'invalid_filter';
       readonly message: string;
       readonly frame: string;
-      readonly suggestion: string | undefined;
+      readonly fixed: string | undefined;
     }
   | { readonly code: 'empty_range'; readonly start: string; readonly end: string }
   | { readonly code: 'invalid_time'; readonly argument: string; readonly hasZone: boolean }
@@ -114,7 +114,7 @@ function describe(problem: Problem): Failure {
     case 'invalid_filter':
       return invalid(
         `q is not a valid filter. ${problem.message}\n${problem.frame}`,
-        `${problem.suggestion === undefined ? '' : `Try "${problem.suggestion}". `}check_filter explains q and suggests fixes; calls://filters has the grammar.`,
+        `${problem.fixed === undefined ? '' : `Try the q ${problem.fixed} if it says what you mean. `}check_filter explains q; calls://filters has the grammar.`,
       );
     case 'empty_range':
       return invalid(

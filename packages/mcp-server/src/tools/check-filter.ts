@@ -19,6 +19,7 @@ export const checkFilter = defineTool({
     filter: z.string().optional(),
     meaning: z.array(z.string()).optional(),
     problems: z.array(z.any()).optional(),
+    fixed: z.string().optional(),
   }),
   annotations: readsNothing,
   async run({ q }, { version }) {
@@ -28,14 +29,16 @@ export const checkFilter = defineTool({
       at: problem.start,
       found: quotable(problem.found, 80),
       ...(problem.expected.length > 0 ? { expected: problem.expected.slice(0, 6) } : {}),
-      ...(problem.fix ? { fixed: cutText(applyFix(q, problem) ?? '', 600) } : {}),
     }));
     const withProblems = shown.length > 0 ? { problems: shown } : {};
-    if (problems.length > 0) {
+    const [first] = problems;
+    if (first !== undefined) {
+      const fixed = applyFix(q, first);
       return {
         summary: `The filter has ${counted(problems.length, 'error', 'errors')}; do not send it.`,
         valid: false,
         ...withProblems,
+        ...(fixed === undefined ? {} : { fixed: cutText(fixed, 600) }),
       };
     }
     const meaning = explainFilter(filter, version);

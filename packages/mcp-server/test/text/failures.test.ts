@@ -48,10 +48,10 @@ const problems: readonly [Problem, what: string, why: string, next: string, retr
     'Only with other arguments.',
   ],
   [
-    { code: 'invalid_filter', message: 'Expected a field.', frame: 'x\n^', suggestion: 'talk_minutes' },
+    { code: 'invalid_filter', message: 'Expected a field.', frame: 'x\n^', fixed: 'talk_minutes:[2 TO 5]' },
     'The arguments are not valid.',
     'q is not a valid filter. Expected a field.\nx\n^',
-    'Try "talk_minutes". check_filter explains q and suggests fixes; calls://filters has the grammar.',
+    'Try the q talk_minutes:[2 TO 5] if it says what you mean. check_filter explains q; calls://filters has the grammar.',
     'Only with other arguments.',
   ],
   [
