@@ -6,13 +6,13 @@ let signals = 0;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
     signals++;
-    // The second Ctrl-C does not wait for anything.
+    // The second Ctrl-C ends the process at once.
     if (signals > 1) process.exit(130);
     stop.abort();
   });
 }
 
-// Failed writes are answered where they are awaited; without a listener they would end the process with a stack.
+// Failed writes are handled where they are awaited. Without a listener they would end the process with a stack trace.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await run(process.argv.slice(2), {

@@ -1,13 +1,13 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** Anything the person typing can mend: shown as plain text, without a stack. */
+/** An error that the user can do something about. It is shown as plain text, without a stack trace. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
-  /** Exit status the process ends with. */
+  /** Exit status of the process. */
   readonly exitCode: number;
   /** What to do next, one line each. */
   readonly hints: readonly string[];
-  /** Text shown as it is under the message, such as a filter with a caret. */
+  /** Lines shown as they are under the message, such as a filter with a caret. */
   readonly detail: string | null;
 
   constructor(
@@ -21,7 +21,7 @@ export class CliError extends Error {
   }
 }
 
-/** A wrong flag, filter, date or configuration: nothing was asked of the server. */
+/** A wrong option, filter, time or configuration, found before any request. */
 export class UsageError extends CliError {
   override readonly name = 'UsageError';
 
@@ -33,12 +33,12 @@ export class UsageError extends CliError {
   }
 }
 
-/** The reader of stdout went away (`calls list | head`): the command ends without a word. */
+/** The reader of stdout has gone, as in `calls list | head`. The command ends silently. */
 export class ClosedPipe extends Error {
   override readonly name = 'ClosedPipe';
 }
 
-/** Ctrl-C or SIGTERM; carries what to say about going on. */
+/** Ctrl-C or SIGTERM. The hints say how to continue. */
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
 

@@ -1,4 +1,4 @@
-/** Every exit status `calls` can end with; the same table is printed by `calls --help` and in the README. */
+/** Every exit status of `calls`. `calls --help` and the README have the same table. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -11,15 +11,15 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** One line for each exit status, in the words of the help text. */
+/** What each exit status means, for the help. */
 export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.ok, 'done'],
   [exitCodes.failed, 'failed; the message says why'],
-  [exitCodes.usage, 'wrong flag, filter or configuration; nothing was asked of the server'],
-  [exitCodes.incomplete, 'the export is incomplete; the message says what is missing'],
+  [exitCodes.usage, 'wrong option, filter or configuration; no request was sent'],
+  [exitCodes.incomplete, 'the result is incomplete; the message says what is missing'],
   [exitCodes.refused, 'the server refused the keys'],
-  [exitCodes.unreachable, 'the server could not be reached in time'],
-  [exitCodes.notFound, 'no such call'],
+  [exitCodes.unreachable, 'the server did not respond in time'],
+  [exitCodes.notFound, 'there is no such call'],
   [exitCodes.output, 'the output could not be written (disk full, no permission)'],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];

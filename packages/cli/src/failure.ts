@@ -4,7 +4,7 @@ import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './term/style.ts';
 
-/** Says on stderr what failed and what to do, and answers the exit status for it. */
+/** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(error: unknown, io: Io, debug: boolean): Promise<number> {
   const shown = await explain(error);
   const style = styleFor(io.stderr, io.env);
@@ -15,7 +15,7 @@ export async function report(error: unknown, io: Io, debug: boolean): Promise<nu
   return shown.exitCode;
 }
 
-/** Any failure as a message, what to do about it, and the exit status. */
+/** The message for any error, what to do about it, and the exit status. */
 export async function explain(error: unknown): Promise<CliError> {
   if (error instanceof CliError) return error;
   const { FilterSyntaxError } = await import('@call-attribution/query-dsl');
@@ -31,14 +31,14 @@ export async function explain(error: unknown): Promise<CliError> {
     return new CliError(error.message, {
       exitCode: exitCodes.incomplete,
       cause: error,
-      hints: ['run the same command with --resume'],
+      hints: ['run the same command again with --resume'],
     });
   }
   if (error instanceof StreamError) {
     const { exitCode, hints } = await explain(error.cause);
     return new CliError(error.message, { exitCode, hints, cause: error });
   }
-  // By its name: the database drivers behind it are not worth loading for a message.
+  // Recognized by its name, because the package that has the class loads the database drivers.
   if (error instanceof Error && error.name === 'StoreError')
     return new CliError(error.message, { cause: error });
   const code = systemCode(error);
@@ -48,11 +48,11 @@ export async function explain(error: unknown): Promise<CliError> {
   }
   return new CliError(error instanceof Error ? error.message : String(error), {
     cause: error,
-    hints: ['this was not foreseen; --debug shows where it happened'],
+    hints: ['this is an unexpected error; --debug shows where it happened'],
   });
 }
 
-// Grouped by what the person can do about it; the codes are core's.
+// Error codes of core, grouped by what the user can do about them.
 const refused = new Set([
   'unauthorized',
   'forbidden',
@@ -61,7 +61,7 @@ const refused = new Set([
   'missing_auth',
 ]);
 const usage = new Set(['invalid_option', 'invalid_argument', 'missing_legacy_url']);
-const away = new Set([
+const unreachable = new Set([
   'dns_failed',
   'connection_failed',
   'connection_lost',
@@ -78,7 +78,7 @@ function explainCallsError(error: CallsError): CliError {
     ? exitCodes.refused
     : usage.has(code)
       ? exitCodes.usage
-      : away.has(code)
+      : unreachable.has(code)
         ? exitCodes.unreachable
         : code === 'not_found'
           ? exitCodes.notFound
@@ -86,14 +86,14 @@ function explainCallsError(error: CallsError): CliError {
   const hints = [
     ...(error.hint ? [error.hint] : []),
     ...(exitCode === exitCodes.refused || exitCode === exitCodes.unreachable
-      ? ['calls check tries the configuration item by item']
+      ? ['run calls check to try the configuration item by item']
       : []),
     ...(error.retryAfterMs === undefined
       ? []
-      : [`the server asks to wait ${Math.ceil(error.retryAfterMs / 1000)} s`]),
+      : [`the server asks you to wait ${Math.ceil(error.retryAfterMs / 1000)} s`]),
     ...(error.requestId === undefined
       ? []
-      : [`request id for the support of the server: ${error.requestId}`]),
+      : [`request ID, for the support of the server: ${error.requestId}`]),
   ];
   return new CliError(error.message, { exitCode, hints, cause: error });
 }

@@ -8,13 +8,18 @@ import { type Io, write } from './io.ts';
 import { commands } from './table/all.ts';
 import { version } from './version.ts';
 
-/** Runs `calls` with these words after its name and answers the exit status. Nothing is thrown: what fails is said on stderr. */
+/**
+ * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are reported on stderr.
+ *
+ * @example
+ * const status = await run(['count', '--on', '2026-11-20'], io);
+ */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
     if (error instanceof ClosedPipe) return exitCodes.ok;
-    // After Ctrl-C whatever fails has failed because of it; commands that know how to go on have said so themselves.
+    // After Ctrl-C, any other error is a consequence of it.
     const shown = io.signal.aborted && !(error instanceof CliError) ? new Interrupted() : error;
     const { report } = await import('./failure.ts');
     return report(shown, io, argv.includes('--debug'));

@@ -22,7 +22,7 @@ const command: CommandSpec = {
 };
 const parse = (...argv: string[]) => parseArgs(argv, command, sharedOptions);
 
-test('values are read in each spelling, and words in order', () => {
+test('values are read in each form, and arguments in order', () => {
   const args = parse('s1', '-n', '5', '--columns=sid, ani', '--columns', 'state', '--all');
   expect(args.words).toEqual(['s1']);
   expect(args.integer('limit')).toBe(5);
@@ -32,29 +32,29 @@ test('values are read in each spelling, and words in order', () => {
   expect(args.text('format')).toBeNull();
 });
 
-test('after two dashes everything is a word, and a lone dash is a value', () => {
+test('after -- everything is an argument, and - is a value', () => {
   expect(parse('--', '--all').words).toEqual(['--all']);
   expect(parse('s1', '--limit', '-').text('limit')).toBe('-');
 });
 
-const slips: [string, string[], RegExp, RegExp?][] = [
+const mistakes: [string, string[], RegExp, RegExp?][] = [
   ['an unknown option', ['s1', '--colums', 'x'], /no option --colums/, /did you mean --columns/],
   ['an option given twice', ['s1', '--limit', '1', '--limit', '2'], /was given twice/],
   ['a missing value', ['s1', '--limit'], /needs a value: --limit N/],
   ['an option where a value belongs', ['s1', '--limit', '--all'], /needs a value/],
-  ['a value for a switch', ['s1', '--all=yes'], /takes no value/],
+  ['a value for an on/off option', ['s1', '--all=yes'], /takes no value/],
   ['a value outside the choices', ['s1', '--format', 'jsn'], /cannot be "jsn"/, /did you mean json/],
-  ['a missing word', [], /needs sid/],
-  ['a word too many', ['s1', 's2'], /an argument too many: "s2"/],
+  ['a missing argument', [], /needs sid/],
+  ['an argument too many', ['s1', 's2'], /an argument too many: "s2"/],
   [
-    'a key as a flag',
+    'a key as an option',
     ['s1', '--secret-key', 'hunter2-very-secret'],
     /keys are never options/,
     /CALLS_SECRET_KEY/,
   ],
-  ['a key as a flag with equals', ['s1', '--token=hunter2-very-secret'], /keys are never options/],
+  ['a key as an option with =', ['s1', '--token=hunter2-very-secret'], /keys are never options/],
 ];
-test.each(slips)('%s is refused with a way out', (_, argv, message, hint) => {
+test.each(mistakes)('it refuses %s and says what to type', (_, argv, message, hint) => {
   const error = failure(() => parse(...argv));
   expect(error.message).toMatch(message);
   if (hint) expect(error.hints.join('\n')).toMatch(hint);
@@ -62,7 +62,7 @@ test.each(slips)('%s is refused with a way out', (_, argv, message, hint) => {
 });
 
 test.each([['abc'], ['-1'], ['1.5'], ['99999999999999999999'], ['']])(
-  '--limit %j is not a whole number',
+  'it refuses --limit %j, which is not a whole number',
   (text) => {
     expect(failure(() => parse('s1', `--limit=${text}`).integer('limit')).message).toMatch(
       /must be a whole number/,
@@ -70,14 +70,14 @@ test.each([['abc'], ['-1'], ['1.5'], ['99999999999999999999'], ['']])(
   },
 );
 
-test('numbers keep their bounds', () => {
+test('numbers must be within their bounds', () => {
   expect(failure(() => parse('s1', '--limit', '0').integer('limit', { min: 1, max: 9 })).message).toMatch(
     /from 1 to 9/,
   );
   expect(parse('s1', '--limit', '2.5').number('limit')).toBe(2.5);
 });
 
-test('a name is suggested only when it is near', () => {
+test('a name is suggested only when it is similar', () => {
   expect(nearest('exprot', ['export', 'list'])).toBe('export');
   expect(nearest('rep', ['export', 'report'])).toBe('report');
   expect(nearest('zzzz', ['export', 'list'])).toBeUndefined();

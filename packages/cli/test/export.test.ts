@@ -27,7 +27,7 @@ const sidsOf = (text: string): string[] =>
     .sort();
 
 describe('a file', () => {
-  test('holds every call once, in each format, and the end says so', async () => {
+  test('it has every call once, in each format, and the last message says so', async () => {
     const cwd = stage.folder();
     const read: Record<string, (bytes: Buffer, path: string) => Promise<string[]> | string[]> = {
       'a.ndjson': (bytes) => sidsOf(bytes.toString()),
@@ -54,7 +54,7 @@ describe('a file', () => {
     for (const [name, sidsIn] of Object.entries(read)) {
       const { code, stdout, stderr } = await stage.quick(['export', '--output', name, ...all], { cwd });
       expect({ code, stdout }, name).toEqual({ code: 0, stdout: '' });
-      expect(stderr).toMatch(/complete: 800 calls, as many as the server says there are/);
+      expect(stderr).toMatch(/complete: 800 calls, as many as the server counts/);
       const path = join(cwd, name);
       expect([...(await sidsIn(readFileSync(path), path))].sort(), name).toEqual(sids);
       for (const rest of ['.partial', '.checkpoint', '.rows'])
@@ -62,7 +62,7 @@ describe('a file', () => {
     }
   });
 
-  test('has only the chosen columns, in their order, also with a mark for Excel', async () => {
+  test('it has only the chosen fields, in their order, and a byte order mark for Excel', async () => {
     const cwd = stage.folder();
     const columns = ['--fields', 'talk_minutes,sid', '--on', '2026-10-15'];
     await stage.quick(['export', '--output', 'a.csv', '--bom', ...columns], { cwd });
@@ -74,7 +74,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('goes to stdout for -, and the talk does not', async () => {
+  test('- writes it to stdout and messages to stderr', async () => {
     const { code, stdout, stderr } = await stage.calls(['export', '--output', '-', ...all]);
     expect(code).toBe(0);
     expect(sidsOf(stdout)).toEqual(sids);
@@ -84,7 +84,7 @@ describe('a file', () => {
     );
   });
 
-  test('an earlier file stays until the new one is whole', async () => {
+  test('an earlier file stays until the new one is complete', async () => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'a.ndjson'), 'the old one');
     stage.sandbox.faults.set('*', [{ status: 404, after: 3 }]);
@@ -94,8 +94,8 @@ describe('a file', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a stopped export', () => {
-  // Slow enough that it can be stopped in the middle, and with small slices, so that the middle has a checkpoint.
+describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
+  // Slow enough to be stopped in the middle, with slices so small that there is a checkpoint by then.
   const slowly = ['--rows', '40', '--prefetch', '1', ...all];
   const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 25 }]);
 
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   }
 
   test.each(['a.ndjson', 'a.csv.gz', 'a.parquet'])(
-    'by Ctrl-C says how to go on, and goes on with --resume: %s',
+    'Ctrl-C says how to continue, and --resume continues %s',
     async (name) => {
       const cwd = stage.folder();
       const first = await stopped(name, 'Ctrl-C', cwd);
@@ -162,7 +162,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 800 calls/);
       const bytes = readFileSync(path);
-      // It went on: what was there before is the beginning of the file, byte by byte.
+      // It continued: the file begins with the bytes that were there before.
       if (place === path) expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);
       const got = name.endsWith('.parquet')
         ? (await parquetReadObjects({ file: await asyncBufferFromFile(path), columns: ['sid'] })).map((row) =>
@@ -179,7 +179,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     },
   );
 
-  test('by a server that fails says how to go on, too', async () => {
+  test('a server error says how to continue as well', async () => {
     const cwd = stage.folder();
     stage.sandbox.faults.set('*', 'status=400, after=6');
     const { code, stderr } = await stage.quick(['export', '--output', 'a.parquet', ...slowly], { cwd });
@@ -190,7 +190,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     );
   });
 
-  test('by SIGKILL loses nothing and doubles nothing either', async () => {
+  test('after SIGKILL nothing is lost and nothing is doubled', async () => {
     const cwd = stage.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
     expect(
@@ -201,7 +201,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
-  test('by a full disk names the file with status 7, and goes on when there is room', async () => {
+  test('a full disk ends with status 7 and the name of the file, and --resume continues when there is space', async () => {
     const cwd = stage.folder();
     // A file of at most so many blocks, and no signal for it: writes fail as on a full disk.
     const { code, stderr } = await shell(
@@ -220,7 +220,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
-  test('onto a full device is status 7, and the device stays', async () => {
+  test('a full device ends with status 7 and stays a device', async () => {
     const full = await stage.quick(['export', '--output', '/dev/full', '--format', 'csv']);
     expect(full.code).toBe(7);
     expect(full.stderr).toMatch(/\/dev\/full: no space left on the disk \(ENOSPC\)/);
@@ -244,7 +244,7 @@ describe.skipIf(process.platform === 'win32')('a stopped export', () => {
   }
 });
 
-test('a server that gives no totals ends with status 3: nothing proves that this is all', async () => {
+test('without totals of the server an export ends with status 3', async () => {
   const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
   const server = createServer((request, response) => {
     const isFirstPage = !/[?&]start=[1-9]/.test(request.url ?? '');
@@ -256,5 +256,5 @@ test('a server that gives no totals ends with status 3: nothing proves that this
   server.close();
   expect(result.code).toBe(3);
   expect(sidsOf(result.stdout)).toEqual(['s1', 's2', 's3']);
-  expect(result.stderr).toMatch(/INCOMPLETE: 3 calls; the server gave no totals/);
+  expect(result.stderr).toMatch(/INCOMPLETE: 3 calls; the server gave no total/);
 });

@@ -4,7 +4,7 @@ import { openStage } from './stage.ts';
 const stage = openStage();
 afterAll(() => stage.close());
 
-test('version and help go to stdout and ask nothing of the server', async () => {
+test('version and help are printed on stdout without a request', async () => {
   const version = await stage.calls(['--version'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
   expect(version).toMatchObject({ code: 0, stderr: '' });
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -18,14 +18,14 @@ test('version and help go to stdout and ask nothing of the server', async () => 
   }
 });
 
-test('without a command, help is printed and the status says that nothing was done', async () => {
+test('without a command, help is printed and the status is 2', async () => {
   const result = await stage.quick([]);
   expect(result.code).toBe(2);
   expect(result.stdout).toContain('calls demo');
 });
 
-describe('list', () => {
-  test('is a plain, uncut table when piped, with the talk on stderr', async () => {
+describe('calls list', () => {
+  test('it prints a plain table when piped, without cutting, and messages on stderr', async () => {
     const { code, stdout, stderr } = await stage.calls(['list', '-n', '3']);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
@@ -37,13 +37,13 @@ describe('list', () => {
     expect(stderr).toMatch(/3 calls: 1 to 3 of \d+\n--page 1 shows the next page/);
   });
 
-  test('fits the width that is asked for, and names what has no room', async () => {
+  test('it fits the width of COLUMNS and names the fields that did not fit', async () => {
     const { stdout, stderr } = await stage.quick(['list', '-n', '3'], { env: { COLUMNS: '80' } });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(stderr).toMatch(/not enough width for .*ppc_status/);
   });
 
-  test('gives the same calls in every data format', async () => {
+  test('it prints the same calls in every data format', async () => {
     const columns = ['--fields', 'sid,ani', '-n', '5'];
     const json = JSON.parse((await stage.quick(['list', '--json', ...columns])).stdout);
     const ndjson = (await stage.quick(['list', '--ndjson', ...columns])).stdout
@@ -59,7 +59,7 @@ describe('list', () => {
     ]);
   });
 
-  test('pages follow each other without a gap, also where the limit is above what one request gives', async () => {
+  test('pages follow each other without a gap, even when a page takes several requests', async () => {
     const sids = async (...args: string[]) =>
       (await stage.quick(['list', '--csv', '--fields', 'sid', ...args])).stdout
         .trimEnd()
@@ -72,13 +72,13 @@ describe('list', () => {
     expect(await sids('-n', '300', '--page', '9')).toEqual([]);
   });
 
-  test('says so when nothing matches', async () => {
+  test('it says so when no calls match', async () => {
     const result = await stage.quick(['list', '--on', '1999-01-01']);
     expect(result).toMatchObject({ code: 0, stdout: '', stderr: 'no calls match\n' });
     expect((await stage.quick(['list', '--json', '--on', '1999-01-01'])).stdout).toBe('[]\n');
   });
 
-  test('the options for time, talk and extensions say the same as a filter by hand', async () => {
+  test('the options for time, talk and extensions give the same calls as --q', async () => {
     const count = async (...args: string[]) => Number((await stage.quick(['count', ...args])).stdout);
     const byHand = await count(
       '--q',
@@ -92,14 +92,14 @@ describe('list', () => {
   });
 });
 
-test('a closed pipe ends the command without a word', async () => {
+test('a closed pipe ends the command silently', async () => {
   const { stderr, code } = await stage.calls(['list', '--ndjson', '--all'], {
     watch: (_, child) => child.stdout?.destroy(),
   });
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
 });
 
-test('get shows one call, by group for people and whole for programs', async () => {
+test('calls get shows one call, by group for people and whole for programs', async () => {
   const [{ sid }] = JSON.parse((await stage.quick(['list', '--json', '-n', '1'])).stdout);
   const card = await stage.quick(['get', sid]);
   expect(card.stdout).toMatch(new RegExp(`^system\n +sid +${sid}\n`));
@@ -111,7 +111,7 @@ test('get shows one call, by group for people and whole for programs', async () 
   expect(unknown.stderr).toContain('404');
 });
 
-test('count prints one number, and as JSON its source', async () => {
+test('calls count prints one number, and its source with --json', async () => {
   const plain = await stage.quick(['count']);
   expect(plain).toMatchObject({ code: 0, stderr: '' });
   const { total, source } = JSON.parse((await stage.quick(['count', '--json'])).stdout);
@@ -119,7 +119,7 @@ test('count prints one number, and as JSON its source', async () => {
   expect(source).toEqual(expect.any(String));
 });
 
-test('v2 works with its token, and counts both channels', async () => {
+test('v2 works with its token and counts calls through extensions', async () => {
   const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   expect((await stage.quick(['count'], { env })).stdout).toBe('600\n');
   expect((await stage.quick(['list', '-n', '1'], { env })).code).toBe(0);
@@ -130,14 +130,14 @@ test('v2 works with its token, and counts both channels', async () => {
   expect(mixed.stderr).toMatch(/v2 always includes/);
 });
 
-test('sms shows the numbers', async () => {
+test('calls sms shows the numbers', async () => {
   const { stdout, stderr } = await stage.quick(['sms']);
   expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
   expect(stderr).toBe('3 SMS-enabled numbers\n');
   expect((await stage.quick(['sms', '--csv'])).stdout).toMatch(/^number,smsEnabled,url\r\n\d+,true,https/);
 });
 
-test('fields needs no server: it searches names and meanings', async () => {
+test('calls fields searches names and meanings without a server', async () => {
   const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '' };
   const found = await stage.quick(['fields', 'gclid'], { env });
   expect(found).toMatchObject({ code: 0, stderr: '' });

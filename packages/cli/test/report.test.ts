@@ -29,7 +29,7 @@ function reportOf(by: string, top = 10, of = calls) {
   return tally.report(top);
 }
 
-test('groups are ranked, with their share, exact sums and none for what is missing', () => {
+test('groups are ranked, with exact sums and shares, and (none) for calls without a value', () => {
   const { groups, total } = reportOf('campaign');
   expect(groups.map(({ key, calls, talkMinutes, share }) => [key, calls, talkMinutes, share])).toEqual([
     ['Brand', 2, 1.6, 0.5],
@@ -39,14 +39,14 @@ test('groups are ranked, with their share, exact sums and none for what is missi
   expect(total).toEqual({ calls: 4, talkMinutes: 3.3, share: 1 });
 });
 
-test('what is beyond the top is added up, not dropped', () => {
+test('groups beyond the top are added up, not dropped', () => {
   const { groups, rest, restCount } = reportOf('campaign', 1);
   expect(groups).toHaveLength(1);
   expect(rest).toMatchObject({ key: '2 more', calls: 2, talkMinutes: 1.7 });
   expect(restCount).toBe(2);
 });
 
-test('time has no holes: a day, week or month without calls is a zero', () => {
+test('time has no gaps: a day, week or month without calls is 0', () => {
   expect(reportOf('day').groups.map(({ key, calls }) => [key, calls])).toEqual([
     ['2026-10-30', 2],
     ['2026-10-31', 0],
@@ -70,7 +70,7 @@ test('time has no holes: a day, week or month without calls is a zero', () => {
   expect(odd.groups.at(-1)).toMatchObject({ key: '(none)', calls: 1 });
 });
 
-test('of two groups, time goes across, whichever came first', () => {
+test('of two dimensions, time goes across, whichever came first', () => {
   for (const by of ['campaign,day', 'day,campaign']) {
     const report = reportOf(by);
     expect(report.rows.name).toBe('campaign');
@@ -79,7 +79,7 @@ test('of two groups, time goes across, whichever came first', () => {
   }
 });
 
-test('all that goes in comes out, in total, in groups and across', () => {
+test('the total, the groups and the columns add up to all calls', () => {
   const days = ['2026-10-30', '2026-11-01', '2026-11-09'];
   const some = fc.array(
     fc.tuple(
@@ -112,18 +112,18 @@ test('all that goes in comes out, in total, in groups and across', () => {
   );
 });
 
-test('the page holds no markup of the data, no script and no address to load from', () => {
+test('the page has no markup from the data, no script and no URL to load', () => {
   const page = reportPage(reportOf('campaign,day'), { title: '<script>alert(1)</script>', facts: ['a & b'] });
   expect(page).not.toMatch(/<script|<b>|<link|<img|https?:|url\(|@import/);
   expect(page).toContain('&lt;script&gt;alert(1)');
   expect(page).toContain('Generic &lt;b&gt;&quot;x&quot;&lt;/b&gt;');
 });
 
-describe('the command', () => {
+describe('calls report', () => {
   const stage = openStage();
   afterAll(() => stage.close());
 
-  test('prints a table, and the same figures as data', async () => {
+  test('it prints a table, and the same figures as data', async () => {
     const { code, stdout, stderr } = await stage.quick([
       'report',
       '--by',
@@ -145,24 +145,23 @@ describe('the command', () => {
     );
   });
 
-  // A browser is part of the proof: only a machine that says it has none, outside of CI, may go without.
+  // In CI a browser is required.
   const browserPath = [process.env.CALLS_TEST_CHROMIUM, '/usr/bin/chromium'].find(
     (path) => path && existsSync(path),
   );
-  const mayGoWithout = !browserPath && !process.env.CI;
-  describe.skipIf(mayGoWithout)('writes a page that a browser shows', () => {
+  describe.skipIf(!browserPath && !process.env.CI)('it writes a page that a browser shows', () => {
     test.each([
       ['campaign,day', 'svg rect', 20],
       ['day', 'svg rect', 20],
       ['campaign', 'svg rect', 4],
-    ])('by %s, in light and dark, alone', async (by, shapes, least) => {
+    ])('by %s, in light and dark colors, without a request', async (by, shapes, least) => {
       const cwd = stage.folder();
       const { code } = await stage.quick(
         ['report', '--by', by, '--html', '--output', 'report.html', '--title', 'Calls <of> autumn'],
         { cwd },
       );
       expect(code).toBe(0);
-      await inBrowser(pathToFileURL(join(cwd, 'report.html')).href, async (page, asked, complaints) => {
+      await inBrowser(pathToFileURL(join(cwd, 'report.html')).href, async (page, requests, complaints) => {
         expect(await page.title()).toBe('Calls <of> autumn');
         expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
         expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
@@ -185,10 +184,10 @@ describe('the command', () => {
           }
         }
         expect(grounds.size).toBe(2);
-        // Narrow as a telephone: nothing sticks out at the side.
+        // As narrow as a phone: nothing is wider than the page.
         await page.setViewportSize({ width: 390, height: 800 });
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-        expect(asked.filter((url) => !url.startsWith('file:'))).toEqual([]);
+        expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
         expect(complaints).toEqual([]);
       });
     });
@@ -196,7 +195,7 @@ describe('the command', () => {
 
   async function inBrowser(
     url: string,
-    look: (page: Page, asked: string[], complaints: string[]) => Promise<void>,
+    look: (page: Page, requests: string[], complaints: string[]) => Promise<void>,
   ): Promise<void> {
     if (!browserPath) throw new Error('no browser: install chromium or set CALLS_TEST_CHROMIUM');
     const quiet = [
@@ -215,20 +214,20 @@ describe('the command', () => {
     });
     try {
       const page = await context.newPage();
-      const asked: string[] = [];
+      const requests: string[] = [];
       const complaints: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
+      page.on('request', (request) => requests.push(request.url()));
       page.on('console', (message) => complaints.push(message.text()));
       page.on('pageerror', (error) => complaints.push(String(error)));
       await page.goto(url);
-      await look(page, asked, complaints);
+      await look(page, requests, complaints);
     } finally {
       await context.close();
     }
   }
 });
 
-test('reports of a whole year are read in one pass and stay one line a group', () => {
+test('the report of a whole year has one line for each group', () => {
   const year = Array.from({ length: 365 }, (_, at) =>
     call(new Date(Date.UTC(2026, 0, 1 + at)).toISOString().slice(0, 10), 'Brand'),
   );

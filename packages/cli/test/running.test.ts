@@ -17,8 +17,8 @@ afterAll(() => stage.close());
 const start = (args: string[], env?: Record<string, string>, cwd?: string) =>
   startLive(stage, args, env, cwd);
 
-describe('serve', () => {
-  test('a sandbox says where it is and with which keys, and stops on Ctrl-C', async () => {
+describe('calls serve', () => {
+  test('a sandbox prints its URL and keys, and stops on Ctrl-C', async () => {
     const served = start(['serve', '--port', '0', '--records', '40', '--ready-json']);
     const [line = ''] = await served.until(/^\{.*\}\n/);
     const ready = JSON.parse(line);
@@ -34,7 +34,7 @@ describe('serve', () => {
     expect((await stage.quick(['count'], { env })).code).toBe(5);
   });
 
-  test('a taken port is named, with the way out', async () => {
+  test('it reports a port that is in use', async () => {
     const port = new URL(stage.sandbox.url).port;
     const { code, stderr } = await stage.quick(['serve', '--port', port]);
     expect(code).toBe(2);
@@ -44,8 +44,8 @@ describe('serve', () => {
   });
 });
 
-describe('sync', () => {
-  test('fills a store once, finds the same again, and the store serves the very same calls with the same keys', async () => {
+describe('calls sync', () => {
+  test('it fills a store, finds the same calls again, and the store serves them with the same keys', async () => {
     const cwd = stage.folder();
     const store = `sqlite:${join(cwd, 'calls.db')}`;
     const first = await stage.quick(['sync', '--store', store, '--json']);
@@ -63,7 +63,7 @@ describe('sync', () => {
     expect(await mirror.stop('SIGTERM')).toBe(0);
   });
 
-  test('never calls those new whose caller was erased', async () => {
+  test('calls of an erased caller are not counted as new', async () => {
     const cwd = stage.folder();
     const sync = ['sync', '--store', `sqlite:${join(cwd, 'calls.db')}`, '--json'];
     await stage.quick(sync);
@@ -76,13 +76,13 @@ describe('sync', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ new: 0, changed: 0 });
   });
 
-  test('again and again until Ctrl-C, also when the server is away for a while', async () => {
+  test('--every repeats it until Ctrl-C, even when the server is down for a while', async () => {
     const cwd = stage.folder();
     const args = ['sync', '--store', 'sqlite:calls.db', '--every', '1s', '--lookback', '9999d'];
     const live = start(args, { ...stage.env }, cwd);
     await live.until(/500 new/);
     stage.sandbox.faults.set('*', [{ status: 500 }]);
-    await live.until(/trying again in 1\.0 s/);
+    await live.until(/retrying in 1\.0 s/);
     stage.sandbox.faults.clear();
     await live.until(/0 new, 0 changed, 500 the same/);
     expect(await live.stop()).toBe(0);
@@ -93,9 +93,9 @@ describe('sync', () => {
     [['--store', 'postgres://me:hunter2@db/calls'], /must not have a password/],
     [['--store', 'postgres://me:hunter2/x@db/calls'], /must not have a password/],
     [['--store', 'postgres://me@db/calls?password=hunter2'], /must not have a password/],
-    [['--store', 'sqlite::memory:', '--every', 'often'], /--every must look like/],
+    [['--store', 'sqlite::memory:', '--every', 'often'], /--every must be a duration/],
     [['--store', 'sqlite::memory:', '--account', 'a b'], /--account must be/],
-  ])('%j is refused', async (args, said) => {
+  ])('it refuses %j', async (args, said) => {
     const { code, stderr } = await stage.quick(['sync', ...args]);
     expect(code).toBe(2);
     expect(stderr).toMatch(said);
@@ -103,14 +103,14 @@ describe('sync', () => {
   });
 });
 
-test('serve takes no password from its options either', async () => {
+test('calls serve refuses a password in its options as well', async () => {
   const { code, stderr } = await stage.quick(['serve', '--store', 'postgres://me:hunter2@db/calls']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/must not have a password/);
   expect(stderr).not.toContain('hunter2');
 });
 
-describe('mcp', () => {
+describe('calls mcp', () => {
   async function connected(args: string[], env: Record<string, string>): Promise<Client> {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const command = { command: process.execPath, args: [stage.bin, 'mcp', ...args] };
@@ -125,7 +125,7 @@ describe('mcp', () => {
   }
   const textOf = (result: unknown): string => JSON.stringify(result);
 
-  test('over a sandbox of its own answers without any key', async () => {
+  test('--sandbox works without keys', async () => {
     const client = await connected(['--sandbox', '--records', '60'], {});
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('list_calls');
     const counted = await client.callTool({
@@ -137,7 +137,7 @@ describe('mcp', () => {
     await client.close();
   });
 
-  test('over an account reads with its keys; without them it lists its tools and says what is missing', async () => {
+  test('it reads with the keys of the account; without keys it lists its tools and says what is missing', async () => {
     const client = await connected([], { ...stage.env });
     expect(
       textOf(await client.callTool({ name: 'count_calls', arguments: { include_call_extensions: true } })),
@@ -150,16 +150,16 @@ describe('mcp', () => {
     await without.close();
   });
 
-  test('an unknown kind of data to reveal is refused', async () => {
+  test('it refuses an unknown kind of data in --reveal', async () => {
     expect((await stage.quick(['mcp', '--reveal', 'everything'])).stderr).toMatch(/cannot be "everything"/);
   });
 });
 
-describe('demo', () => {
-  test('does the whole job in an empty folder, with no configuration and nothing on the network', async () => {
+describe('calls demo', () => {
+  test('it works in an empty folder, without configuration and network', async () => {
     const cwd = stage.folder();
     const { code, stdout, stderr } = await runNode([stage.bin, 'demo', '--records', '2000'], { cwd });
-    expect(stderr).toMatch(/\(all of it in /);
+    expect(stderr).toMatch(/\(finished in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 2,000 calls/);
     expect(stdout).toMatch(/ ┼─+\n +2026-\d\d-\d\d +2026-\d\d-\d\d\n/);
@@ -176,7 +176,7 @@ describe('demo', () => {
     expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(2000);
   });
 
-  test('says the same for the same seed', async () => {
+  test('it prints the same for the same seed', async () => {
     const args = ['demo', '--records', '50', '--seed', '7', '--output', 'seven.csv'];
     const one = await stage.quick(args);
     const two = await stage.quick(args);
@@ -184,7 +184,7 @@ describe('demo', () => {
     expect(one.stdout).toBe(two.stdout);
   });
 
-  test.skipIf(process.platform === 'win32')('a folder that cannot be written is named', async () => {
+  test.skipIf(process.platform === 'win32')('it names a folder that cannot be written', async () => {
     const { code, stderr } = await stage.quick(['demo', '--records', '5', '--output', '/nowhere/calls.csv']);
     expect(code).toBe(7);
     expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
@@ -192,8 +192,8 @@ describe('demo', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('completion', () => {
-  test('bash offers commands, options and choices', async () => {
+describe.skipIf(process.platform === 'win32')('calls completion', () => {
+  test('the bash script offers commands, options and choices', async () => {
     const { stdout: script, code } = await stage.quick(['completion', 'bash']);
     expect(code).toBe(0);
     const offered = (...words: string[]): Promise<string[]> =>
@@ -218,7 +218,7 @@ describe.skipIf(process.platform === 'win32')('completion', () => {
     expect(await offered('calls', 'completion', 'f')).toEqual(['fish']);
   });
 
-  test('zsh and fish scripts name every command and option', async () => {
+  test('the zsh and fish scripts name every command and option', async () => {
     for (const shell of ['zsh', 'fish']) {
       const { stdout } = await stage.quick(['completion', shell]);
       for (const word of ['export', 'report', 'conversion-name', 'time-zone', 'microsoft-bulk']) {

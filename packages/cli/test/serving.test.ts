@@ -88,9 +88,9 @@ describe('calls serve', () => {
     [[], { CALLS_SERVICE_PORT: 'abc' }, /CALLS_SERVICE_PORT must be a whole number/],
     [[], { CALLS_SERVICE_LIVE: 'yes' }, /CALLS_SERVICE_LIVE must be true or false/],
     [['--config', '/none.json'], {}, /none.json cannot be read/],
-    [['--config', 'bad.json'], {}, /bad.json sets prot[\s\S]*port/],
+    [['--config', 'bad.json'], {}, /bad.json has an unknown name "prot"[\s\S]*port/],
     [['--port', '0', '--tls-cert', 'x.pem'], {}, /both --tls-cert and --tls-key/],
-    [['--store', 'sqlite::memory:', '--records', '5'], {}, /--records belongs to the sandbox/],
+    [['--store', 'sqlite::memory:', '--records', '5'], {}, /--records is for the sandbox/],
   ])('it refuses %j with status 2 and says what is wrong', async (args, env, reason) => {
     writeFileSync(join(folder, 'bad.json'), '{"prot": 1}');
     const { code, stderr, stdout } = await calls(['serve', ...args], { env });
@@ -164,8 +164,8 @@ describe('calls store', () => {
 
   test.each([
     [['frobnicate'], /task cannot be "frobnicate"/],
-    [['sizes'], /which store/],
-    [['sizes', 'x', '--store', 'sqlite::memory:'], /does not know what to do with "x"/],
+    [['sizes'], /the store is missing/],
+    [['sizes', 'x', '--store', 'sqlite::memory:'], /an argument too many: "x"/],
     [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
     [['accounts', 'lits', '--store', 'sqlite::memory:'], /did you mean list/],
     [

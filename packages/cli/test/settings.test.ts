@@ -91,19 +91,19 @@ describe('configuration', () => {
 });
 
 describe('calls check', () => {
-  test('tries every item and ends with status 0', async () => {
+  test('it tries every item and ends with status 0', async () => {
     const { code, stdout } = await stage.quick(['check']);
     expect(code).toBe(0);
-    for (const item of ['address', 'version', 'access key', 'time zone', 'list', 'count', 'sms']) {
+    for (const item of ['URL', 'version', 'access key', 'time zone', 'list', 'count', 'sms']) {
       expect(stdout).toMatch(new RegExp(`ok +${item}`));
     }
     expect(stdout).not.toContain(stage.env.CALLS_SECRET_KEY);
   });
 
-  test('says what to change for a missing URL, a wrong key, a server that is down and a file that others can read', async () => {
+  test('it says what to change for a missing URL, a wrong key, a server that is down and a file that others can read', async () => {
     const none = await stage.quick(['check'], { env: nobody });
     expect(none.code).toBe(2);
-    expect(none.stdout).toMatch(/wrong +address +not set\n +→ set CALLS_BASE_URL/);
+    expect(none.stdout).toMatch(/wrong +URL +not set\n +→ set CALLS_BASE_URL/);
     const key = await stage.quick(['check', '--json'], { env: { CALLS_SECRET_KEY: 'wrong' } });
     expect(key.code).toBe(4);
     expect(JSON.parse(key.stdout)).toMatchObject({
@@ -115,6 +115,6 @@ describe('calls check', () => {
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
     const open = await stage.quick(['check'], { cwd, env: { CALLS_SECRET_KEY: '' } });
-    expect(open.stdout).toMatch(/others can read it\n +→ chmod 600/);
+    expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600/);
   });
 });

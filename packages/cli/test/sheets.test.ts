@@ -4,6 +4,7 @@ import { checkSheet, createSheet, sheetFormats } from '@call-attribution/convers
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commands } from '../src/table/all.ts';
 import { callWith } from './calls.ts';
 import { openStage } from './stage.ts';
 
@@ -19,7 +20,7 @@ const plain = {
 };
 const keys = { accessKey: 'test_access_1', secretKey: 'test_secret_1', bearerToken: 'test_bearer_1' };
 
-// Two of each kind of call, so that every way in and out of a sheet is there.
+// Calls for every way into and out of a sheet.
 const calls = [
   callWith({ sid: '1', first_touch: tagged, talk_minutes: '12.0', ppc_campaign: 'Brand east' }),
   callWith({
@@ -83,7 +84,7 @@ const sheet = (name: string, ...args: string[]): string[] => [
 ];
 
 test.each(Object.values(sheetFormats).map((format) => [format.name, format] as const))(
-  '%s: rows and left-out calls add up, the reasons are counted, and the sheet is valid',
+  '%s: rows and left out calls add up, the reasons are counted, and the sheet has no problems',
   async (name, format) => {
     const cwd = stage.folder();
     const args = sheet(
@@ -131,7 +132,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
   },
 );
 
-test('as a process: the sheet, the reasons on stderr, and status 0', async () => {
+test('a process writes the sheet, the reasons on stderr, and ends with status 0', async () => {
   const cwd = stage.folder();
   const { code, stdout, stderr } = await stage.calls(sheet('microsoft-bulk', '--min-age', '0'), { cwd, env });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
@@ -143,7 +144,7 @@ test('as a process: the sheet, the reasons on stderr, and status 0', async () =>
   );
 });
 
-test('values come from the rules, and a call without a rule is left out', async () => {
+test('values come from the rules, and a call without a rule that applies is left out', async () => {
   const cwd = stage.folder();
   writeFileSync(
     join(cwd, 'rules.json'),
@@ -157,7 +158,7 @@ test('values come from the rules, and a call without a rule is left out', async 
   expect(stderr).toMatch(/1 {2}no_value: no value rule matches/);
 });
 
-test('a sheet that its validator refuses is not written', async () => {
+test('a sheet with a problem is not written', async () => {
   const cwd = stage.folder();
   // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
   const args = [
@@ -173,4 +174,9 @@ test('a sheet that its validator refuses is not written', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/the sheet was not written: line 3: Conversion Name holds personal data/);
   expect(existsSync(join(cwd, 'x.csv'))).toBe(false);
+});
+
+test('--for offers every format', () => {
+  const spec = commands.find(({ name }) => name === 'export')?.options.find(({ name }) => name === 'for');
+  expect(spec?.choices).toEqual(Object.keys(sheetFormats));
 });

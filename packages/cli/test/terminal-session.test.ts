@@ -11,13 +11,13 @@ beforeAll(async () => {
 afterEach(() => stage.sandbox.faults.clear());
 afterAll(() => stage.close());
 
-/** What happened on a pseudo-terminal: everything shown, and the exit status. */
+/** What a pseudo-terminal showed, and the exit status. */
 interface Session {
   readonly shown: string;
   readonly code: number | null;
 }
 
-/** Runs `calls` on a pseudo-terminal of so many columns. `type` answers what has been shown with keys to press, each once. */
+/** Runs `calls` on a pseudo-terminal of so many columns. `type` are keys to press when the pattern has been shown, each once. */
 function inTerminal(
   args: readonly string[],
   options: {
@@ -57,7 +57,7 @@ function inTerminal(
 }
 
 describe.skipIf(process.platform === 'win32')('on a terminal', () => {
-  test('an export repaints one line with bar, total, rate and time left, inside the width', async () => {
+  test('an export repaints one line with bar, total, rate and time left, within the width', async () => {
     stage.sandbox.faults.set('*', [{ latency: 30 }]);
     const args = ['export', '--output', 'calls.ndjson', '--rows', '40', '--include-extensions'];
     const { shown, code } = await inTerminal(args, { columns: 60 });
@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(shown).toMatch(/\ncomplete: 800 calls/);
   });
 
-  test('Ctrl-C while the bar moves takes it away and says how to go on', async () => {
+  test('Ctrl-C ends the progress line and says how to continue', async () => {
     stage.sandbox.faults.set('*', [{ latency: 40 }]);
     const args = ['export', '--output', 'calls.ndjson', '--rows', '40', '--include-extensions'];
     const { shown, code } = await inTerminal(args, { type: [[/[1-9]\d* \/ 800/, '\u0003']] });
@@ -83,7 +83,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(shown).toMatch(/\n[^\n]*stopped\n[^\n]*to continue, run the same command with --resume/);
   });
 
-  test('keys are asked for, and what is typed is not shown', async () => {
+  test('calls asks for keys, and what is typed is not shown', async () => {
     const { shown, code } = await inTerminal(['count'], {
       env: { CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '' },
       type: [
@@ -97,7 +97,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(shown).not.toContain(stage.env.CALLS_SECRET_KEY);
   });
 
-  test('Ctrl-C at the question ends with the terminal in order; --no-input never asks', async () => {
+  test('Ctrl-C at the prompt restores the terminal; --no-input never asks', async () => {
     const env = { CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '' };
     const asked = await inTerminal(['count'], { env, type: [[/not shown\): $/, '\u0003']] });
     expect(asked.code).toBe(130);

@@ -36,7 +36,7 @@ test.each([
   expect(textWidth(text)).toBe(cells);
 });
 
-test('a cut text fits, never splits a character and shows that something is missing', () => {
+test('a cut string fits, never splits a character and shows that something is missing', () => {
   expect(fit('日本語テキスト', 6)).toBe('日本…');
   expect(fit('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…');
   fc.assert(
@@ -52,7 +52,7 @@ test('a cut text fits, never splits a character and shows that something is miss
   );
 });
 
-test('text from outside cannot move the cursor, colour the screen or turn the direction', () => {
+test('text from outside cannot move the cursor, change colors or turn the direction', () => {
   expect(printable('a\u001b[31mred\u0007')).toBe('a\ufffd[31mred\ufffd');
   expect(printable('one\ntwo\tthree')).toBe('one two three');
   expect(printable('ab\u202ecd\u200b')).toBe('abcd');
@@ -63,7 +63,7 @@ test('text from outside cannot move the cursor, colour the screen or turn the di
   );
 });
 
-test('a table fits the width: the widest columns give way, then the last ones go', () => {
+test('a table fits the width: the widest columns shrink, then the last ones are dropped', () => {
   const columns = [
     { title: 'Sid' },
     { title: 'Campaign' },
@@ -84,7 +84,7 @@ test('a table fits the width: the widest columns give way, then the last ones go
   );
 });
 
-test('bars show every value above nothing, and no more than the room', () => {
+test('bars show every value above 0 and fit the width', () => {
   expect(bar(0, 10, 10)).toBe('');
   expect(bar(1, 1_000_000, 10)).toBe('▏');
   expect(bar(10, 10, 10)).toBe('██████████');
@@ -114,7 +114,7 @@ test('a column chart fits the width, names its top and both ends, and shows ever
   expect(columnChart([], { width: 40, height: 3, figure: count })).toHaveLength(5);
 });
 
-test('figures read like a person writes them', () => {
+test('numbers are formatted for people', () => {
   expect([count(0), count(999), count(1000), count(1234567)]).toEqual(['0', '999', '1,000', '1,234,567']);
   expect([plural(1, 'call'), plural(2, 'call'), plural(0, 'call')]).toEqual(['1 call', '2 calls', '0 calls']);
   expect([bytes(0), bytes(999), bytes(1500), bytes(12_300_000)]).toEqual([
@@ -131,7 +131,7 @@ test('figures read like a person writes them', () => {
   ]);
 });
 
-const standing = (done: number, total: number | null) => ({
+const state = (done: number, total: number | null) => ({
   done,
   total,
   rate: 500,
@@ -139,12 +139,12 @@ const standing = (done: number, total: number | null) => ({
   note: '',
 });
 
-test('on a terminal the progress is one line, repainted and inside the width', () => {
+test('on a terminal progress is one line, repainted within the width', () => {
   const { stream, text } = output(true, 50);
   let now = 0;
   const line = progressLine(stream, { label: 'calls', now: () => now });
   for (let done = 0; done <= 1000; done += 100) {
-    line.update(standing(done, 1000));
+    line.update(state(done, 1000));
     now += 40;
   }
   line.end();
@@ -155,15 +155,15 @@ test('on a terminal the progress is one line, repainted and inside the width', (
   expect(paints.at(-1)).toMatch(/1,000 \/ 1,000 {2}100% {2}500\/s\n$/);
 });
 
-test('elsewhere the progress is plain lines now and then, and nothing at all for a short read', () => {
+test('elsewhere progress is a plain line every few seconds, and nothing for a short read', () => {
   const { stream, text } = output(false);
   let now = 0;
   const line = progressLine(stream, { label: 'calls', now: () => now });
-  line.update(standing(1, 10));
+  line.update(state(1, 10));
   line.end();
   expect(text()).toBe('');
   for (let done = 0; done <= 30; done++) {
-    line.update(standing(done, null));
+    line.update(state(done, null));
     now += 1000;
   }
   line.end();
@@ -171,7 +171,7 @@ test('elsewhere the progress is plain lines now and then, and nothing at all for
   expect(text().trim().split('\n').length).toBeGreaterThan(4);
 });
 
-test('colours are for terminals that want them', () => {
+test('colors are only for terminals, unless FORCE_COLOR is set', () => {
   const terminal = output(true).stream;
   expect(styleFor(terminal, {}).red('x')).toBe('\u001b[31mx\u001b[39m');
   for (const style of [

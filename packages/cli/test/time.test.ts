@@ -23,23 +23,23 @@ const relative: [string, string, string, string][] = [
   ['13mo', '2026-01-15T12:00:00Z', 'UTC', '2024-12-15 12:00:00'],
   ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
 ];
-test.each(relative)('%s at %s in %s is %s', (text, now, zone, wall) => {
+test.each(relative)('%s at %s in %s means %s', (text, now, zone, wall) => {
   expect(readTime(text, '--from', at(now, zone))).toBe(wall);
 });
 
-test('absolute times need no zone, and stand as typed', () => {
+test('absolute times need no time zone and stay as typed', () => {
   const clock = at('2026-11-21T12:00:00Z', null);
   expect(readTime('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
   expect(readTime('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
   expect(readTime('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
 });
 
-test.each(['7d', 'yesterday', 'now'])('%s without a zone is refused, never guessed', (text) => {
+test.each(['7d', 'yesterday', 'now'])('%s without a time zone is refused, never guessed', (text) => {
   expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
 });
 
 test.each(['2026-02-30', '2026-13-01', '25:00', 'last week', '7', '-7d', '2026-11-20 24:00:00', ''])(
-  '%j is no time',
+  'it refuses %j as a time',
   (text) => {
     expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
   },

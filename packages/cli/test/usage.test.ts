@@ -141,7 +141,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'sandbox options with a store',
     ['serve', '--store', 'sqlite::memory:', '--records', '5'],
-    [/belongs to the sandbox/],
+    [/--records is for the sandbox/],
   ],
 ];
 test.each(typed)(

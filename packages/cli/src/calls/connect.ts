@@ -8,8 +8,8 @@ import { version } from '../version.ts';
 import type { FilterContext } from './filter.ts';
 
 /**
- * Makes the client that the settings describe; the command that opens it closes it. Nothing is sent yet. Filters and
- * other options are read before, so that a slip in them is told before keys are asked for.
+ * Creates the client that the settings describe; the caller closes it. Commands read their other options first, so that
+ * a mistake in them is reported before keys are asked for.
  */
 export async function openClient(
   settings: Settings,
@@ -18,14 +18,14 @@ export async function openClient(
   { ask = true }: { ask?: boolean } = {},
 ): Promise<Client> {
   if (!settings.baseUrl) {
-    throw new UsageError('the address of the API is not set', {
+    throw new UsageError('the URL of the API is not set', {
       hints: [
         'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url',
-        'no account at hand? calls serve starts a sandbox, calls demo shows it all',
+        'without an account, calls demo shows everything, and calls serve starts a sandbox',
       ],
     });
   }
-  if (args.flag('verbose') || args.flag('debug')) tell(settings, io);
+  if (args.flag('verbose') || args.flag('debug')) saySettings(settings, io);
   const seconds = args.number('timeout', { min: 0.1 });
   const connection = connectionOf(settings);
   return createClient({
@@ -37,7 +37,7 @@ export async function openClient(
   });
 }
 
-/** What the filter options are read with. */
+/** What filterOf needs besides the options. */
 export function contextOf(settings: Settings, io: Io): FilterContext {
   return { now: io.now(), timeZone: settings.timeZone?.value ?? null, version: settings.apiVersion.value };
 }
@@ -53,7 +53,7 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
     return apiKeys(first, secret?.value ?? (await askHidden('Secret key (not shown)', io)));
   }
   if (isV2) {
-    throw new UsageError('v2 needs a bearer token, and none is set', {
+    throw new UsageError('v2 needs a bearer token, which is not set', {
       hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
     });
   }
@@ -66,12 +66,12 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
     hints: [
       'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN,',
       'or name files with accessKeyFile and secretKeyFile in calls.config.json',
-      'no account at hand? calls serve starts a sandbox and prints its keys',
+      'without an account, calls serve starts a sandbox and prints its keys',
     ],
   });
 }
 
-function tell(settings: Settings, io: Io): void {
+function saySettings(settings: Settings, io: Io): void {
   for (const setting of [settings.baseUrl, settings.legacyBaseUrl, settings.apiVersion, settings.timeZone]) {
     if (setting) say(io, `calls: ${setting.value} (${setting.from})`);
   }

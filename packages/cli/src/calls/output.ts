@@ -5,14 +5,14 @@ import { type Output, write } from '../io.ts';
 /** How records are written to stdout. */
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv';
 
-/** The format the options ask for: a table when they ask for none. */
+/** The format that the options select; a table by default. */
 export function formatOf(args: Args): OutputFormat {
-  const asked = (['json', 'ndjson', 'csv'] as const).filter((name) => args.flag(name));
-  if (asked.length > 1) throw new UsageError(`--${asked.join(' and --')} exclude each other; give one`);
-  return asked[0] ?? 'table';
+  const chosen = (['json', 'ndjson', 'csv'] as const).filter((name) => args.flag(name));
+  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} exclude each other; use one`);
+  return chosen[0] ?? 'table';
 }
 
-/** Writes plain rows in one of the data formats. */
+/** Writes rows in one of the data formats. */
 export async function writeRows(
   output: Output,
   format: Exclude<OutputFormat, 'table'>,

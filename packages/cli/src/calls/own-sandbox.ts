@@ -1,7 +1,7 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { startSandbox } from '@call-attribution/sandbox';
 
-/** A client over made-up calls that this process serves to itself. */
+/** A client for a sandbox in the same process. */
 export interface OwnSandbox {
   readonly client: Client;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { type ProgressLine, progressLine } from '../term/progress.ts';
 
-/** A progress line fed by a stream of calls. */
+/** A progress line, and the callback of a stream that updates it. */
 export function watch(
   io: Io,
   label: string,
@@ -20,14 +20,14 @@ export function watch(
   const onProgress = ({ done, total, rate, etaMs, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),
-      ...(rereads > 0 ? [plural(rereads, 'slice')].map((text) => `${text} read again`) : []),
+      ...(rereads > 0 ? [plural(rereads, 'slice reread', 'slices reread')] : []),
     ];
     line.update({ done, total, rate, etaMs, note: notes.join(', ') });
   };
   return { line, onProgress };
 }
 
-/** A stream of calls that ends with a verdict instead of failing where the server gives no totals. */
+/** A stream of calls that ends with a verdict, where createCallStream would fail because the result is incomplete. */
 export function readCalls(
   client: Client,
   options: CallStreamOptions,
@@ -37,31 +37,28 @@ export function readCalls(
   return { stream, verdict };
 }
 
-/** What the end of a read proves, in one sentence. */
+/** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Verdict): string {
   const all = verdict.deliveredBefore + verdict.delivered;
   const extras = [
-    ...(verdict.duplicatesDropped > 0
-      ? [`${plural(verdict.duplicatesDropped, 'repeated call')} left out`]
-      : []),
+    ...(verdict.duplicatesDropped > 0 ? [`dropped ${plural(verdict.duplicatesDropped, 'duplicate')}`] : []),
     ...(verdict.changed > 0
-      ? [`${plural(verdict.changed, 'call')} written again because it changed meanwhile`]
+      ? [`wrote ${plural(verdict.changed, 'call')} again, changed in the meantime`]
       : []),
-    ...(verdict.rereads > 0 ? [`${plural(verdict.rereads, 'part')} read again`] : []),
+    ...(verdict.rereads > 0 ? [`reread ${plural(verdict.rereads, 'slice')}`] : []),
   ];
   const more = extras.length > 0 ? `; ${extras.join(', ')}` : '';
-  if (verdict.complete)
-    return `complete: ${plural(all, 'call')}, as many as the server says there are${more}`;
+  if (verdict.complete) return `complete: ${plural(all, 'call')}, as many as the server counts${more}`;
   const why =
     verdict.skipped > 0
       ? `${plural(verdict.skipped, 'call')} could not be read`
       : verdict.total === null
-        ? 'the server gave no totals, so nothing proves that this is all'
-        : `the server says ${count(verdict.total)}`;
+        ? 'the server gave no total, so nothing proves that these are all'
+        : `the server counts ${count(verdict.total)}`;
   return `INCOMPLETE: ${plural(all, 'call')}; ${why}${more}`;
 }
 
-/** Says the verdict and answers the exit status that goes with it. */
+/** Reports the verdict and returns the exit status for it. */
 export function judge(verdict: Verdict, io: Io): number {
   say(io, verdictText(verdict));
   return verdict.complete ? exitCodes.ok : exitCodes.incomplete;

@@ -2,7 +2,7 @@ import { openStore, type Store } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 
-/** Refuses the address of a store that has a password in it: the process list shows options to everybody. */
+/** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string): void {
   const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
   if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
@@ -15,7 +15,7 @@ export function refusePassword(url: string): void {
 export async function openStoreOf(settings: Args): Promise<Store> {
   const url = settings.text('store');
   if (url === null) {
-    throw new UsageError('which store? name it with --store sqlite:calls.db', {
+    throw new UsageError('the store is missing: --store sqlite:calls.db', {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }

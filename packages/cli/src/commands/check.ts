@@ -9,7 +9,7 @@ import { type Io, write } from '../io.ts';
 import { count } from '../term/numbers.ts';
 import { styleFor } from '../term/style.ts';
 
-/** One thing that was tried. */
+/** The result of one item. */
 interface Finding {
   readonly item: string;
   readonly state: 'ok' | 'note' | 'wrong';
@@ -18,7 +18,7 @@ interface Finding {
   readonly fix?: string;
 }
 
-/** `calls check`: tries every part of the configuration and says what to change. */
+/** `calls check`: tries each part of the configuration and says what to change. */
 export const check: Handler = async (args, io) => {
   const findings: Finding[] = [];
   const exitCode = await tryAll(args, io, findings);
@@ -42,8 +42,8 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
   };
   const failed = async (item: string, error: unknown): Promise<number> => {
     const { message, hints, exitCode } = await explain(error);
-    // "run calls check" is no help to somebody who just did.
-    found(item, 'wrong', message, hints.filter((hint) => !hint.startsWith('calls check')).join('; '));
+    // Not the hint to run calls check, which is what the user just did.
+    found(item, 'wrong', message, hints.filter((hint) => !hint.includes('calls check')).join('; '));
     return exitCode;
   };
   let settings: Settings;
@@ -64,20 +64,20 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
     try {
       const page = await client.listCalls({ rows: 1, signal: io.signal });
       const seen =
-        page.records.length === 0 ? 'the account has no calls yet' : 'the server answers with a call';
+        page.records.length === 0 ? 'the account has no calls yet' : 'the server responds with a call';
       found('list', 'ok', seen);
     } catch (error) {
       return failed('list', error);
     }
     try {
       const { total, source } = await client.countCalls({ signal: io.signal });
-      const without = client.version === 'v3' ? ', without those through call extensions' : '';
+      const without = client.version === 'v3' ? ', not including call extensions' : '';
       found('count', 'ok', `${count(total)} calls${without} (${source})`);
     } catch (error) {
       return failed('count', error);
     }
     if (!settings.legacyBaseUrl) {
-      found('sms', 'note', 'not tried: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it');
+      found('sms', 'note', 'skipped: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it');
       return exitCodes.ok;
     }
     try {
@@ -97,18 +97,18 @@ function configured(
   found: (item: string, state: Finding['state'], text: string, fix?: string) => void,
 ): void {
   const { file } = settings;
-  if (!file) found('file', 'note', 'no calls.config.json; options and environment only');
+  if (!file) found('file', 'note', 'there is no calls.config.json; only options and environment are used');
   else if (file.isExposed) {
-    found('file', 'note', `${file.path} holds a key and others can read it`, `chmod 600 ${file.path}`);
-  } else found('file', 'ok', file.path);
-  if (settings.baseUrl) found('address', 'ok', `${settings.baseUrl.value} (${settings.baseUrl.from})`);
-  else
     found(
-      'address',
-      'wrong',
-      'not set',
-      'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url',
+      'file',
+      'note',
+      `${file.path} has a key in it, and other users can read it`,
+      `chmod 600 ${file.path}`,
     );
+  } else found('file', 'ok', file.path);
+  if (settings.baseUrl) found('URL', 'ok', `${settings.baseUrl.value} (${settings.baseUrl.from})`);
+  else
+    found('URL', 'wrong', 'not set', 'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url');
   found('version', 'ok', `${settings.apiVersion.value} (${settings.apiVersion.from})`);
   for (const [name, label] of [
     ['accessKey', 'access key'],
@@ -123,8 +123,8 @@ function configured(
     found(
       'time zone',
       'note',
-      'not set; dates such as 7d and upload sheets need it',
-      'set CALLS_TIME_ZONE to the zone of the account',
+      'not set; times such as 7d and upload sheets need it',
+      'set CALLS_TIME_ZONE to the time zone of the account',
     );
   }
 }

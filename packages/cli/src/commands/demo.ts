@@ -17,11 +17,11 @@ import { columnChart } from '../term/chart.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
 
-/** `calls demo`: the whole job on made-up calls, with nothing but this machine. */
+/** `calls demo`: everything on made-up calls, without a network or an account. */
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  // Not a name that an export of real calls is likely to have: that file would be lost.
+  // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
   if (isSpecial(path))
@@ -29,38 +29,38 @@ export const demo: Handler = async (args, io) => {
       `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
     );
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const put = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
+  const print = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
   const from = performance.now();
 
-  await put(`${style.bold('1.')} The API on this machine, with ${count(records)} made-up calls`);
+  await print(`${style.bold('1.')} The API on this machine, over ${count(records)} made-up calls`);
   const sandbox = await openOwnSandbox({ records, seed });
   const { client } = sandbox;
   try {
-    await put('', `${style.bold('2.')} Every call, streamed page by page into ${shown}`);
+    await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
     const days = createTally(readDimensions(['day']));
     const channels = createTally(readDimensions(['channel', 'day']));
-    const proof = await streamToCsv(client, path, [days, channels], shown, io);
-    await put(`   ${verdictText(proof)}`);
+    const verdict = await streamToCsv(client, path, [days, channels], shown, io);
+    await print(`   ${verdictText(verdict)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
-    await put('', `${style.bold('3.')} The report: calls a day, and the channels they came by`, '');
+    await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');
     const chart = days.report(1).groups.map(({ key, calls }) => ({ label: key, value: calls }));
-    await put(...columnChart(chart, { width, height: 6, figure: count }), '');
-    await put(...reportLines(channels.report(10), { width, style }));
+    await print(...columnChart(chart, { width, height: 6, figure: count }), '');
+    await print(...reportLines(channels.report(10), { width, style }));
 
-    await put('', `${style.bold('4.')} The same for an AI assistant: one tool call of the MCP server`, '');
-    await put(...(await toolCall(client, width, style)));
+    await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
+    await print(...(await toolCall(client, width, style)));
 
-    await put(
+    await print(
       '',
-      `${style.bold('Next, with keys of your own')} (CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY):`,
+      `${style.bold('Next, with your own keys')} (CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY):`,
     );
-    await put(
-      '  calls check                                    what works, and what to change',
+    await print(
+      '  calls check                                       what works, and what to change',
       '  calls report --by campaign --html -o page.html    a page to pass on',
-      '  calls mcp                                      the tools, in your assistant',
+      '  calls mcp                                         the tools for your assistant',
     );
-    say(io, style.dim(`(all of it in ${duration(performance.now() - from)})`));
+    say(io, style.dim(`(finished in ${duration(performance.now() - from)})`));
     return exitCodes.ok;
   } finally {
     await sandbox.close();
@@ -97,17 +97,16 @@ async function toolCall(client: Client, width: number, style: Style): Promise<st
   const server = createServer(client, { pseudonymKey: 'demo' });
   const request = { group_by: ['ppc_campaign'], limit: 5, include_call_extensions: true };
   const { content } = await callTool(server, 'summarize_calls', request);
-  const answer = content.map(({ text }) => text).join('\n');
-  const ask = style.cyan(`→ summarize_calls ${JSON.stringify(request)}`);
-  const lines = folded(answer, width - 5);
+  const sent = style.cyan(`→ summarize_calls ${JSON.stringify(request)}`);
+  const lines = folded(content.map(({ text }) => text).join('\n'), width - 5);
   const shown = lines.length > mostLines ? [...lines.slice(0, mostLines), '…'] : lines;
-  return [ask, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);
+  return [sent, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);
 }
 
-// Enough to see what an assistant gets; it reads the rest, too.
+// Enough to see what an assistant gets.
 const mostLines = 4;
 
-// The answer is written for a program to read: it has no spaces to break at.
+// The result is written for programs: it has no spaces to break lines at.
 function folded(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
 }

@@ -7,14 +7,14 @@ import { write } from '../io.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { renderTable } from '../term/table.ts';
 
-/** `calls fields`: the dictionary of the record, whole or searched. */
+/** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields: Handler = async (args, io) => {
-  const wanted = args.words[0]?.toLowerCase() ?? '';
-  const hit = (field: FieldSpec): boolean =>
+  const word = args.words[0]?.toLowerCase() ?? '';
+  const matches = (field: FieldSpec): boolean =>
     [field.name, field.v2, field.v3, field.group, field.meaning].some((text) =>
-      text?.toLowerCase().includes(wanted),
+      text?.toLowerCase().includes(word),
     );
-  const found = table.filter(hit);
+  const found = table.filter(matches);
   if (found.length === 0) {
     throw new CliError(`no field has ${JSON.stringify(args.words[0])} in its name or meaning`, {
       exitCode: exitCodes.notFound,

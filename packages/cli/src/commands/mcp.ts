@@ -16,24 +16,24 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../term/numbers.ts';
 
-/** `calls mcp`: the MCP server on stdin and stdout, over one's own account or over a sandbox. */
+/** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {
   const reveal = args.list('reveal').map((name) => {
     const kind = revealChoices.find((known) => known === name);
     if (!kind)
-      throw new UsageError(`--reveal does not know ${JSON.stringify(name)}`, {
-        hints: [`known are ${revealChoices.join(', ')}`],
+      throw new UsageError(`--reveal cannot be ${JSON.stringify(name)}`, {
+        hints: [`use one of: ${revealChoices.join(', ')}`],
       });
     return kind;
   });
   const options: CallsMcpOptions = { reveal, log: (line) => say(io, line) };
   if (args.flag('sandbox')) return overSandbox(args, io, options);
   for (const name of ['records', 'seed']) {
-    if (args.flag(name)) throw new UsageError(`--${name} belongs to --sandbox`);
+    if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
   const settings = readSettings(args, io);
   let client: Client | null = null;
-  // An assistant may list the tools before the keys are set; what is missing is told in the answer to each call.
+  // An assistant may list the tools before the keys are set. Each tool call then says what is missing.
   const open = async (): Promise<Client> => {
     client ??= await openClient(settings, args, io, { ask: false });
     return client;
@@ -41,7 +41,7 @@ export const mcp: Handler = async (args, io) => {
   await open().catch((error: unknown) => {
     say(
       io,
-      `calls mcp: ${error instanceof Error ? error.message : 'the configuration is not complete'}; calls check tells more`,
+      `calls mcp: ${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls check`,
     );
   });
   const version = settings.apiVersion.value;
@@ -64,7 +64,7 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
   const records = args.integer('records') ?? sandboxDefaults.records;
   const { openOwnSandbox } = await import('../calls/own-sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
-  say(io, `calls mcp: ${count(records)} made-up calls; nothing of this is real`);
+  say(io, `calls mcp: ${count(records)} made-up calls; none of them is real`);
   try {
     return await speak(io, sandbox.client, options);
   } finally {

@@ -15,7 +15,7 @@ import { createTally, type Report } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 
-/** `calls report`: figures by group, in the terminal, as data, or as a page. */
+/** `calls report`: calls by group, in the terminal, as data, or as a page. */
 export const report: Handler = async (args, io) => {
   const format = formatOf(args);
   const names = args.list('by');
@@ -34,7 +34,7 @@ export const report: Handler = async (args, io) => {
     const { stream, verdict } = readCalls(client, { filter, onProgress, signal: io.signal });
     for await (const call of stream) tally.add(call);
     line.end();
-    const proof = await verdict;
+    const end = await verdict;
     const result = tally.report(top);
     if (page !== null) {
       const q = print(filter);
@@ -42,7 +42,7 @@ export const report: Handler = async (args, io) => {
         rangeText(rangeOf(args, context)),
         ...(q === '' ? [] : [`Filter: ${q}`]),
         ...(leavesExtensions(filter, version) ? ['Calls through call extensions are not included.'] : []),
-        `${sentence(verdictText(proof))}.`,
+        `${sentence(verdictText(end))}.`,
       ];
       await saveLines(page, [reportPage(result, { title: args.text('title') ?? 'Calls', facts })], io);
       say(io, `wrote ${page}`);
@@ -53,8 +53,8 @@ export const report: Handler = async (args, io) => {
       const lines = reportLines(result, { width: widthOf(io.stdout, io.env), style });
       await write(io.stdout, `${lines.join('\n')}\n`);
     }
-    if (!proof.complete) say(io, verdictText(proof));
-    return proof.complete ? exitCodes.ok : exitCodes.incomplete;
+    if (!end.complete) say(io, verdictText(end));
+    return end.complete ? exitCodes.ok : exitCodes.incomplete;
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
     throw error;
@@ -91,7 +91,7 @@ function rangeText({ from, to }: TimeRange): string {
   return `Calls made${from === null ? '' : ` from ${from}`}${to === null ? '' : ` before ${to}`}.`;
 }
 
-// One row for each pair of groups, so that a spreadsheet can pivot it.
+// One row for each pair of groups, as spreadsheets want it for pivot tables.
 function flat(report: Report): Record<string, unknown>[] {
   const { rows, across, axis, groups } = report;
   return groups.flatMap((group): Record<string, unknown>[] => {

@@ -98,13 +98,13 @@ function fromEnvironment(env: Io['env'], serve: CommandSpec): Setting[] {
     if (!variable.startsWith(prefix) || variable === `${prefix}CONFIG` || value === undefined) return [];
     const spec = byVariable.get(variable);
     if (spec === undefined)
-      throw unknown(`the variable ${variable} sets nothing`, variable, [...byVariable.keys()]);
+      throw unknown(`calls serve has no setting ${variable}`, variable, [...byVariable.keys()]);
     return [{ spec, value, source: variable }];
   });
 }
 
 function fromFile(shown: string, path: string, serve: CommandSpec): Setting[] {
-  const example = 'it holds one object such as {"port": 8675, "max-rows": 500}';
+  const example = 'it looks like {"port": 8675, "max-rows": 500}';
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
@@ -113,13 +113,13 @@ function fromFile(shown: string, path: string, serve: CommandSpec): Setting[] {
     throw new UsageError(`the configuration file ${shown} ${reason}`, { hints: [example], cause });
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw new UsageError(`the configuration file ${shown} does not hold an object`, { hints: [example] });
+    throw new UsageError(`the configuration file ${shown} must hold one JSON object`, { hints: [example] });
   const options = serve.options.filter(isSetting);
   return Object.entries(content).map(([name, value]) => {
     const spec = options.find((option) => option.name === name);
     if (spec !== undefined) return { spec, value, source: `${name} in ${shown}` };
     throw unknown(
-      `${shown} sets ${name}, which does not exist`,
+      `${shown} has an unknown name ${JSON.stringify(name)}`,
       name,
       options.map((option) => option.name),
     );
@@ -139,7 +139,7 @@ function read(spec: OptionSpec, value: unknown, source: string): string | boolea
     throw new UsageError(`${source} must be a string or a number, not ${JSON.stringify(value)}`);
   if (spec.choices && !spec.choices.includes(text)) {
     throw new UsageError(`${source} cannot be ${JSON.stringify(text)}`, {
-      hints: [`it is one of ${spec.choices.join(', ')}`],
+      hints: [`use one of: ${spec.choices.join(', ')}`],
     });
   }
   return text;

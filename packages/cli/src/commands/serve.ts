@@ -17,7 +17,7 @@ import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { dumpSettings, serveSettings } from './serve-settings.ts';
 
-/** `calls serve`: the API on this machine, over made-up calls or over a store of one's own. */
+/** `calls serve`: the API on this machine, over made-up calls or your own store. */
 export const serve: Handler = async (args, io, commands) => {
   const settings = serveSettings(args, io, commands);
   if (args.flag('dump-config')) {
@@ -26,7 +26,7 @@ export const serve: Handler = async (args, io, commands) => {
   }
   if (settings.text('store') === null || settings.flag('sandbox')) return serveSandbox(settings, io);
   for (const name of ['records', 'seed', 'accounts', 'live']) {
-    if (args.flag(name)) throw new UsageError(`--${name} belongs to the sandbox; leave it out with --store`);
+    if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; remove it, or remove --store`);
   }
   return serveStore(settings, io);
 };
@@ -51,14 +51,14 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
       secretKey,
       bearerToken,
     }));
-    const talk = await announce(settings, io, { url, legacyUrl, accounts: shown });
-    talk(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
+    const tell = await announce(settings, io, { url, legacyUrl, accounts: shown });
+    tell(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
     for (const account of accounts) {
-      talk('');
-      talk(`${account.name} (account ${account.id}). Paste into another terminal:`);
-      talk(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
-      talk(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
-      talk(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
+      tell('');
+      tell(`${account.name} (account ${account.id}). Paste into another terminal:`);
+      tell(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
+      tell(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
+      tell(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
     }
     await stopped(io.signal);
     return exitCodes.ok;
@@ -76,13 +76,11 @@ async function serveStore(settings: Args, io: Io): Promise<number> {
     try {
       const { url, legacyUrl } = await service.listen(at).catch(explainListening);
       const accounts = (await store.accounts()).map(({ id, name }) => ({ id, name }));
-      const talk = await announce(settings, io, { url, legacyUrl, accounts });
-      talk(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
-      if (accounts.length === 0) talk('the store is empty: calls sync --store fills it');
+      const tell = await announce(settings, io, { url, legacyUrl, accounts });
+      tell(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
+      if (accounts.length === 0) tell('the store is empty; calls sync --store fills it');
       else
-        talk(
-          'it opens with the keys that calls sync was run with, or with those of calls store accounts key',
-        );
+        tell('it accepts the keys that calls sync was run with, and those made by calls store accounts key');
       await stopped(io.signal);
       return exitCodes.ok;
     } finally {
@@ -93,7 +91,7 @@ async function serveStore(settings: Args, io: Io): Promise<number> {
   }
 }
 
-/** Prints the line for scripts, and returns how to talk to people: not into a log that a program reads. */
+/** Prints the line for scripts, and returns the function for messages to people: silent where stderr is a log for programs. */
 async function announce(
   settings: Args,
   io: Io,

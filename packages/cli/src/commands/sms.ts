@@ -9,12 +9,12 @@ import { plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { renderTable } from '../term/table.ts';
 
-/** `calls sms`: the numbers that can receive text messages, from the legacy listing. */
+/** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms: Handler = async (args, io) => {
   const format = formatOf(args);
   const settings = readSettings(args, io);
   if (!settings.legacyBaseUrl) {
-    throw new UsageError('the SMS listing has an address of its own, and it is not set', {
+    throw new UsageError('the URL of the SMS listing is not set', {
       hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],
     });
   }

@@ -16,7 +16,7 @@ import { explain } from '../failure.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
 
-/** `calls sync`: brings a store up to date, once or again and again. */
+/** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
   const url = args.text('store');
   if (!url) {
@@ -36,8 +36,8 @@ export const sync: Handler = async (args, io) => {
   });
   try {
     const account = await accountOf(args, client, io);
-    await openToSameKeys(store, account, settings);
-    // A mirror answers v2 and v3 alike, so it takes in what v3 leaves out unless it is asked for.
+    await acceptSameKeys(store, account, settings);
+    // A copy serves v2 as well, which has the calls that v3 leaves out by default.
     const whole = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
     const once = async (): Promise<void> => {
       const from = performance.now();
@@ -55,7 +55,7 @@ export const sync: Handler = async (args, io) => {
         onProgress,
         signal: io.signal,
       }).finally(() => line.end());
-      await tell(
+      await report(
         { ...summary, ...sum, same: summary.same + sum.same },
         account,
         store,
@@ -69,7 +69,7 @@ export const sync: Handler = async (args, io) => {
     return exitCodes.ok;
   } catch (error) {
     if (!io.signal.aborted) throw error;
-    throw new Interrupted(['what was read is in the store; the next calls sync goes on from there']);
+    throw new Interrupted(['what was read so far is in the store; the next calls sync continues from there']);
   } finally {
     await store.close();
     await client.close();
@@ -83,9 +83,9 @@ async function again(once: () => Promise<void>, every: number, io: Io): Promise<
     } catch (error) {
       if (io.signal.aborted) return;
       const { message, exitCode } = await explain(error);
-      // A server that is away comes back; a wrong key does not mend itself.
+      // A server that is down may come back; a wrong key stays wrong.
       if (exitCode !== exitCodes.unreachable && exitCode !== exitCodes.failed) throw error;
-      say(io, `calls: ${message}; trying again in ${duration(every)}`);
+      say(io, `calls: ${message}; retrying in ${duration(every)}`);
     }
     await pause(every, io.signal);
   }
@@ -95,28 +95,29 @@ function interval(args: Args, name: string): number | null {
   const text = args.text(name);
   if (text === null) return null;
   const length = parseDuration(text);
-  if (!(length > 0))
-    throw new UsageError(`--${name} must look like 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`);
-  return length;
+  if (length > 0) return length;
+  throw new UsageError(
+    `--${name} must be a duration such as 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`,
+  );
 }
 
 async function accountOf(args: Args, client: Client, io: Io): Promise<string> {
   const given = args.text('account');
   if (given !== null) {
     if (!/^[\w.-]{1,64}$/.test(given))
-      throw new UsageError('--account must be letters, digits, dots and dashes, 64 at most');
+      throw new UsageError('--account must be at most 64 letters, digits, dots, dashes and underscores');
     return given;
   }
   const { records } = await client.listCalls({ rows: 1, signal: io.signal });
   const id = records[0]?.acct_id;
   if (typeof id === 'string' && id !== '') return id;
-  throw new CliError('the account has no call yet that would tell its id', {
-    hints: ['name it with --account'],
+  throw new CliError('the account has no calls yet, so its ID is unknown', {
+    hints: ['set it with --account'],
   });
 }
 
-// The mirror answers to the keys of the account it copies, so that only the address changes for those who read it.
-async function openToSameKeys(store: Store, account: string, settings: Settings): Promise<void> {
+// The copy accepts the keys of the account, so that its readers only change the URL.
+async function acceptSameKeys(store: Store, account: string, settings: Settings): Promise<void> {
   if (!(await store.accounts()).some(({ id }) => id === account))
     await store.putAccount({ id: account, name: account });
   const access = settings.secret('accessKey');
@@ -128,7 +129,7 @@ async function openToSameKeys(store: Store, account: string, settings: Settings)
   if (token) await store.putCredential(account, { kind: 'bearer', token: token.value });
 }
 
-async function tell(
+async function report(
   summary: SyncSummary,
   account: string,
   store: Store,
@@ -137,12 +138,12 @@ async function tell(
   io: Io,
 ): Promise<void> {
   if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ account, ...summary })}\n`);
-  const { new: fresh, changed, same, gone, pending } = summary;
+  const { new: added, changed, same, gone, pending } = summary;
   const figures = [
-    `${count(fresh)} new`,
+    `${count(added)} new`,
     `${count(changed)} changed`,
     `${count(same)} the same`,
-    ...(gone > 0 ? [`${count(gone)} gone from the server`] : []),
+    ...(gone > 0 ? [`${count(gone)} no longer on the server`] : []),
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${store.name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);

@@ -1,7 +1,7 @@
 import { Interrupted } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-/** Whether somebody is there to be asked. */
+/** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true && typeof io.stdin.setRawMode === 'function';
 }
@@ -9,7 +9,7 @@ export function canAsk(io: Io): boolean {
 /** Asks for a key at the terminal; what is typed is not shown. Ctrl-C and Ctrl-D end the command. */
 export async function askHidden(question: string, io: Io): Promise<string> {
   const { stdin, stderr } = io;
-  // The echo goes off before the question is on: a quick hand or a paste must not be seen.
+  // The echo is off before the question appears, so that nothing typed early is shown.
   stdin.setRawMode?.(true);
   stdin.setEncoding('utf8');
   stderr.write(`${question}: `);

@@ -2,21 +2,21 @@ import { type Call, fields } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 
-/** One way to sort calls into groups. */
+/** One way to group calls. */
 export interface Dimension {
   /** As typed after --by. */
   readonly name: string;
   readonly title: string;
-  /** Time has an order and no gaps; other groups are ranked by their calls. */
+  /** Groups of time are in order and without gaps; other groups are ranked by their calls. */
   readonly time: boolean;
-  /** Whether the groups are personal data of callers. */
+  /** The groups are personal data of callers. */
   readonly personal: boolean;
   keyOf(call: Call): string;
-  /** All keys from the first to the last, in order, with none left out. Only for time. */
+  /** All keys from the first to the last, in order and without gaps. Only for time. */
   fill?(keys: readonly string[]): string[];
 }
 
-/** What stands for "no value". */
+/** The key of calls without a value. */
 const none = '(none)';
 
 const day = 86_400_000;
@@ -74,10 +74,10 @@ const shortNames: Readonly<Record<string, string>> = {
   device: 'vt_device',
 };
 
-/** The groups named after `--by`. */
+/** The dimensions of `--by`. */
 export function readDimensions(names: readonly string[]): Dimension[] {
   if (names.length > 2) throw new UsageError(`--by takes one or two groups, not ${names.length}`);
-  if (new Set(names).size < names.length) throw new UsageError(`--by names ${names[0]} twice`);
+  if (new Set(names).size < names.length) throw new UsageError(`--by has ${names[0]} twice`);
   return names.map(dimension);
 }
 
@@ -97,7 +97,7 @@ function dimension(name: string): Dimension {
       hints: [
         near
           ? `did you mean ${near}?`
-          : `try ${offered.slice(0, 12).join(', ')}; calls fields lists all fields`,
+          : `use ${offered.slice(0, 12).join(', ')} or a field; calls fields lists all fields`,
       ],
     });
   }
@@ -137,7 +137,7 @@ function time(
   };
 }
 
-// A made-up date far away must not fill the page with empty days.
+// One wrong date far away must not fill the page with empty days.
 const longest = 5_000;
 
 function steps(keys: readonly string[], step: number): string[] {

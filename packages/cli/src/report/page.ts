@@ -3,7 +3,7 @@ import { barsSvg, columnsSvg, legend, markup } from './svg.ts';
 import type { Report } from './tally.ts';
 import { figures } from './terminal.ts';
 
-// Contrast of text on ground is above 7:1 in both schemes; the seven colours are told apart by lightness as well.
+// The contrast of text is above 7:1 in both color schemes, and the seven colors differ in lightness too.
 const style = `
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de;
   --c0: #1f5fbf; --c1: #d9730d; --c2: #2f9e5f; --c3: #b4309a; --c4: #8a6d00; --c5: #4aa3c7; --c6: #8c959f; }
@@ -26,14 +26,14 @@ th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); text-align: ri
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; } tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
 @media print { body { max-width: none; } }`;
 
-/** What the page says about the figures. */
+/** What the page says above the figures. */
 export interface PageText {
   readonly title: string;
   /** Which calls were counted, one sentence each. */
   readonly facts: readonly string[];
 }
 
-/** A page that stands alone: no script, no font, no request to anywhere. Readable in light and dark, and as a table. */
+/** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
 export function reportPage(report: Report, text: PageText): string {
   const vertical = report.rows.time || report.across?.time === true;
   const names = legend(report);

@@ -1,7 +1,7 @@
 import { count } from '../term/numbers.ts';
 import type { Report } from './tally.ts';
 
-/** Text as it may stand in markup, in and out of attributes. */
+/** Text made safe for markup, inside and outside of attributes. */
 export function markup(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -15,12 +15,12 @@ export function markup(text: string): string {
     .replace(/[&<>"']/g, (char) => entities[char] ?? char);
 }
 
-/** How many groups get a colour of their own; the rest share the last one. */
-const colours = 7;
+/** How many groups have their own color; the rest share the last one. */
+const colors = 7;
 
 const width = 880;
 
-/** Horizontal bars, one a group. */
+/** Horizontal bars, one for each group. */
 export function barsSvg(report: Report): string {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const most = Math.max(...groups.map((group) => group.calls), 1);
@@ -39,7 +39,7 @@ export function barsSvg(report: Report): string {
   return frame(report, groups.length * row, bars.join('\n'));
 }
 
-/** Vertical bars along time; with two groups, stacked by the other one. */
+/** Vertical bars along time; with two dimensions, stacked by the other one. */
 export function columnsSvg(report: Report): string {
   const { keys, stacks } = columns(report);
   const [left, top, bottom, height] = [56, 10, 34, 300];
@@ -78,7 +78,7 @@ export function columnsSvg(report: Report): string {
   return frame(report, height, [...lines, ...bars, ...ticks].filter(Boolean).join('\n'));
 }
 
-/** The names that belong to the colours of a stacked chart, in order. */
+/** The names for the colors of a stacked chart, in order. */
 export function legend(report: Report): string[] {
   const names = columns(report).stacks.map((stack) => stack.name);
   return names.length > 1 ? names : [];
@@ -93,7 +93,7 @@ function columns(report: Report): {
     return { keys: report.groups.map((group) => group.key), stacks: [{ name: 'calls', calls }] };
   }
   const groups = report.rest ? [...report.groups, report.rest] : [...report.groups];
-  const own = groups.length > colours ? groups.slice(0, colours - 1) : groups;
+  const own = groups.length > colors ? groups.slice(0, colors - 1) : groups;
   const others = groups.slice(own.length);
   const rest = report.axis.map((_, at) => others.reduce((sum, group) => sum + (group.series[at] ?? 0), 0));
   return {
@@ -111,7 +111,7 @@ function frame(report: Report, height: number, inside: string): string {
   return (
     `<svg viewBox="0 0 ${width} ${Math.max(30, height)}" role="img" aria-labelledby="chart-title chart-text">` +
     `<title id="chart-title">${markup(title)}</title>` +
-    `<desc id="chart-text">The same figures stand in the table below the chart.</desc>\n${inside}\n</svg>`
+    `<desc id="chart-text">The table below the chart has the same figures.</desc>\n${inside}\n</svg>`
   );
 }
 
@@ -120,7 +120,7 @@ function cut(text: string, length: number): string {
   return chars.length <= length ? text : `${chars.slice(0, length - 1).join('')}…`;
 }
 
-// The next round figure, so that the lines of the grid stand at numbers a person would choose.
+// The next round number, so that the grid lines are at numbers a person would choose.
 function nice(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(most));
   const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most) ?? 10;

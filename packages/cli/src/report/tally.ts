@@ -1,19 +1,20 @@
 import type { Call } from '@call-attribution/core';
+import { count, createGroupTable, sum } from '@call-attribution/node-stream';
 import type { Dimension } from './dimensions.ts';
 
 /** The measures of one group. */
 export interface Measures {
   readonly calls: number;
-  /** Sum of talk minutes. */
+  /** Sum of the talk minutes. */
   readonly talkMinutes: number;
-  /** Part of all calls, from 0 to 1. */
+  /** Share of all calls, from 0 to 1. */
   readonly share: number;
 }
 
-/** One group of the report; with two groups asked for, its calls along the second one. */
+/** One group of the report. */
 export interface Group extends Measures {
   readonly key: string;
-  /** Calls by the keys of `axis`, in its order. */
+  /** Its calls by the keys of `axis`, in that order; empty with one dimension. */
   readonly series: readonly number[];
 }
 
@@ -21,109 +22,98 @@ export interface Group extends Measures {
 export interface Report {
   /** What the rows are. */
   readonly rows: Dimension;
-  /** What each row is spread over, when two groups were asked for. */
+  /** The second dimension, which each row is spread over. */
   readonly across: Dimension | null;
   readonly axis: readonly string[];
   readonly groups: readonly Group[];
-  /** How many more groups were added up in `rest`. */
+  /** How many groups were added up in `rest`. */
   readonly restCount: number;
   readonly rest: Group | null;
   readonly total: Measures;
 }
 
-interface Sum {
-  calls: number;
-  tenths: number;
-}
-
-/** Adds calls up by one or two dimensions. */
+/** Adds up calls by one or two dimensions. */
 export interface Tally {
   add(call: Call): void;
+  /** The `top` groups with the most calls, and the rest as one more group. */
   report(top: number): Report;
 }
 
-/** Makes an empty tally. Of two dimensions, time goes across when the other is not time, whichever came first. */
+/** A group while it is added up. Talk is in tenths of a minute, which are whole numbers, so that sums stay exact. */
+interface Sum {
+  calls: number;
+  tenths: number;
+  readonly across: Map<string, number>;
+}
+
+/** Makes an empty tally. Of two dimensions, the one that is time goes across, whichever came first. */
 export function createTally(dimensions: readonly Dimension[]): Tally {
   const [first, second = null] = dimensions;
   if (!first) throw new Error('a tally needs a dimension');
   const swap = second !== null && first.time && !second.time;
   const rows = swap ? second : first;
   const across = swap ? first : second;
-  const total: Sum = { calls: 0, tenths: 0 };
-  const sums = new Map<string, Sum & { across: Map<string, number> }>();
+  const cells = createGroupTable({
+    by: { row: (call: Call) => rows.keyOf(call), column: (call: Call) => across?.keyOf(call) ?? '' },
+    measures: { calls: count<Call>(), minutes: sum<Call>('talk_minutes') },
+    maxGroups: Number.POSITIVE_INFINITY,
+  });
   return {
-    add(call) {
-      // Tenths of a minute are whole numbers: sums stay exact.
-      const tenths = Math.round(Number(call.talk_minutes) * 10) || 0;
-      const key = rows.keyOf(call);
-      let sum = sums.get(key);
-      if (!sum) {
-        sum = { calls: 0, tenths: 0, across: new Map() };
-        sums.set(key, sum);
-      }
-      for (const part of [sum, total]) {
-        part.calls++;
-        part.tenths += tenths;
-      }
-      if (across) {
-        const other = across.keyOf(call);
-        sum.across.set(other, (sum.across.get(other) ?? 0) + 1);
-      }
-    },
+    add: (call) => cells.add(call),
     report(top) {
-      const axis = across ? axisOf(across, [...sums.values()]) : [];
-      const measures = (sum: Sum): Measures => ({
-        calls: sum.calls,
-        talkMinutes: sum.tenths / 10,
-        share: total.calls === 0 ? 0 : sum.calls / total.calls,
+      const sums = new Map<string, Sum>();
+      const columns = new Map<string, number>();
+      const total: Sum = { calls: 0, tenths: 0, across: columns };
+      for (const { row, column, calls, minutes } of cells.rows()) {
+        const own = sums.get(String(row)) ?? { calls: 0, tenths: 0, across: new Map() };
+        sums.set(String(row), own);
+        for (const part of [own, total]) {
+          part.calls += calls;
+          part.tenths += Math.round(minutes * 10);
+          part.across.set(String(column), (part.across.get(String(column)) ?? 0) + calls);
+        }
+      }
+      const axis = across ? inOrder(across, columns) : [];
+      const measures = ({ calls, tenths }: Sum): Measures => ({
+        calls,
+        talkMinutes: tenths / 10,
+        share: total.calls === 0 ? 0 : calls / total.calls,
       });
-      const keys = rows.fill ? rows.fill([...sums.keys()]) : ranked(sums);
-      const groups = keys.map((key): Group => {
-        const sum = sums.get(key);
-        return {
-          key,
-          ...measures(sum ?? { calls: 0, tenths: 0 }),
-          series: axis.map((other) => sum?.across.get(other) ?? 0),
-        };
-      });
-      // Time is shown whole: a cut in the middle of the days would be no chart.
+      const groups = inOrder(rows, new Map([...sums].map(([key, { calls }]) => [key, calls]))).map(
+        (key): Group => {
+          const own = sums.get(key) ?? { calls: 0, tenths: 0, across: new Map() };
+          return { key, ...measures(own), series: axis.map((column) => own.across.get(column) ?? 0) };
+        },
+      );
+      // Time is shown whole: days without an end would not make a chart.
       const shown = rows.time ? groups : groups.slice(0, top);
-      const left = groups.slice(shown.length);
+      const more = groups.slice(shown.length);
       return {
         rows,
         across,
         axis,
         groups: shown,
-        restCount: left.length,
-        rest: left.length === 0 ? null : addUp(left),
+        restCount: more.length,
+        rest: more.length === 0 ? null : addUp(more),
         total: measures(total),
       };
     },
   };
 }
 
+/** Time in its order and without gaps, other keys by their number of calls. */
+function inOrder(dimension: Dimension, calls: ReadonlyMap<string, number>): string[] {
+  if (dimension.fill) return dimension.fill([...calls.keys()]);
+  return [...calls].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).map(([key]) => key);
+}
+
 function addUp(groups: readonly Group[]): Group {
-  const sum = (of: (group: Group) => number): number => groups.reduce((all, group) => all + of(group), 0);
+  const total = (of: (group: Group) => number): number => groups.reduce((all, group) => all + of(group), 0);
   return {
     key: `${groups.length} more`,
-    calls: sum((group) => group.calls),
-    talkMinutes: sum((group) => Math.round(group.talkMinutes * 10)) / 10,
-    share: sum((group) => group.share),
-    series: (groups[0]?.series ?? []).map((_, at) => sum((group) => group.series[at] ?? 0)),
+    calls: total((group) => group.calls),
+    talkMinutes: total((group) => Math.round(group.talkMinutes * 10)) / 10,
+    share: total((group) => group.share),
+    series: (groups[0]?.series ?? []).map((_, at) => total((group) => group.series[at] ?? 0)),
   };
-}
-
-function ranked(sums: ReadonlyMap<string, Sum>): string[] {
-  return [...sums]
-    .sort(([a, left], [b, right]) => right.calls - left.calls || (a < b ? -1 : 1))
-    .map(([key]) => key);
-}
-
-function axisOf(across: Dimension, sums: readonly { across: ReadonlyMap<string, number> }[]): string[] {
-  const counts = new Map<string, Sum>();
-  for (const sum of sums) {
-    for (const [key, calls] of sum.across)
-      counts.set(key, { calls: (counts.get(key)?.calls ?? 0) + calls, tenths: 0 });
-  }
-  return across.fill ? across.fill([...counts.keys()]) : ranked(counts);
 }

@@ -5,13 +5,13 @@ import { renderTable } from '../term/table.ts';
 import { textWidth } from '../term/width.ts';
 import type { Group, Report } from './tally.ts';
 
-/** The report as lines for a terminal: figures, a bar for each group, and its course along the second group. */
+/** The report as lines for a terminal: figures, and for each group a bar or its development along the second dimension. */
 export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
   const { style } = options;
   const width = options.width ?? 100;
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const most = Math.max(...groups.map((group) => group.calls), 0);
-  // Labels and figures come first; what is left belongs to the picture, up to a line that the eye can follow.
+  // Labels and figures come first. The picture gets the rest, up to a width that the eye can follow.
   const texts = [[report.rows.title, 'Calls', 'Share', 'Talk min', 'Mean'], ...groups.map(figures)];
   const taken = [0, 1, 2, 3, 4].reduce(
     (sum, at) => sum + Math.max(...texts.map((row) => textWidth(row[at] ?? ''))) + 2,
@@ -38,7 +38,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
   ];
 }
 
-/** Figures of a group as texts: key, calls, share, talk minutes, mean. */
+/** The figures of a group as strings: key, calls, share, talk minutes, mean. */
 export function figures(group: Group): string[] {
   const mean = group.calls === 0 ? '' : (group.talkMinutes / group.calls).toFixed(1);
   return [

@@ -3,14 +3,14 @@ import { pad, textWidth } from './width.ts';
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** A horizontal bar of `value` out of `most`, in eighths of a cell. A value above nothing never looks like nothing. */
+/** A horizontal bar of `value` out of `most`, in eighths of a cell. A value above 0 is always visible. */
 export function bar(value: number, most: number, width: number): string {
   if (value <= 0 || most <= 0) return '';
   const cells = Math.max(1, Math.round((value / most) * width * 8));
   return '█'.repeat(Math.floor(cells / 8)) + (eighths[cells % 8] ?? '');
 }
 
-/** A line of bars, one character a value. Nothing shows as a dot, so that a day without calls is seen as one. */
+/** A line of bars, one character for each value. 0 is a dot, so that a day without calls is visible as one. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values, 0);
   return values
@@ -18,7 +18,7 @@ export function sparkline(values: readonly number[]): string {
     .join('');
 }
 
-/** Many values in at most `width`: the means of equally long runs, so that no place looks higher than it is. */
+/** Many values in at most `width` places: means of equally long runs, so that none looks higher than it is. */
 export function squeeze(values: readonly number[], width: number): number[] {
   const run = Math.max(1, Math.ceil(values.length / width));
   return Array.from({ length: Math.ceil(values.length / run) }, (_, at) => {
@@ -27,7 +27,7 @@ export function squeeze(values: readonly number[], width: number): number[] {
   });
 }
 
-/** A chart of upright bars, one column a value, with the largest value at the left edge and the first and last label below. */
+/** A chart of vertical bars, one for each value, with the largest value on the left and the first and last label below. */
 export function columnChart(
   entries: readonly { readonly label: string; readonly value: number }[],
   options: { readonly width: number; readonly height: number; readonly figure: (value: number) => string },
@@ -45,7 +45,7 @@ export function columnChart(
     const cells = values.map((value) => {
       const size = highest === 0 ? 0 : (value / highest) * height - below;
       if (size >= 1) return '█';
-      // A value above nothing never looks like nothing.
+      // A value above 0 is always visible.
       const least = below === 0 && value > 0 ? 1 : 0;
       return size <= 0 && least === 0 ? ' ' : (levels[Math.max(least, Math.round(size * 8)) - 1] ?? ' ');
     });

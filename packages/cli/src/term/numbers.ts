@@ -8,7 +8,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Bytes in the unit a person would use. */
+/** Bytes as `900 B`, `1.5 kB` or `12.3 MB`. */
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let size = value;

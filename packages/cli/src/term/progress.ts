@@ -1,26 +1,26 @@
 import type { Output } from '../io.ts';
 import { count, duration } from './numbers.ts';
 
-/** Where a long read stands. */
-export interface Standing {
+/** How far a long read is. */
+export interface ProgressState {
   readonly done: number;
-  /** Null until the server has said it. */
+  /** Null until it is known. */
   readonly total: number | null;
-  /** Records a second. */
+  /** Records per second. */
   readonly rate: number;
   readonly etaMs: number | null;
-  /** Retries, re-reads and the like, already in words; empty when all is well. */
+  /** Retries and the like, in words; empty when there are none. */
   readonly note: string;
 }
 
-/** Shows how a long read goes: a line repainted in place on a terminal, a plain line now and then elsewhere. */
+/** Shows progress: on a terminal as one line that is repainted, elsewhere as a plain line every few seconds. */
 export interface ProgressLine {
-  update(standing: Standing): void;
-  /** Takes the bar away (or prints the last plain line), so that talk can follow. */
+  update(state: ProgressState): void;
+  /** Ends the line, so that messages can follow. */
   end(): void;
 }
 
-/** Makes a progress line on `output`; `now` is in milliseconds. */
+/** Makes a progress line on `output`; `now` returns milliseconds. */
 export function progressLine(
   output: Output,
   options: { label: string; now: () => number; everyMs?: number },
@@ -31,22 +31,22 @@ export function progressLine(
     output.write(text, () => {});
   };
   let shownAt = Number.NEGATIVE_INFINITY;
-  let latest: Standing | null = null;
-  let shown: Standing | null = null;
-  const show = (standing: Standing): void => {
-    shown = standing;
-    const text = line(options.label, standing, terminal ? Math.max(20, (output.columns ?? 80) - 1) : null);
+  let latest: ProgressState | null = null;
+  let shown: ProgressState | null = null;
+  const show = (state: ProgressState): void => {
+    shown = state;
+    const text = line(options.label, state, terminal ? Math.max(20, (output.columns ?? 80) - 1) : null);
     put(terminal ? `\r\u001b[2K${text}` : `${text}\n`);
   };
   return {
-    update(standing) {
-      latest = standing;
+    update(state) {
+      latest = state;
       const time = options.now();
-      // A short read that ends before the first interval says nothing on a log, but a terminal sees it at once.
+      // A terminal shows progress at once; a log shows nothing of a read that ends within the first interval.
       if (shownAt === Number.NEGATIVE_INFINITY && !terminal) shownAt = time;
       if (time - shownAt < every) return;
       shownAt = time;
-      show(standing);
+      show(state);
     },
     end() {
       if (terminal) {
@@ -59,8 +59,8 @@ export function progressLine(
   };
 }
 
-function line(label: string, standing: Standing, width: number | null): string {
-  const { done, total, rate, etaMs } = standing;
+function line(label: string, state: ProgressState, width: number | null): string {
+  const { done, total, rate, etaMs } = state;
   const figures = total === null ? count(done) : `${count(done)} / ${count(total)}`;
   const share = total === null || total === 0 ? null : Math.min(1, done / total);
   const parts = [
@@ -68,12 +68,12 @@ function line(label: string, standing: Standing, width: number | null): string {
     ...(share === null ? [] : [`${Math.floor(share * 100)}%`]),
     `${count(rate)}/s`,
     ...(etaMs === null || done === total ? [] : [`ETA ${duration(etaMs)}`]),
-    ...(standing.note ? [standing.note] : []),
+    ...(state.note ? [state.note] : []),
   ];
   const text = parts.join('  ');
   if (width === null) return `${label}: ${text}`;
-  const room = Math.min(30, width - label.length - text.length - 5);
+  const space = Math.min(30, width - label.length - text.length - 5);
   const gauge =
-    share === null || room < 5 ? '' : `[${'#'.repeat(Math.round(share * room)).padEnd(room, '-')}] `;
+    share === null || space < 5 ? '' : `[${'#'.repeat(Math.round(share * space)).padEnd(space, '-')}] `;
   return `${label} ${gauge}${text}`.slice(0, width);
 }

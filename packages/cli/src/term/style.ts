@@ -1,6 +1,6 @@
 import type { Output } from '../io.ts';
 
-/** Colours that turn into nothing where they are not wanted. */
+/** Colors, or nothing where colors are not wanted. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -10,7 +10,7 @@ export interface Style {
   cyan(text: string): string;
 }
 
-/** Colours for this output: off when piped, when NO_COLOR is set or the terminal is dumb; FORCE_COLOR turns them on. */
+/** Colors for this output: off when it is piped, with NO_COLOR, and on a dumb terminal; FORCE_COLOR turns them on. */
 export function styleFor(
   output: Output,
   env: Readonly<Record<string, string | undefined>>,
@@ -33,9 +33,9 @@ export function styleFor(
   };
 }
 
-/** Width to fit into, or null where nothing should be cut (a pipe or a file). COLUMNS overrules both. */
+/** Width to fit into; null for a pipe or a file, where nothing is cut. COLUMNS overrides both. */
 export function widthOf(output: Output, env: Readonly<Record<string, string | undefined>>): number | null {
-  const asked = Number(env.COLUMNS);
-  if (Number.isInteger(asked) && asked >= 20) return asked;
+  const columns = Number(env.COLUMNS);
+  if (Number.isInteger(columns) && columns >= 20) return columns;
   return output.isTTY === true ? Math.max(20, output.columns ?? 80) : null;
 }

@@ -4,13 +4,13 @@ import { fit, pad, printable, textWidth } from './width.ts';
 /** One column of a table. */
 export interface Column {
   readonly title: string;
-  /** Numbers stand right. Default: left. */
+  /** Default: left. */
   readonly align?: 'left' | 'right';
-  /** Narrowest the column may become before later columns are dropped. Default 6. */
+  /** The least width; when it does not fit, the last columns are dropped. Default 6. */
   readonly min?: number;
 }
 
-/** A finished table and the titles of columns that had no room. */
+/** A finished table, and the titles of the columns that did not fit. */
 export interface RenderedTable {
   readonly lines: readonly string[];
   readonly dropped: readonly string[];
@@ -18,7 +18,7 @@ export interface RenderedTable {
 
 const gap = 2;
 
-/** Lays rows out in columns. Within `width` the widest columns shrink first; when all are at their least, the last ones go. */
+/** Lays out rows in columns. To fit `width`, the widest columns shrink first; then the last ones are dropped. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

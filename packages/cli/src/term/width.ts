@@ -1,4 +1,4 @@
-// East Asian wide and full-width ranges plus emoji; everything else takes one cell.
+// East Asian wide and full-width characters and emoji take two cells; everything else takes one.
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{1fa70}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Regional_Indicator}{2}/u;
@@ -17,7 +17,7 @@ function cellsOf(cluster: string): number {
   return wide.test(cluster) || emoji.test(cluster) ? 2 : 1;
 }
 
-/** How many terminal cells the text takes. */
+/** How many cells of a terminal the string takes. */
 export function textWidth(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -25,7 +25,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text cut to at most `width` cells, with an ellipsis when something is missing. Never cuts through a character. */
+/** The string cut to at most `width` cells, with an ellipsis when something is missing. Never cuts through a character. */
 export function fit(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -40,15 +40,15 @@ export function fit(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** The text filled up with spaces to `width` cells. */
+/** The string padded with spaces to `width` cells. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const space = ' '.repeat(Math.max(0, width - textWidth(text)));
   return side === 'left' ? text + space : space + text;
 }
 
 /**
- * Text from outside made safe to show: control characters (which could move the cursor or recolour the screen), line
- * breaks and direction overrides become visible marks or spaces.
+ * Makes a string from outside safe to show: control characters, which could move the cursor or change colors, line breaks
+ * and direction overrides become spaces or replacement characters, or are removed.
  */
 export function printable(text: string): string {
   if (plain.test(text)) return text;
