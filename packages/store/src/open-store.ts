@@ -6,15 +6,20 @@ import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
-/** Options of {@link openStore}; those of the other database are without effect. */
+/** Options of {@link openStore}. Those of the other database have no effect. */
 export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning {
-  /** The clock that sync times are taken from, in milliseconds since 1970. Default `Date.now`. */
+  /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
 
 /**
- * Opens a store and brings its schema up to date: `sqlite:<file>`, `sqlite::memory:` or `postgres://user@host/database`.
- * A store that a later release wrote is refused.
+ * Opens a store and brings its schema up to date. The URL is `sqlite:<file>`, `sqlite::memory:` or
+ * `postgres://user@host/database`. A store that a later release wrote is refused.
+ *
+ * @example
+ * const store = await openStore('sqlite:calls.db');
+ * console.log(await store.count('101', everything));
+ * await store.close();
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const driver = /^postgres(?:ql)?:\/\//.test(url)
@@ -34,14 +39,14 @@ function fileOf(url: string): string {
   if (file !== '') return file;
   throw new StoreError(
     'store_url',
-    `A store is given as sqlite:<file>, sqlite::memory: or postgres://user@host/database; got ${scheme(url)}.`,
+    `The URL of a store is sqlite:<file>, sqlite::memory: or postgres://user@host/database, not ${scheme(url)}.`,
   );
 }
 
-/** Names a wrong store URL without repeating what may be a password in it. */
+/** Describes a wrong store URL without repeating what may be a password in it. */
 function scheme(url: string): string {
   const found = /^([a-z][a-z0-9+.-]*):/i.exec(url);
-  return found === null ? 'a text without a known scheme' : `the scheme "${found[1]}:"`;
+  return found === null ? 'a string without a scheme' : `one that begins with "${found[1]}:"`;
 }
 
 function withoutPassword(url: string): string {

@@ -10,9 +10,9 @@ import {
 import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { fragmentText, fromStored } from './rows/documents.ts';
+import { fromStored, jsonText } from './rows/documents.ts';
 import { type PageTuning, readPage, tailColumn } from './rows/pages.ts';
-import { besidesTime, countCalls, parameters } from './rows/pyramid.ts';
+import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
 import { everything, type Selection } from './rows/selection.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import { deleteCalls, holdAccount, type Stored, writeCalls } from './rows/write.ts';
@@ -20,7 +20,7 @@ import type { Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
-/** A store over a driver whose database has the present schema. */
+/** A store over a driver whose database has the current schema. */
 export function createSqlStore(
   driver: Driver,
   name: string,
@@ -59,14 +59,14 @@ export function createSqlStore(
 
     count: (account, selection) => countCalls(driver, account, selection),
     page: (account, query) => readPage(driver, account, query, tuning),
-    // PostgreSQL fails on text with a zero in it; no call is stored under such a sid.
+    // A sid with a NUL character cannot be stored, and PostgreSQL fails on it.
     async document(account, sid, version) {
       if (sid.includes('\0')) return null;
       const [row] = await driver.all(
         `SELECT common, ${tailColumn(version)} AS tail FROM calls WHERE account = $1 AND sid = $2`,
         [account, sid],
       );
-      return row === undefined ? null : Buffer.from(fragmentText(row.common) + fragmentText(row.tail));
+      return row === undefined ? null : Buffer.from(jsonText(row.common) + jsonText(row.tail));
     },
     async get(account, sid) {
       if (sid.includes('\0')) return null;
@@ -99,7 +99,7 @@ export function createSqlStore(
     async purge(account, before) {
       const at = secondsOf(before);
       if (at === null)
-        throw new StoreError('unfit_record', 'The moment of a purge is written YYYY-MM-DD HH:MM:SS.');
+        throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
       return purgeBefore(driver, account, at);
     },
     erase: (account, caller) => eraseCaller(driver, account, caller),
@@ -113,8 +113,8 @@ export function createSqlStore(
   };
 }
 
-/** Calls read at once when all are wanted. */
-const stretch = 500;
+/** Calls per statement when all are read. */
+const batchSize = 500;
 
 async function* eachCall(driver: Driver, account: string, selection: Selection): AsyncGenerator<Call> {
   for (let from = selection.from, after = ''; ; ) {
@@ -124,18 +124,18 @@ async function* eachCall(driver: Driver, account: string, selection: Selection):
     const rows = await driver.all(
       `SELECT common, v2, v3, at, sid FROM calls
         WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
-          ${besidesTime(selection, put)}
-        ORDER BY at, sid LIMIT ${stretch}`,
+          ${otherConditions(selection, put)}
+        ORDER BY at, sid LIMIT ${batchSize}`,
       values,
     );
     for (const row of rows) yield callOf(row);
     const last = rows.at(-1);
-    if (rows.length < stretch || last === undefined) return;
+    if (rows.length < batchSize || last === undefined) return;
     from = Number(last.at);
     after = String(last.sid);
   }
 }
 
 function callOf(row: Readonly<Record<string, unknown>>): Call {
-  return fromStored(fragmentText(row.common), fragmentText(row.v2), fragmentText(row.v3));
+  return fromStored(jsonText(row.common), jsonText(row.v2), jsonText(row.v3));
 }

@@ -6,17 +6,22 @@ import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
-/** Calls, accounts and keys in one database. Every method may be called from several processes at once. */
+/** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store {
-  /** Where the store is, without a password. */
+  /** The URL of the store, without a password. */
   readonly name: string;
 
+  /** Adds an account, or changes its name. Without `disabled` that state does not change. */
   putAccount(account: { id: string; name: string; disabled?: boolean }): Promise<void>;
+  /** All accounts, ordered by id. */
   accounts(): Promise<Account[]>;
+  /** Adds a credential to an account. The store keeps its hash only. */
   putCredential(account: string, credential: Credential): Promise<void>;
+  /** The credentials of one account, or of all. */
   credentials(account?: string): Promise<CredentialInfo[]>;
+  /** Revokes a credential by the id from `credentials`. Returns false when there is none. */
   revokeCredential(id: string): Promise<boolean>;
-  /** The account that a credential opens, or null. */
+  /** The account that a credential belongs to, or null. */
   findAccount(credential: Credential): Promise<Account | null>;
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
@@ -27,38 +32,42 @@ export interface Store {
     calls: Iterable<Call> | AsyncIterable<Call>,
     options?: { batch?: number },
   ): Promise<Stored>;
-  /** Deletes calls by sid; gives how many there were. */
+  /** Deletes calls by sid. Returns the number of deleted calls. */
   remove(account: string, sids: readonly string[]): Promise<number>;
 
+  /** The number of calls in a selection. */
   count(account: string, selection: Selection): Promise<number>;
+  /** A page of records as JSON bytes, with the total. */
   page(account: string, query: PageQuery): Promise<Page>;
-  /** One call as JSON bytes in the view of a version, or null. */
+  /** One record of a version as JSON bytes, or null. */
   document(account: string, sid: string, version: 'v2' | 'v3'): Promise<Buffer | null>;
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
-  /** All calls of a selection in neutral form, in order; calls that change meanwhile are given as they are when reached. */
+  /** All calls of a selection in neutral form, in order. A call that changes while they are read is as it is when reached. */
   calls(account: string, selection?: Selection): AsyncIterable<Call>;
 
+  /** The SMS numbers of an account. */
   smsNumbers(account: string): Promise<SmsEntry[]>;
   /** Replaces the SMS numbers of an account. */
   putSmsNumbers(account: string, numbers: readonly SmsEntry[]): Promise<void>;
 
-  /** What the last `commitSync` kept, or null. */
+  /** The state from the last `commitSync`, or null. */
   syncState(account: string): Promise<unknown>;
   /** Upserts calls and keeps the state of the sync, in one transaction. */
   commitSync(account: string, batch: { calls: readonly Call[]; state: unknown }): Promise<Stored>;
 
-  /** Deletes calls added before a wire time (`YYYY-MM-DD HH:MM:SS`); gives how many there were. */
+  /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`). Returns the number of deleted calls. */
   purge(account: string, before: string): Promise<number>;
-  /** Deletes the calls of a caller number and keeps later syncs from bringing them back. */
+  /** Deletes the calls of a caller number, and leaves the caller out of later writes. Returns the number of deleted calls. */
   erase(account: string, caller: string): Promise<number>;
-  /** Compares the counts with the calls; an empty list is right. */
+  /** Compares the counts with the calls. The list is empty when all counts are right. */
   check(): Promise<TallyFault[]>;
-  /** Counts everything anew. */
+  /** Counts all calls again. */
   rebuild(): Promise<void>;
-  /** Bytes of the database, and size and age of each account. */
+  /** The size of the database in bytes, and the size and age of each account. */
   sizes(): Promise<{ bytes: number; accounts: AccountSize[] }>;
-  /** Fails when the database does not answer. */
+  /** Rejects when the database does not respond. */
   ping(): Promise<void>;
+  /** Closes the connections. */
   close(): Promise<void>;
 }

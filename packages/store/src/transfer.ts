@@ -6,10 +6,12 @@ import type { Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
 
 /**
- * Lets a sync of node-stream write into an account of a store, so that the service mirrors it: calls and the place the
- * sync has reached are kept in one transaction. The account must exist.
+ * A sink by which `syncInto` writes into an account of a store. Calls and the state of the sync are written in one
+ * transaction. The account must exist.
  *
  * @param onCommit called after each transaction with what became of its calls.
+ * @example
+ * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
  */
 export function mirrorSink(
   store: Store,
@@ -24,12 +26,15 @@ export function mirrorSink(
   };
 }
 
-/** How records are written in a file: neutral holds all that either version has. */
+/** How records are written in a file. `neutral` has the fields of both versions. */
 export type RecordForm = 'neutral' | 'v2' | 'v3';
 
 /**
- * Reads NDJSON into an account: neutral calls, v3 records or v2 records, told apart line by line. Stops at the first
- * line that is no call and names it; the lines before it are stored.
+ * Reads NDJSON into an account: neutral calls, v3 records or v2 records, also mixed. Stops at the first line that is not a call
+ * and throws an error with its number; the lines before it are stored.
+ *
+ * @example
+ * await importCalls(store, '101', createReadStream('calls.ndjson'));
  */
 export function importCalls(
   store: Store,
@@ -39,7 +44,12 @@ export function importCalls(
   return store.load(account, callsOf(source));
 }
 
-/** Gives the calls of an account as NDJSON, in order. */
+/**
+ * Yields the calls of an account as lines of NDJSON, in order.
+ *
+ * @example
+ * await writeWholeFile('calls.ndjson', exportCalls(store, '101', { form: 'v3' }));
+ */
 export async function* exportCalls(
   store: Store,
   account: string,

@@ -2,33 +2,38 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Driver } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 
-/** An account as the store knows it. */
+/** An account in a store. */
 export interface Account {
+  /** 1 to 64 letters, digits, dots, dashes or underscores. */
   readonly id: string;
+  /** Name to show. */
   readonly name: string;
-  /** A disabled account is refused with 403. */
+  /** Requests for a disabled account are refused with 403. */
   readonly disabled: boolean;
 }
 
-/** What a request brings to prove who it is. */
+/** The credentials of a request: two keys, or a bearer token. */
 export type Credential =
   | { readonly kind: 'keys'; readonly accessKey: string; readonly secretKey: string }
   | { readonly kind: 'bearer'; readonly token: string };
 
-/** A credential as it may be shown: the secrets are stored as hashes only. */
+/** A credential without its secrets, of which the store has hashes only. */
 export interface CredentialInfo {
-  /** First digits of the hash, enough to revoke it by. */
+  /** The first digits of its hash, by which it can be revoked. */
   readonly id: string;
+  /** Id of the account that it belongs to. */
   readonly account: string;
+  /** Two keys, or a bearer token. */
   readonly kind: Credential['kind'];
+  /** Was it revoked? */
   readonly revoked: boolean;
 }
 
-// Keys are long and random, so one plain hash is enough: there is nothing to guess from.
+// Keys are long and random, so they cannot be guessed from a plain hash.
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const idOf = (c: Credential): string => hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
 
-/** Adds an account, or renames, disables or enables one; without `disabled` it stays as it is. */
+/** Adds an account, or renames, disables or enables one. Without `disabled` that state does not change. */
 export async function putAccount(
   driver: Driver,
   account: Omit<Account, 'disabled'> & { disabled?: boolean },
@@ -56,7 +61,7 @@ export async function listAccounts(driver: Driver): Promise<Account[]> {
   }));
 }
 
-/** Lets a credential open an account; one that was revoked stays so. The secret itself is not kept. */
+/** Adds a credential to an account. One that was revoked stays revoked. The secret itself is not kept. */
 export async function putCredential(driver: Driver, account: string, credential: Credential): Promise<void> {
   const id = idOf(credential);
   await driver.write(async (session) => {
@@ -64,7 +69,7 @@ export async function putCredential(driver: Driver, account: string, credential:
     if (owner !== undefined && owner.account !== account) {
       throw new StoreError(
         'unknown_account',
-        `This credential belongs to another account already. Give account ${account} one of its own.`,
+        `This credential already belongs to another account. Use a different one for account ${account}.`,
       );
     }
     await session.run(
@@ -90,7 +95,7 @@ export async function listCredentials(driver: Driver, account?: string): Promise
     }));
 }
 
-/** Revokes a credential by the id that {@link listCredentials} shows; false when there is none. */
+/** Revokes a credential by the id from {@link listCredentials}. Returns false when there is none. */
 export async function revokeCredential(driver: Driver, id: string): Promise<boolean> {
   if (!/^[0-9a-f]{12,64}$/.test(id)) return false;
   return (
@@ -98,7 +103,7 @@ export async function revokeCredential(driver: Driver, id: string): Promise<bool
   );
 }
 
-/** The account that a credential opens, or null. Looked up by hash, so the time taken tells nothing about a secret. */
+/** The account that a credential belongs to, or null. It is looked up by hash, so timing reveals nothing about a secret. */
 export async function findAccount(driver: Driver, credential: Credential): Promise<Account | null> {
   const [row] = await driver.all(
     `SELECT c.account AS account, c.secret_hash AS secret_hash, c.revoked AS revoked, a.name AS name, a.disabled AS disabled

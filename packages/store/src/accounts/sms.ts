@@ -1,16 +1,17 @@
 import type { Driver } from '../database/driver.ts';
 import { holdAccount } from '../rows/write.ts';
 
-/** An SMS-enabled number as the listing shows it. */
+/** An entry of the SMS number listing. */
 export interface SmsEntry {
+  /** The number, digits only. */
   readonly number: string;
-  /** The flag as it is sent, such as `1`. */
+  /** The flag as it is sent, `1` or `0`. */
   readonly smsEnabled: string;
-  /** Listener address. */
+  /** URL of the listener. */
   readonly url: string;
 }
 
-/** The SMS-enabled numbers of an account, by number. */
+/** The SMS numbers of an account, ordered by number. */
 export async function listSms(driver: Driver, account: string): Promise<SmsEntry[]> {
   const rows = await driver.all(
     'SELECT number, sms_enabled, url FROM sms_numbers WHERE account = $1 ORDER BY number',
@@ -23,7 +24,7 @@ export async function listSms(driver: Driver, account: string): Promise<SmsEntry
   }));
 }
 
-/** Replaces the SMS-enabled numbers of an account. */
+/** Replaces the SMS numbers of an account. */
 export async function replaceSms(
   driver: Driver,
   account: string,

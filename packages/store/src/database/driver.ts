@@ -1,51 +1,55 @@
-/** What a statement takes; a list goes through {@link Dialect.list}. */
+/** A parameter of a statement. Lists go through {@link Dialect.list}. */
 export type Value = string | number | null | Uint8Array | readonly string[];
 
-/** One row as the driver gives it, by column name. */
+/** One row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** An insert of many rows: the part before and the part after `VALUES (...)`. */
+/** An insert of many rows. */
 export interface Insert {
+  /** The part before `VALUES (...)`. */
   readonly into: string;
+  /** The part after it, such as `ON CONFLICT ...`. */
   readonly otherwise?: string;
 }
 
 /** Statements on one connection. Parameters are written `$1`, `$2` on both databases. */
 export interface Session {
+  /** Runs a statement and returns its rows. */
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
-  /** Runs a statement and says how many rows it touched. */
+  /** Runs a statement and returns the number of changed rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  /** Inserts rows and says how many were inserted or changed. */
+  /** Inserts rows and returns the number of inserted or changed rows. */
   many(insert: Insert, rows: readonly (readonly Value[])[]): Promise<number>;
 }
 
-/** The few words in which the two databases differ. */
+/** The few points in which the SQL of the two databases differs. */
 export interface Dialect {
-  readonly name: 'sqlite' | 'postgres';
-  /** Column type of a stored document fragment. */
-  readonly fragment: string;
+  /** Column type of a part of a document. */
+  readonly json: string;
   /** Column type of a key that sorts by its bytes. */
   readonly key: string;
-  /** What follows a table whose rows live in the primary key. */
+  /** What follows the definition of a table whose rows are stored in the primary key. */
   readonly clustered: string;
-  /** `column` is one of the list bound to `placeholder`. */
-  among(column: string, placeholder: string): string;
-  /** The list bound to `placeholder` as a table `listed` with the column `value`. */
-  listed(placeholder: string): string;
-  /** The list in the form that `among` and `listed` read. */
+  /** A condition: `column` is in the list bound to `placeholder`. */
+  isIn(column: string, placeholder: string): string;
+  /** The list bound to `placeholder` as a table `list` with the column `value`. */
+  listAsTable(placeholder: string): string;
+  /** A list in the form that `isIn` and `listAsTable` take. */
   list(values: readonly string[]): Value;
-  /** Appended to a select that must keep others from writing the same account. */
+  /** A part of a document in the form that its column takes. */
+  jsonValue(json: string): Value;
+  /** Appended to a `SELECT` that has to keep others from writing the same account. */
   readonly lock: string;
-  /** Bytes the whole database takes on disk. */
+  /** Selects the size of the whole database in bytes. */
   readonly sizeQuery: string;
 }
 
-/** A database as the store sees it: two of these exist, and a third takes about this many lines. */
+/** A database, as the store uses it. */
 export interface Driver extends Session {
   readonly dialect: Dialect;
   /** Runs `body` on one snapshot: all its statements see the same state. */
   read<T>(body: (session: Session) => Promise<T>): Promise<T>;
-  /** Runs `body` in a transaction; run again from the start when the database asks for it. */
+  /** Runs `body` in a transaction, and again from the start when the database requests it. */
   write<T>(body: (session: Session) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

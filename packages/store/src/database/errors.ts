@@ -1,7 +1,8 @@
-/** What went wrong in a store: `code` is stable, the message says what to do. Never holds a secret or a caller's data. */
+/** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
 export class StoreError extends Error {
+  /** What went wrong. */
   readonly code: StoreErrorCode;
-  /** True when the same call may succeed later without a change (a busy or absent database). */
+  /** Can the same call succeed later, as when the database was busy or away? */
   readonly isRetryable: boolean;
 
   constructor(code: StoreErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {

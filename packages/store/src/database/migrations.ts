@@ -2,19 +2,19 @@ import type { Dialect, Driver } from './driver.ts';
 import { StoreError } from './errors.ts';
 
 /**
- * Numbered steps, forward only; a released step never changes. Every key is led by the account (but for `credentials`,
- * which are looked up before the account is known), without sequences or triggers, so that a distributed PostgreSQL can
- * shard by account.
+ * Numbered steps, forward only; a released step never changes. Every key begins with the account, except in `credentials`,
+ * which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL can
+ * therefore shard by account.
  */
 const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
-  ({ key, fragment, clustered }) => [
+  ({ key, json, clustered }) => [
     `CREATE TABLE accounts (
        account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
     `CREATE TABLE credentials (
        id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL)`,
     `CREATE TABLE calls (
        account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
-       common ${fragment} NOT NULL, v2 ${fragment} NOT NULL, v3 ${fragment} NOT NULL, PRIMARY KEY (account, sid))`,
+       common ${json} NOT NULL, v2 ${json} NOT NULL, v3 ${json} NOT NULL, PRIMARY KEY (account, sid))`,
     'CREATE INDEX calls_page ON calls (account, at, sid, talk, extension)',
     `CREATE TABLE tally (
        account ${key} NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, extension smallint NOT NULL,
@@ -29,10 +29,10 @@ const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
 /** The version that this code writes and reads. */
 const schemaVersion = steps.length;
 
-/** Another process may create the same table at the same moment; its winner's work is then simply found. */
+/** Errors that occur when another process migrates at the same moment. The next attempt finds the work done. */
 const sameMoment = new Set(['23505', '42P07', '40001', '40P01', 'SQLITE_BUSY']);
 
-/** Brings the database to {@link schemaVersion}; several processes may do so at once. Refuses a newer database. */
+/** Brings the database to {@link schemaVersion}. Several processes may do so at the same time. Refuses a newer database. */
 export async function migrate(driver: Driver): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -61,6 +61,6 @@ export async function migrate(driver: Driver): Promise<void> {
 function newer(found: number): StoreError {
   return new StoreError(
     'store_newer',
-    `The store has schema version ${found}, this release knows versions up to ${schemaVersion}. Install the release that wrote it, or a later one.`,
+    `The store has schema version ${found}, but this release supports versions up to ${schemaVersion}. Install the release that wrote it, or a later one.`,
   );
 }

@@ -4,27 +4,27 @@ import { StoreError } from './errors.ts';
 
 /** Options of a PostgreSQL store. */
 export interface PostgresOptions {
-  /** Connections this process keeps at most. Default 10. */
+  /** Most connections of this process. Default 10. */
   poolSize?: number;
   /** How long to wait for a connection, in milliseconds. Default 10,000. */
   connectTimeoutMs?: number;
 }
 
 const dialect: Dialect = {
-  name: 'postgres',
-  fragment: 'text',
+  json: 'text',
   key: 'text COLLATE "C"',
   clustered: '',
-  among: (column, placeholder) => `${column} = ANY(${placeholder})`,
-  listed: (placeholder) => `unnest(${placeholder}::text[]) AS listed(value)`,
+  isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
+  listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,
   list: (values) => values,
+  jsonValue: (json) => json,
   lock: 'FOR UPDATE',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };
 
 /** One statement carries at most this many rows, well under the protocol's 65,535 parameters. */
 const rowsAtOnce = 500;
-/** Serialization failure and deadlock: the database asks for the transaction to be run again. */
+/** Serialization failure and deadlock: the transaction has to be run again. */
 const runAgain = new Set(['40001', '40P01']);
 const attempts = 6;
 const integerTypes = new Set([20, 1700]);
@@ -35,7 +35,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
     connectionString: url,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    application_name: 'call-attribution-service',
+    application_name: 'call-attribution-store',
     // Counts come as bigint or numeric; ours stay far below 2^53.
     types: {
       getTypeParser: ((oid: number, format: 'text') =>
@@ -53,7 +53,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       return await body(sessionOf(client));
     } finally {
-      // Nothing was written, so nobody has to wait for the end.
+      // Nothing was written, so there is no need to wait for the end.
       client.query('COMMIT').then(
         () => client.release(),
         () => client.release(true),
@@ -103,12 +103,12 @@ async function connected<T>(job: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const code = String((cause as { code?: unknown }).code ?? '');
     const message = cause instanceof Error ? cause.message : '';
-    // Five-character codes are answers of a living server, except the class 57P: it is going down.
-    const answered = /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P') && !/^E[A-Z]{4}$/.test(code);
-    if (answered) throw cause;
+    // A code of five characters comes from a running server, except those of class 57P: it is shutting down.
+    const isRunning = /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P') && !/^E[A-Z]{4}$/.test(code);
+    if (isRunning) throw cause;
     throw new StoreError(
       'store_unavailable',
-      `The PostgreSQL of the store does not answer (${code || message}). Check that it runs and that host, port, user and database are right.`,
+      `The PostgreSQL server of the store does not respond (${code || message}). Check that it is running, and that host, port, user and database are correct.`,
       { cause, retryable: true },
     );
   }

@@ -2,11 +2,11 @@ import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
 
-/** Options of the embedded database. */
+/** Options of a SQLite store. */
 export interface SqliteOptions {
   /**
-   * `normal` (default) survives a killed process; a power failure may take the last batches, which a sync reads again.
-   * `full` survives that too, and writes slower.
+   * `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
+   * `full` survives that too and is slower. Default `normal`.
    */
   synchronous?: 'normal' | 'full';
   /** How long a writer waits for the writer of another process, in milliseconds. Default 30,000. */
@@ -14,30 +14,30 @@ export interface SqliteOptions {
 }
 
 const dialect: Dialect = {
-  name: 'sqlite',
-  fragment: 'BLOB',
+  json: 'BLOB',
   key: 'TEXT',
   clustered: 'WITHOUT ROWID',
-  among: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
-  listed: (placeholder) => `json_each(${placeholder}) AS listed`,
+  isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
+  listAsTable: (placeholder) => `json_each(${placeholder}) AS list`,
   list: (values) => JSON.stringify(values),
+  jsonValue: (json) => Buffer.from(json),
   lock: '',
   sizeQuery: 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
 };
 
-/** Opens the embedded database: one connection that writes and one that reads, both in this thread. */
+/** Opens a database file: one connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
-  const inMemory = file === ':memory:';
+  const isInMemory = file === ':memory:';
   const writer = connect(file);
   tune(writer, options);
-  // An in-memory database lives in its one connection, so readers take turns with the writer there.
-  const reader = inMemory ? writer : connect(file);
-  if (!inMemory) reader.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON');
+  // An in-memory database belongs to one connection, which readers and the writer therefore share.
+  const reader = isInMemory ? writer : connect(file);
+  if (!isInMemory) reader.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON');
   const writing = createLane();
-  const reading = inMemory ? writing : createLane();
+  const reading = isInMemory ? writing : createLane();
   const write = sessionOf(writer);
   const read = sessionOf(reader);
-  const patience = options.busyTimeoutMs ?? 30_000;
+  const patienceMs = options.busyTimeoutMs ?? 30_000;
 
   const transaction = async <T>(
     connection: Database.Database,
@@ -63,7 +63,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     many: (insert, rows) => writing(() => write.many(insert, rows)),
     read: (body) => reading(() => transaction(reader, 'BEGIN', read, body)),
     write: (body) =>
-      writing(() => untilFree(patience, () => transaction(writer, 'BEGIN IMMEDIATE', write, body))),
+      writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', write, body))),
     async close() {
       await reading(async () => {
         if (reader !== writer) reader.close();
@@ -79,7 +79,7 @@ function connect(file: string): Database.Database {
   } catch (cause) {
     throw new StoreError(
       'store_unavailable',
-      `The database file ${file} cannot be opened: its folder must exist and be writable. Create the folder or give another path.`,
+      `The database file ${file} cannot be opened: its folder must exist and be writable. Create the folder or use another path.`,
       { cause },
     );
   }
@@ -97,23 +97,23 @@ function tune(connection: Database.Database, options: SqliteOptions): void {
   } catch (cause) {
     throw new StoreError(
       'store_unavailable',
-      'The database file cannot be used: it is not a database of this service, or it is damaged. Give another path or restore a copy.',
+      'The database file cannot be used: it is not a SQLite database, or it is damaged. Use another path or restore a copy.',
       { cause },
     );
   }
 }
 
-async function untilFree<T>(patience: number, attempt: () => Promise<T>): Promise<T> {
+async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 50)) {
     try {
       return await attempt();
     } catch (error) {
       const busy = String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
       if (!busy) throw error;
-      if (waited >= patience) {
+      if (waited >= patienceMs) {
         throw new StoreError(
           'store_busy',
-          `Another process has been writing to the database for ${patience} ms. Try again, or end that process.`,
+          `Another process has been writing to the database for ${patienceMs} ms. Try again, or end that process.`,
           { cause: error, retryable: true },
         );
       }
@@ -148,7 +148,7 @@ function sessionOf(connection: Database.Database): Session {
   };
 }
 
-/** Runs jobs one after the other, in the order they were handed in; a failed job does not stop the next. */
+/** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
 function createLane(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {

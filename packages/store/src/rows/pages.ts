@@ -1,46 +1,50 @@
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { joinDocuments } from './documents.ts';
-import { besidesTime, findRank, parameters } from './pyramid.ts';
+import { findRank, otherConditions, parameters } from './pyramid.ts';
 import type { Selection } from './selection.ts';
 
-/** How pages are read. */
+/** How pages are read, for tests and benchmarks. */
 export interface PageTuning {
-  /** Documents read at once; a longer page leaves in slices, so that its size costs no memory. Default 250. */
+  /** Records per statement. A longer page is read and sent in slices, so that its size costs no memory. Default 250. */
   sliceRows?: number;
-  /** Time buckets of fewer calls are walked through the index instead of split further. Default 2,000. */
+  /** In time buckets of fewer calls the index is walked instead of splitting the bucket further. Default 2,000. */
   walkBelow?: number;
 }
 
-/** Which calls of an account, and how they are wanted. */
+/** Which page of an account to read. */
 export interface PageQuery {
+  /** Which calls. */
   readonly selection: Selection;
+  /** The version of the records. */
   readonly version: 'v2' | 'v3';
-  /** Place of the first call, from 0. */
+  /** Rank of the first call, counted from 0. */
   readonly offset: number;
+  /** Most calls of the page. */
   readonly rows: number;
 }
 
-/** A page whose size is known before its documents are read. */
+/** A page, whose size is known before its records are read. */
 export interface Page {
+  /** All calls of the selection. */
   readonly total: number;
   /** Calls on this page. */
   readonly count: number;
   /**
-   * The JSON array: in one piece when it is short, else in slices. The slices end early with a `short_page` error when
-   * calls vanish while they are read.
+   * The records as a JSON array: in one piece when it is short, otherwise in slices. Throws a `short_page` error when calls
+   * are deleted while the slices are read.
    */
   readonly body: Buffer | AsyncIterable<Buffer>;
 }
 
-/** Where a slice begins: a place in time, and either calls to pass over or the last call of the slice before. */
-interface Mark {
+/** Where a slice starts: a time, and either a number of calls to skip or the last call of the previous slice. */
+interface Start {
   readonly from: number;
   readonly skip: number;
   readonly after: string | null;
 }
 
-/** Total and first slice come from one snapshot; later slices go on behind the last call sent. */
+/** Reads the total and the first slice from one snapshot. Later slices continue after the last call sent. */
 export async function readPage(
   driver: Driver,
   account: string,
@@ -62,7 +66,7 @@ export async function readPage(
       rowsNow === count,
     );
     const body =
-      rowsNow === count ? first.documents : onward(driver, account, query, first, count, sliceRows);
+      rowsNow === count ? first.documents : laterSlices(driver, account, query, first, count, sliceRows);
     return { total, count, body };
   });
 }
@@ -70,26 +74,26 @@ export async function readPage(
 interface Slice {
   readonly documents: Buffer;
   readonly count: number;
-  readonly last: Mark;
+  readonly last: Start;
 }
 
 async function readSlice(
   session: Session,
   account: string,
   { selection, version }: PageQuery,
-  mark: Mark,
+  start: Start,
   rows: number,
   isLast: boolean,
 ): Promise<Slice> {
   const { values, put } = parameters();
   const owner = put(account);
-  const start = put(mark.from);
-  const behind = mark.after === null ? '' : ` AND (at > ${start} OR sid > ${put(mark.after)})`;
+  const from = put(start.from);
+  const after = start.after === null ? '' : ` AND (at > ${from} OR sid > ${put(start.after)})`;
   const found = await session.all(
     `SELECT c.common AS head, c.${tailColumn(version)} AS tail, p.at AS at, p.sid AS sid
        FROM (SELECT at, sid FROM calls
-              WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)}${behind}${besidesTime(selection, put)}
-              ORDER BY at, sid LIMIT ${put(rows)} OFFSET ${put(mark.skip)}) p
+              WHERE account = ${owner} AND at >= ${from} AND at < ${put(selection.to)}${after}${otherConditions(selection, put)}
+              ORDER BY at, sid LIMIT ${put(rows)} OFFSET ${put(start.skip)}) p
        JOIN calls c ON c.account = ${owner} AND c.sid = p.sid
       ORDER BY p.at, p.sid`,
     values,
@@ -98,25 +102,25 @@ async function readSlice(
   if (found.length < rows || last === undefined) {
     throw new StoreError(
       'short_page',
-      'Calls were deleted while the page was read. Ask for the page again.',
+      'Calls were deleted while the page was read. Request the page again.',
       {
         retryable: true,
       },
     );
   }
   return {
-    documents: joinDocuments(found, mark.after === null ? '[' : ',', isLast ? ']' : ''),
+    documents: joinDocuments(found, start.after === null ? '[' : ',', isLast ? ']' : ''),
     count: found.length,
     last: { from: Number(last.at), skip: 0, after: String(last.sid) },
   };
 }
 
-/** The column of a version's own fields; never the text that a caller gave. */
+/** The column with the fields of one version. It is never a string from a request. */
 export function tailColumn(version: 'v2' | 'v3'): 'v2' | 'v3' {
   return version === 'v2' ? 'v2' : 'v3';
 }
 
-async function* onward(
+async function* laterSlices(
   driver: Driver,
   account: string,
   query: PageQuery,
@@ -125,12 +129,12 @@ async function* onward(
   sliceRows: number,
 ): AsyncGenerator<Buffer> {
   yield first.documents;
-  let mark = first.last;
+  let start = first.last;
   for (let left = count - first.count; left > 0; ) {
     const rows = Math.min(left, sliceRows);
-    const slice = await readSlice(driver, account, query, mark, rows, rows === left);
+    const slice = await readSlice(driver, account, query, start, rows, rows === left);
     yield slice.documents;
-    mark = slice.last;
+    start = slice.last;
     left -= rows;
   }
 }

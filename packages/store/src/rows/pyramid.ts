@@ -4,7 +4,7 @@ import { cellsOf, isWide, levels, width } from './tally.ts';
 
 const edge = -1;
 
-/** A run of time whose calls are counted together: buckets of one level, or an edge counted through the index. */
+/** A run of time whose calls are counted together: buckets of one level, or an edge that is counted by the index. */
 interface Run {
   readonly level: number;
   readonly from: number;
@@ -15,7 +15,7 @@ interface Counted extends Run {
   readonly n: number;
 }
 
-/** Cuts `[from, to)` into the widest aligned runs; what no bucket fills is an edge of at most 36 hours at each end. */
+/** Cuts `[from, to)` into the widest aligned runs. What is left at each end is an edge of at most 36 hours. */
 function cut(from: number, to: number, depth = 0): Run[] {
   if (from >= to) return [];
   const level = levels[depth];
@@ -26,14 +26,14 @@ function cut(from: number, to: number, depth = 0): Run[] {
   return [...cut(from, first, depth + 1), { level, from: first, to: last }, ...cut(last, to, depth + 1)];
 }
 
-/** Parameters of one statement, numbered as they are put in. */
+/** The parameters of one statement, numbered in the order in which they are added. */
 export function parameters(): { values: Value[]; put: (value: Value) => string } {
   const values: Value[] = [];
   return { values, put: (value) => `$${values.push(value)}` };
 }
 
-/** The conditions that do not speak of time. */
-export function besidesTime(selection: Selection, put: (value: Value) => string): string {
+/** The conditions on fields other than the time. */
+export function otherConditions(selection: Selection, put: (value: Value) => string): string {
   const talk =
     selection.talk === null
       ? ''
@@ -41,7 +41,7 @@ export function besidesTime(selection: Selection, put: (value: Value) => string)
   return `${selection.extensions ? '' : ' AND extension = 0'}${talk}`;
 }
 
-/** Counts each run in one statement and lists the buckets that hold something, in time order. */
+/** Counts all runs in one statement. Returns the buckets that have calls, ordered by time. */
 async function counted(
   session: Session,
   account: string,
@@ -55,7 +55,7 @@ async function counted(
   const parts = runs.map(({ level, from, to }, run) => {
     if (level === edge) {
       return `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM calls
-        WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${besidesTime(selection, put)}`;
+        WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${otherConditions(selection, put)}`;
     }
     return `SELECT ${run} AS run, bucket, ${sum} AS n FROM tally
       WHERE account = ${owner} AND level = ${level} AND ${only}
@@ -73,15 +73,15 @@ async function counted(
   return found.sort((a, b) => a.run - b.run || a.from - b.from);
 }
 
-/** How many calls a selection holds; costs the same for a day and for ten years. */
+/** The number of calls in a selection. It costs the same for a day and for ten years. */
 export async function countCalls(session: Session, account: string, selection: Selection): Promise<number> {
   const runs = await counted(session, account, selection, cut(selection.from, selection.to));
   return runs.reduce((total, run) => total + run.n, 0);
 }
 
 /**
- * The total, and where the call of a rank stands: so many calls (`skip`) after the start of a short stretch of time. A
- * bucket is not split further when fewer than `walkBelow` calls have to be passed over in it.
+ * The total, and the position of the call with a rank: `skip` calls after the start of a short span of time. A bucket is not
+ * split further when fewer than `walkBelow` calls have to be skipped in it.
  */
 export async function findRank(
   session: Session,
@@ -90,7 +90,7 @@ export async function findRank(
   rank: number,
   walkBelow: number,
 ): Promise<{ total: number; from: number; skip: number }> {
-  // Buckets of 24 days cost little more to add up here, and save a step of the way down.
+  // Buckets of 24 days cost little more to add up here and save one step.
   const depth = isWide(selection) ? 1 : 0;
   let runs = await counted(session, account, selection, cut(selection.from, selection.to, depth));
   const total = runs.reduce((sum, run) => sum + run.n, 0);

@@ -1,30 +1,40 @@
 import type { Filter, RangeClause } from '@call-attribution/query-dsl';
 import { mostTenths, secondsOf, tenthsBound } from './wire-values.ts';
 
-/** Everything a filter can say, as numbers: seconds half-open, talk tenths inclusive. */
+/** A filter as numbers. */
 export interface Selection {
+  /** The first second of `date_added`, counted from 1970 on the clock of the API. */
   readonly from: number;
+  /** The second after the last one. */
   readonly to: number;
-  /** Null: any talk value, an absent one too. */
+  /** Talk time in tenths of a minute, both ends included. Null: any talk time, or none. */
   readonly talk: { readonly from: number; readonly to: number } | null;
+  /** Are calls from call extensions included? */
   readonly extensions: boolean;
 }
 
-// Whole numbers of the widest time bucket, beyond the years 0000 and 9999: an open end then costs no edge count.
+// Multiples of the widest time bucket, outside the years 0000 to 9999, so that an open end has no edge to count.
 const beginning = -(2 ** 37);
 const end = 2 ** 38;
 
-/** The selection that holds every call. */
+/** Selects every call. */
 export const everything: Selection = { from: beginning, to: end, talk: null, extensions: true };
 
-/** Reads a checked filter. `extensions` is what the version does without `inc_gce:1`. */
+/**
+ * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
+ * have `inc_gce:1`: true in v2, false in v3.
+ *
+ * @example
+ * const filter = parse('talk_minutes:[2 TO *]', { version: 'v3' });
+ * await store.count('101', selectionOf(filter, { extensions: false }));
+ */
 export function selectionOf(filter: Filter, options: { extensions: boolean }): Selection {
   let selection: Selection = { ...everything, extensions: options.extensions };
   for (const clause of filter.clauses) {
     if (clause.kind === 'flag') selection = { ...selection, extensions: true };
     else if (clause.field === 'date_added') selection = withinDates(selection, clause);
     else if (clause.field === 'talk_minutes') selection = withinTalk(selection, clause);
-    // The dialects know no further field; a silent pass here would widen the answer.
+    // Ignoring a field here would select more calls than the filter does.
     else throw new Error(`The store cannot filter by ${clause.field}.`);
   }
   return selection;
@@ -38,7 +48,7 @@ function withinDates(selection: Selection, { lower, upper }: RangeClause): Selec
 
 function seconds(text: string): number {
   const at = secondsOf(text);
-  if (at === null) throw new Error('A date bound passed the filter check but is no date.');
+  if (at === null) throw new Error('A bound of date_added passed the filter check, but is not a date.');
   return at;
 }
 

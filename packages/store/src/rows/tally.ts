@@ -7,7 +7,7 @@ export const levels = [25, 21, 17] as const;
 /** Seconds that a bucket of a level spans. */
 export const width = (level: number): number => 2 ** level;
 
-/** One changed cell of the tally: account is added by the writer. */
+/** A change of one count. */
 export interface Cell {
   readonly level: number;
   readonly bucket: number;
@@ -16,14 +16,14 @@ export interface Cell {
   readonly n: number;
 }
 
-/** What of a call the pyramid counts. */
+/** What a call is counted by. */
 export interface Place {
   readonly at: number;
   readonly talk: number;
   readonly extension: number;
 }
 
-/** Signed differences of a batch, one per cell, in key order so that concurrent writers lock in one order. */
+/** The changes that a batch makes, one per cell, in key order so that concurrent writers lock in the same order. */
 export function differences(added: Iterable<Place>, removed: Iterable<Place>): Cell[] {
   const cells = new Map<
     string,
@@ -49,25 +49,25 @@ export function differences(added: Iterable<Place>, removed: Iterable<Place>): C
     .sort((a, b) => a.level - b.level || a.extension - b.extension || a.talk - b.talk || a.bucket - b.bucket);
 }
 
-/** Talk values up to here (an hour) are named one by one; longer calls are so few that a range of them is soon read. */
+/** Talk values up to here (an hour) are listed one by one. Longer calls are so few that a range of them is read quickly. */
 const mostNamed = 600;
 
-/** Does the selection keep most calls, so that few are passed over between two that match? */
+/** Does the selection match most calls, so that few are skipped between two that match? */
 export function isWide({ talk }: Selection): boolean {
   return talk === null || (talk.to >= mostTenths && talk.from <= 100);
 }
 
 /**
- * Which cells of a bucket to add up. Few talk values are named; of many, all calls less those outside are counted. The
- * key is then read at exactly the cells that matter, whatever the range of buckets.
+ * Which cells of a bucket to add up. A few talk values are listed; for many, those outside are subtracted from all calls. The
+ * key is then read at exactly the cells that matter, however many buckets there are.
  */
 export function cellsOf({ talk, extensions }: Selection): { sum: string; only: string } {
   const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
   if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
   const { from, to } = talk;
-  // These numbers stand in the text of the statement, so that the database can plan with them.
+  // These numbers are part of the statement's text, so that the database can plan with them.
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0) {
-    throw new TypeError('A talk range is given in whole tenths of a minute, from 0 up.');
+    throw new TypeError('A talk range must be in whole tenths of a minute, 0 or more.');
   }
   if (from > mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk >= ${from} AND talk <= ${to}` };
   if (to <= mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk IN (${named(from, to)})` };
@@ -77,7 +77,7 @@ export function cellsOf({ talk, extensions }: Selection): { sum: string; only: s
 }
 
 function named(first: number, last: number): string {
-  // An empty list is no SQL everywhere; null is equal to nothing.
+  // Not every database accepts an empty list. Nothing equals null.
   if (first > last) return 'NULL';
   return Array.from({ length: last - first + 1 }, (_, i) => first + i).join(', ');
 }

@@ -2,10 +2,10 @@ import { parseNaive } from '@call-attribution/core/time';
 
 const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
 
-/** Talk value of a call that never had one: outside every bounded range, inside no range at all. */
+/** Talk value of a call that does not have one. No range includes it. */
 export const noTalk = -1;
 
-/** Where the tally counts the calls of all talk values together. */
+/** The talk value under which the calls of all talk values are counted. */
 export const anyTalk = -2;
 
 /**
@@ -17,18 +17,18 @@ export function secondsOf(text: string): number | null {
   return Number.isNaN(millis) ? null : millis / 1000;
 }
 
-/** `"1.3"` as 13. Null when the text is no decimal, or is finer than the tenths that the API counts in. */
+/** `"1.3"` as 13. Null when the string is not a decimal, or is finer than tenths. */
 export function tenthsOf(text: string): number | null {
   const parts = tenthsForm.exec(text);
   return parts === null ? null : Number(parts[1]) * 10 + Number(parts[2] ?? 0);
 }
 
-/** The largest talk value a store can hold; bounds beyond it are cut to it. */
+/** The largest talk value that a store can hold. Larger bounds are cut to it. */
 export const mostTenths = 2_147_483_646;
 
 /**
- * A bound of a talk range in whole tenths, without a rounding error: `floor` is the largest tenth at or below the bound,
- * `exact` says whether the bound lies on it.
+ * A bound of a talk range in whole tenths, without rounding errors: `floor` is the largest number of tenths at or below the
+ * bound, `exact` says whether it is the bound itself.
  */
 export function tenthsBound(text: string): { floor: number; exact: boolean } {
   const negative = text.startsWith('-');

@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import type { Call } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
-import { callerMark } from './caller-mark.ts';
 import { type StoredCall, toStored } from './documents.ts';
 import { type Cell, differences, type Place } from './tally.ts';
 
@@ -26,7 +27,7 @@ const replaceCall = `ON CONFLICT (account, sid)
 const addCell =
   'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n';
 
-/** Makes this transaction the only writer of the account, and gives its salt. */
+/** Makes this transaction the only writer of the account and returns the account's salt. */
 export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
   const [row] = await session.all(`SELECT salt FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
     account,
@@ -40,7 +41,7 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   return String(row.salt);
 }
 
-/** Upserts calls by sid inside a transaction that holds the account; tally and rows change together. */
+/** Upserts calls by sid. Rows and counts change in the same transaction. */
 export async function writeCalls(
   driver: Driver,
   session: Session,
@@ -49,7 +50,7 @@ export async function writeCalls(
 ): Promise<Stored> {
   const salt = await holdAccount(driver, session, account);
   const unwanted = await erasedCallers(session, account);
-  // The last of several calls with one sid wins, as if they had come one after the other.
+  // Of several calls with the same sid the last one wins, as if they had been written one after the other.
   const batch = new Map<string, StoredCall>();
   let leftOut = 0;
   for (const call of calls) {
@@ -62,6 +63,7 @@ export async function writeCalls(
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
   const fresh = [...batch.values()];
   const before = await placesOf(driver, session, account, [...batch.keys()]);
+  const { jsonValue } = driver.dialect;
   const touched = await session.many(
     { into: callColumns, otherwise: replaceCall },
     fresh.map((c) => [
@@ -70,9 +72,9 @@ export async function writeCalls(
       c.at,
       c.talk,
       c.extension,
-      fragment(driver, c.common),
-      fragment(driver, c.v2),
-      fragment(driver, c.v3),
+      jsonValue(c.common),
+      jsonValue(c.v2),
+      jsonValue(c.v3),
     ]),
   );
   await addCells(session, account, differences(fresh, before));
@@ -80,17 +82,17 @@ export async function writeCalls(
   return { stored: fresh.length, added, changed: touched - added, leftOut };
 }
 
-/** Deletes calls by sid inside a transaction that holds the account. */
+/** Deletes calls by sid, in a transaction that holds the account. */
 export async function deleteCalls(
   driver: Driver,
   session: Session,
   account: string,
   sids: readonly string[],
 ): Promise<number> {
-  // A sid given twice is one call, and is counted off once.
+  // A sid that is given twice is one call and is subtracted once.
   const unique = [...new Set(sids)];
   const before = await placesOf(driver, session, account, unique);
-  await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.among('sid', '$2')}`, [
+  await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.isIn('sid', '$2')}`, [
     account,
     driver.dialect.list(unique),
   ]);
@@ -104,10 +106,10 @@ async function placesOf(
   account: string,
   sids: readonly string[],
 ): Promise<Place[]> {
-  // CROSS JOIN makes SQLite look each sid up in the key; left to itself it reads all calls of the account.
+  // CROSS JOIN makes SQLite look each sid up in the key. Without it, SQLite reads all calls of the account.
   const rows = await session.all(
     `SELECT c.at AS at, c.talk AS talk, c.extension AS extension
-       FROM ${driver.dialect.listed('$2')} CROSS JOIN calls c WHERE c.account = $1 AND c.sid = listed.value`,
+       FROM ${driver.dialect.listAsTable('$2')} CROSS JOIN calls c WHERE c.account = $1 AND c.sid = list.value`,
     [account, driver.dialect.list(sids)],
   );
   return rows.map((row) => ({
@@ -134,6 +136,7 @@ function isErased(call: Call, salt: string, unwanted: ReadonlySet<string>): bool
   return typeof caller === 'string' && unwanted.has(callerMark(caller, salt));
 }
 
-function fragment(driver: Driver, text: string): Value {
-  return driver.dialect.name === 'sqlite' ? Buffer.from(text) : text;
+/** A caller number in the form in which it is remembered: hashed with the salt of the account. */
+export function callerMark(number: string, salt: string): string {
+  return createHmac('sha256', salt).update(phoneKey(number)).digest('base64url');
 }

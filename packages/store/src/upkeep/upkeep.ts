@@ -4,16 +4,19 @@ import { levels } from '../rows/tally.ts';
 import { anyTalk } from '../rows/wire-values.ts';
 import { deleteCalls, holdAccount } from '../rows/write.ts';
 
-/** What {@link checkTally} found: an empty list is a store whose counts are exact. */
+/** A wrong count, found by `check`. */
 export interface TallyFault {
+  /** Id of the account. */
   readonly account: string;
+  /** The level of the counts: 25 (388 days), 21 (24 days) or 17 (36 hours). */
   readonly level: number;
-  /** Calls that the tally says, and calls that are there. */
+  /** The sum of the counts that are wrong. */
   readonly tally: number;
+  /** The number of calls that they should have counted. */
   readonly calls: number;
 }
 
-/** What the tally of a level should be: a cell for each talk value, and one for all of them together. */
+/** What the counts of a level should be: a cell for each talk value, and one for all of them together. */
 const cells = (level: number, owner: string): string => {
   const count = (talk: string, groups: string) =>
     `SELECT account, ${level} AS level, at >> ${level} AS bucket, extension, ${talk} AS talk, count(*) AS n
@@ -21,7 +24,7 @@ const cells = (level: number, owner: string): string => {
   return `${count('talk', ', talk')} UNION ALL ${count(String(anyTalk), '')}`;
 };
 
-/** Compares every cell of the tally with the calls. */
+/** Compares every count with the calls. */
 export async function checkTally(driver: Driver): Promise<TallyFault[]> {
   return driver.read(async (session) => {
     const faults: TallyFault[] = [];
@@ -47,7 +50,7 @@ export async function checkTally(driver: Driver): Promise<TallyFault[]> {
   });
 }
 
-/** Counts the tally anew from the calls, account by account. */
+/** Counts all calls again, account by account. */
 export async function rebuildTally(driver: Driver): Promise<void> {
   for (const account of await accountIds(driver)) {
     await driver.write(async (session) => {
@@ -63,7 +66,7 @@ export async function rebuildTally(driver: Driver): Promise<void> {
   }
 }
 
-/** Deletes the calls added before a moment (wire time), some thousand per transaction. Gives how many there were. */
+/** Deletes the calls added before a time, some thousand per transaction. Returns the number of deleted calls. */
 export async function purgeBefore(driver: Driver, account: string, before: number): Promise<number> {
   for (let purged = 0; ; ) {
     const deleted = await driver.write(async (session) => {
@@ -89,16 +92,19 @@ async function dropEmptyCells(session: Session, account: string): Promise<void> 
   await session.run('DELETE FROM tally WHERE account = $1 AND n = 0', [account]);
 }
 
-/** How much of an account is stored, and how old it is. */
+/** The size and age of an account. */
 export interface AccountSize {
+  /** Id of the account. */
   readonly account: string;
+  /** The number of calls. */
   readonly calls: number;
-  /** Wire times of the first and the last call; null for an empty account. */
+  /** `date_added` of the first call; null for an empty account. */
   readonly oldest: string | null;
+  /** `date_added` of the last call; null for an empty account. */
   readonly newest: string | null;
-  /** Bytes of the documents, estimated from up to 500 of them. */
+  /** The size of the records in bytes, estimated from up to 500 of them. */
   readonly documentBytes: number;
-  /** When the last sync was committed, in milliseconds since 1970; null for never. */
+  /** When the last sync was committed, in milliseconds since 1970; null when there was none. */
   readonly syncedAt: number | null;
 }
 
