@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { initialize as initializeRequest } from './support/rpc.ts';
 
 // The program as it is published: one file, built by the same script that the build runs.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));
@@ -43,11 +44,7 @@ function start(args: readonly string[], env: Record<string, string> = {}, preloa
 }
 
 const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
-const initialize = line({
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-});
+const initialize = line(initializeRequest());
 const call = (id: number, name: string, args: object = {}) =>
   line({ id, method: 'tools/call', params: { name, arguments: args } });
 

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveStdio } from '../src/index.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
+import { held } from './support/held.ts';
+import { initialize, meta, revision, rpc } from './support/rpc.ts';
 
 type Message = {
   id?: unknown;
@@ -12,18 +14,6 @@ type Message = {
   result?: Record<string, unknown>;
   error?: { code: number; message: string; data?: unknown };
 };
-
-const revision = '2026-07-28';
-const meta = {
-  'io.modelcontextprotocol/protocolVersion': revision,
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-const initialize = (protocolVersion: string) => ({
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-});
 
 /** A connected server and what it writes. */
 function connect(options: FakeOptions = {}) {
@@ -49,75 +39,49 @@ function connect(options: FakeOptions = {}) {
     });
   const send = (message: unknown) =>
     input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
-  const request = (message: { id: unknown }) => {
-    send(message);
-    return until((each) => each.id === message.id && !each.method);
+  let requests = 0;
+  const request = (method: string, params: object = {}, id: unknown = `request ${++requests}`) => {
+    send(rpc(method, params, id));
+    return until((each) => each.id === id && !each.method);
   };
   return { input, lines, log, seen, until, send, request, connection };
 }
 
-describe('over stdio', () => {
+describe('a connection over stdio', () => {
   it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
-    'a client of %s initializes, lists tools and calls one',
+    'initializes, lists tools and calls one for a client of %s',
     async (version) => {
       const { request, send, connection } = connect();
-      expect((await request(initialize(version))).result).toMatchObject({
+      const { result: initialized } = await request('initialize', initialize(version).params);
+      expect(initialized).toMatchObject({
         protocolVersion: version,
         serverInfo: { name: 'call-attribution' },
       });
       send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      const { result } = await request({ jsonrpc: '2.0', id: 1, method: 'tools/list' } as never);
-      expect(result?.tools).toHaveLength(6);
-      const call = await request({
-        jsonrpc: '2.0',
-        id: 'a',
-        method: 'tools/call',
-        params: { name: 'count_calls', arguments: {} },
-      } as never);
+      expect((await request('tools/list', {}, 1)).result?.tools).toHaveLength(6);
+      const call = await request('tools/call', { name: 'count_calls', arguments: {} }, 'a');
       expect(call.result?.structuredContent).toMatchObject({ total: 30 });
       connection.close();
     },
   );
 
-  it('a client of 2026-07-28 needs no handshake, and every result says its type', async () => {
+  it('needs no handshake with a client of 2026-07-28, and every result says its type', async () => {
     const { request, connection } = connect();
-    const discover = await request({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'server/discover',
-      params: { _meta: meta },
-    } as never);
-    expect(discover.result).toMatchObject({
+    expect((await request('server/discover', { _meta: meta }, 1)).result).toMatchObject({
       resultType: 'complete',
       supportedVersions: [revision],
       ttlMs: expect.any(Number),
       cacheScope: 'public',
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'call-attribution' } },
     });
-    const list = await request({
-      jsonrpc: '2.0',
-      id: 2,
-      method: 'tools/list',
-      params: { _meta: meta },
-    } as never);
-    expect(list.result).toMatchObject({
+    expect((await request('tools/list', { _meta: meta }, 2)).result).toMatchObject({
       resultType: 'complete',
       ttlMs: expect.any(Number),
       cacheScope: 'public',
     });
-    const read = await request({
-      jsonrpc: '2.0',
-      id: 3,
-      method: 'resources/read',
-      params: { _meta: meta, uri: 'calls://fields' },
-    } as never);
+    const read = await request('resources/read', { _meta: meta, uri: 'calls://fields' }, 3);
     expect(read.result).toMatchObject({ cacheScope: 'private' });
-    const call = await request({
-      jsonrpc: '2.0',
-      id: 4,
-      method: 'tools/call',
-      params: { _meta: meta, name: 'count_calls' },
-    } as never);
+    const call = await request('tools/call', { _meta: meta, name: 'count_calls' }, 4);
     expect(call.result).toMatchObject({ resultType: 'complete', structuredContent: { total: 30 } });
     expect(call.result).not.toHaveProperty('ttlMs');
     connection.close();
@@ -132,49 +96,34 @@ describe('over stdio', () => {
     ['constructor', -32601],
   ])('refuses the 2026-07-28 request %s with error %i', async (method, code) => {
     const { request, connection } = connect();
-    expect(
-      (await request({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta } } as never)).error?.code,
-    ).toBe(code);
+    expect((await request(method, { _meta: meta })).error?.code).toBe(code);
     connection.close();
   });
 
   it('refuses an unknown version and names those it supports', async () => {
     const { request, connection } = connect();
     const unknown = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
-    const { error } = await request({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/list',
-      params: { _meta: unknown },
-    } as never);
+    const { error } = await request('tools/list', { _meta: unknown });
     expect(error).toMatchObject({ code: -32022, data: { supported: [revision], requested: '2099-01-01' } });
     connection.close();
   });
 
-  it('serves both families of revisions on one connection', async () => {
+  it('serves both families of revisions', async () => {
     const { request, connection } = connect();
-    const [old, modern] = await Promise.all([
-      request({ jsonrpc: '2.0', id: 'old', method: 'ping' } as never),
-      request({ jsonrpc: '2.0', id: 'new', method: 'tools/list', params: { _meta: meta } } as never),
-    ]);
+    const [old, stateless] = await Promise.all([request('ping'), request('tools/list', { _meta: meta })]);
     expect(old.result).toEqual({});
-    expect(modern.result?.tools).toHaveLength(6);
+    expect(stateless.result?.tools).toHaveLength(6);
     connection.close();
   });
 
   it.each(['2025', '2026'])('sends progress only with a progress token (%s)', async (family) => {
     const { request, seen, connection } = connect();
     const base = family === '2026' ? meta : {};
-    const call = (id: string, _meta: object) =>
-      request({
-        jsonrpc: '2.0',
-        id,
-        method: 'tools/call',
-        params: { _meta, name: 'summarize_calls', arguments: {} },
-      } as never);
-    await call('quiet', base);
+    const summarize = (_meta: object) =>
+      request('tools/call', { _meta, name: 'summarize_calls', arguments: {} });
+    await summarize(base);
     expect(seen().some((message) => message.method === 'notifications/progress')).toBe(false);
-    await call('loud', { ...base, progressToken: 7 });
+    await summarize({ ...base, progressToken: 7 });
     expect(seen().find((message) => message.method === 'notifications/progress')?.params).toMatchObject({
       progressToken: 7,
       progress: 30,
@@ -184,30 +133,14 @@ describe('over stdio', () => {
   });
 
   it.each(['2025', '2026'])('aborts a cancelled call and sends no response to it (%s)', async (family) => {
-    let aborted: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      aborted = resolve;
-    });
-    let begun: () => void = () => undefined;
-    const running = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    const { send, request, seen, connection } = connect({
-      before: ({ signal }) =>
-        new Promise((_, reject) => {
-          begun();
-          signal?.addEventListener('abort', () => {
-            aborted();
-            reject(signal.reason);
-          });
-        }),
-    });
+    const { before, begun, aborted } = held();
+    const { send, request, seen, connection } = connect({ before });
     const params = { name: 'list_calls', arguments: {}, ...(family === '2026' ? { _meta: meta } : {}) };
-    send({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params });
-    await running;
+    send(rpc('tools/call', params, 'slow'));
+    await begun;
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
-    await stopped;
-    await request({ jsonrpc: '2.0', id: 'after', method: 'ping' } as never);
+    await aborted;
+    await request('ping');
     expect(seen().some((message) => message.id === 'slow')).toBe(false);
     connection.close();
   });
@@ -216,13 +149,8 @@ describe('over stdio', () => {
     const { input, send, seen, connection } = connect({
       before: () => new Promise((resolve) => setTimeout(resolve, 20)),
     });
-    send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_calls', arguments: {} } });
-    send({
-      jsonrpc: '2.0',
-      id: 2,
-      method: 'tools/call',
-      params: { name: 'list_calls', arguments: {}, _meta: meta },
-    });
+    send(rpc('tools/call', { name: 'list_calls', arguments: {} }, 1));
+    send(rpc('tools/call', { name: 'list_calls', arguments: {}, _meta: meta }, 2));
     input.end();
     await connection.closed;
     expect(
@@ -242,7 +170,7 @@ describe('over stdio', () => {
     const { send, until, request, connection } = connect();
     send(line);
     expect((await until((message) => message.error !== undefined)).error?.code).toBe(code);
-    expect((await request({ jsonrpc: '2.0', id: 'next', method: 'ping' } as never)).result).toEqual({});
+    expect((await request('ping')).result).toEqual({});
     connection.close();
   });
 
@@ -282,7 +210,7 @@ describe('over stdio', () => {
     });
     for (const each of fc.sample(fc.oneof(message, fc.jsonValue()), Number(process.env.CALLS_RUNS ?? 150)))
       send(each);
-    await request({ jsonrpc: '2.0', id: 'the end', method: 'ping' } as never);
+    await request('ping');
     for (const line of lines) {
       expect(line.endsWith('\n') && !line.slice(0, -1).includes('\n')).toBe(true);
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });

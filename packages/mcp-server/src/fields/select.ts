@@ -2,38 +2,22 @@ import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { ToolError } from '../text/failures.ts';
 
+const inBothVersions = [
+  'sid',
+  'date_added',
+  'talk_minutes',
+  'ani',
+  'city',
+  'state',
+  'channel',
+  'rank',
+  'search_term',
+];
+
 /** The fields that `summary` means: what most questions about single calls need. */
 const summary: Readonly<Record<Version, readonly string[]>> = {
-  v3: [
-    'sid',
-    'date_added',
-    'talk_minutes',
-    'ani',
-    'city',
-    'state',
-    'channel',
-    'rank',
-    'search_term',
-    'ppc_campaign',
-    'ppc_keywords',
-    'ppc_match_type',
-    'ppc_status',
-  ],
-  v2: [
-    'sid',
-    'date_added',
-    'talk_minutes',
-    'ani',
-    'city',
-    'state',
-    'channel',
-    'rank',
-    'search_term',
-    'phone_label',
-    'ppc_campaign_id',
-    'ppc_keyword_id',
-    'activity_type_id',
-  ],
+  v3: [...inBothVersions, 'ppc_campaign', 'ppc_keywords', 'ppc_match_type', 'ppc_status'],
+  v2: [...inBothVersions, 'phone_label', 'ppc_campaign_id', 'ppc_keyword_id', 'activity_type_id'],
 };
 
 /** Names of field groups that `fields` accepts besides field names. */

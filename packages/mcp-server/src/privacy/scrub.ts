@@ -1,4 +1,4 @@
-import { replacePatterns } from '@call-attribution/core/privacy';
+import { phoneKey, replacePatterns } from '@call-attribution/core/privacy';
 
 /** A personal value of a record, which must not show up in its other fields. */
 export interface KnownValue {
@@ -12,7 +12,7 @@ const gap = (most: number): string => `[^\\p{L}\\p{N}]{0,${most}}`;
 
 /** Matches a phone number with anything but letters and digits between its digits. */
 function phonePattern(value: string, text: string): RegExp | undefined {
-  const digits = value.replace(/\D/g, '').replace(/^1(?=\d{10}$)/, '');
+  const digits = phoneKey(value);
   // Building the pattern costs far more than seeing that it cannot match.
   if (digits.length < 7 || !text.replace(/\D/g, '').includes(digits)) return undefined;
   const spelled = `(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}`;

@@ -2,7 +2,8 @@ import { apiKeys, createClient } from '@call-attribution/core';
 import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveHttp } from '../../src/index.ts';
-import { ping, plain, rpc, send, token, useEndpoint } from '../support/http.ts';
+import { ping, plain, send, token, useEndpoint } from '../support/http.ts';
+import { rpc } from '../support/rpc.ts';
 
 const { start } = useEndpoint();
 

@@ -1,7 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
-import { meta, ping, plain, revision, rpc, send, stateless, useEndpoint } from '../support/http.ts';
+import { held } from '../support/held.ts';
+import { ping, plain, send, stateless, useEndpoint } from '../support/http.ts';
+import { meta, revision, rpc } from '../support/rpc.ts';
 
 const { start, stop } = useEndpoint();
 
@@ -126,27 +128,8 @@ describe('the HTTP endpoint', () => {
 
   it('aborts a call when its client disconnects', async () => {
     for (const family of ['2025', '2026']) {
-      let running: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => {
-        running = resolve;
-      });
-      let aborted: () => void = () => undefined;
-      const stopped = new Promise<void>((resolve) => {
-        aborted = resolve;
-      });
-      const url = await start(
-        {},
-        {
-          before: ({ signal }) =>
-            new Promise((_, reject) => {
-              running();
-              signal?.addEventListener('abort', () => {
-                aborted();
-                reject(signal.reason);
-              });
-            }),
-        },
-      );
+      const { before, begun, aborted } = held();
+      const url = await start({}, { before });
       const controller = new AbortController();
       const isStateless = family === '2026';
       const call = fetch(url, {
@@ -160,7 +143,7 @@ describe('the HTTP endpoint', () => {
       await begun;
       controller.abort();
       await expect(call).rejects.toThrow();
-      await stopped;
+      await aborted;
       await stop();
     }
   });

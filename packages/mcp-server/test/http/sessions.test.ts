@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { plain, rpc, send, useEndpoint } from '../support/http.ts';
+import { plain, send, useEndpoint } from '../support/http.ts';
+import { initialize, rpc } from '../support/rpc.ts';
 
 const { start } = useEndpoint();
 
 describe('a session', () => {
-  const initialize = rpc('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  });
   const begin = async (url: string) =>
-    String((await send(url, { headers: plain, body: initialize })).headers['mcp-session-id']);
+    String((await send(url, { headers: plain, body: initialize() })).headers['mcp-session-id']);
   const use = (url: string, id: string) =>
     send(url, { headers: { ...plain, 'mcp-session-id': id }, body: rpc('tools/list') });
 

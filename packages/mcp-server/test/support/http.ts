@@ -3,17 +3,9 @@ import { makeCalls } from '@call-attribution/core/testing';
 import { afterEach } from 'vitest';
 import { createServer, type HttpEndpoint, type HttpOptions, serveHttp } from '../../src/index.ts';
 import { type FakeOptions, fakeClient } from './fake-client.ts';
+import { revision, rpc } from './rpc.ts';
 
 // An endpoint for each test, and requests with any header.
-
-/** The stateless revision. */
-export const revision = '2026-07-28';
-
-/** The `_meta` of a request of the stateless revision. */
-export const meta = {
-  'io.modelcontextprotocol/protocolVersion': revision,
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
 
 /** A bearer token for the endpoint. */
 export const token = 'a-token-of-the-endpoint';
@@ -27,14 +19,6 @@ export const stateless = (method: string, extra: Record<string, string> = {}) =>
   'mcp-protocol-version': revision,
   'mcp-method': method,
   ...extra,
-});
-
-/** A JSON-RPC request. */
-export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
-  jsonrpc: '2.0',
-  id,
-  method,
-  params,
 });
 
 /** A request that any endpoint answers. */
