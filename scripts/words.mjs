@@ -11,7 +11,10 @@ import { root } from './workspace.mjs';
 export const rules = [
   { word: /\ba text\b(?! (?:editor|file|field|box|input|column|index|mark))/i, instead: 'a string' },
   { word: /\btexts\b/i, instead: 'strings, files, documents' },
-  { word: /\brooms?\b(?! (?:for|to|left)\b)/i, instead: 'package; space (on a disk)' },
+  {
+    word: /(?<!\b(?:no|much|enough|more|less|disk|the|leaves?) )\brooms?\b(?! (?:for|to|left|in)\b)/i,
+    instead: 'package; space',
+  },
   { word: /\bmend(?:s|ed|ing)?\b/i, instead: 'fix' },
   { word: /\b(?:anew|afresh)\b/i, instead: 'again' },
   { word: /\btold\b(?! (?:apart|from))/i, instead: 'reported, said' },
@@ -19,10 +22,10 @@ export const rules = [
   { word: /\bblanks?\b(?! (?:line|page|screen))/i, instead: 'space; empty' },
   { word: /\bbehind\b(?! (?:a|an|the|our|its|your|one|this|that)\b)/i, instead: 'after' },
   {
-    word: /(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more|less|fewer|one\b)[a-z]+/i,
+    word: /(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|fewer|larger|greater|smaller|later|earlier|higher|lower|better|worse|one)\b)[a-z]+/i,
     instead: 'is not a',
   },
-  { word: /\b(?:is|are|was|be) none\b/i, instead: 'is not one; does not exist' },
+  { word: /(?<!\bthere )\b(?:is|are|was|be) none\b/i, instead: 'is not one; does not exist' },
   { word: /\bhand(?:s|ed|ing)? out\b/i, instead: 'return, send' },
   { word: /\b(?:comes?|came|coming) out as\b/i, instead: 'becomes, is written as' },
   { word: /\bwithout a word\b/i, instead: 'silently' },

@@ -1,4 +1,4 @@
-// What `calls --help` costs beside bare node (whole processes, in turns), and how long `calls demo` takes.
+// What `calls --help` costs compared to bare Node.js (whole processes, in turns), and how long `calls demo` takes.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -61,7 +61,7 @@ const rows = [
   ['429, come back in an hour', always(faults.rateLimited(3600))],
   ['body cut by a closed connection, then fine', [faults.cutBody()]],
   ['body cut by a closed connection, always', always(faults.cutBody())],
-  ['JSON cut, length as told', always(faults.cutQuietly())],
+  ['JSON cut, length as declared', always(faults.cutQuietly())],
   ['body stalls, then fine', [faults.stall()]],
   ['body stalls, always', always(faults.stall())],
   ['login page with status 200', always(faults.html())],
@@ -107,7 +107,7 @@ async function outcome(make, fault) {
   }
 }
 
-/** Right records although every page was the wrong one is no good answer. */
+/** Records that look right although every page was the wrong one are not a good result. */
 const goodOr = (fault) => (fault.length > 1 ? 'not noticed' : 'ok');
 
 function sentOn(other) {

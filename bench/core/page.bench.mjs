@@ -5,7 +5,7 @@ import { makeWireCalls } from '@call-attribution/core/testing';
 
 const rows = 1000;
 const rounds = Number(process.env.ROUNDS ?? 60);
-// The tenth percentile beside the median: on a machine with other work it is the steadier figure.
+// The tenth percentile next to the median: on a machine with other work it is the steadier figure.
 const at = (list, share) => list.sort((a, b) => a - b)[Math.floor(list.length * share)];
 
 function handing(bytes) {

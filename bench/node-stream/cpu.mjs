@@ -1,5 +1,5 @@
 // CPU per record of every reader, in interleaved rounds: within a round all meet the same machine, so that each ratio is
-// taken within its round and the middle ratio is told.
+// taken within its round and the median ratio is reported.
 import { median, readOnce, startServer } from './run.mjs';
 
 const n = 100_000;

@@ -1,5 +1,5 @@
 // Reads, memory, waiting and CSV against the named peers and against the limits we set ourselves. Writes results.md.
-// `node stream.bench.mjs [rounds]`; behind `pnpm bench node-stream`.
+// `node stream.bench.mjs [rounds]`, run by `pnpm bench node-stream`.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const text = `# node-stream: last results
 
 ${new Date().toISOString().slice(0, 10)}, Node ${process.version.slice(1)}, ${cpus().length} x ${cpus()[0].model.trim()}. Command: \`pnpm bench node-stream\`, ${rounds} interleaved rounds, load average ${loadavg()[2].toFixed(1)}: wall times suffer from other work on the machine, CPU times little.
 Records of ${Math.round(bytesPerRecord)} bytes, two in five with text outside ASCII; pages of 1000; the server is a process of its own and is not counted.
-Each reader runs alone in a process, once to warm up and once to be measured. Ratios are taken within a round; the middle one is told.
+Each reader runs alone in a process, once to warm up and once to be measured. Ratios are taken within a round; the median is reported.
 
 ## Limits
 

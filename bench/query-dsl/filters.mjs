@@ -1,4 +1,4 @@
-// The same filters in each language: ours, Lucene's (dates as digits, since no Lucene parser reads a blank or a colon in
+// The same filters in each language: ours, Lucene's (dates as digits, since no Lucene parser reads a space or a colon in
 // a bound), and those that compare with operators.
 const two = (/** @type {number} */ value) => String(value).padStart(2, '0');
 

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fields } from '@call-attribution/core/fields';
 import { describe, expect, test } from 'vitest';
 
-// What a field is stands in one table. A list of field names anywhere else is wrong after the next change of the table,
+// One table says what a field is. A list of field names anywhere else is wrong after the next change of the table,
 // unless the choice of fields is itself the idea.
 
 /** Files that may list fields, and why the table cannot give the list. */

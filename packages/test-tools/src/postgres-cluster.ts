@@ -20,7 +20,7 @@ export async function startPostgres(): Promise<TestPostgres | null> {
   const bin = findPrograms();
   if (bin === null) {
     const line = 'PostgreSQL tests left out: none is installed and CALLS_TEST_POSTGRES_URL is not set.';
-    // Where CI runs on Linux a PostgreSQL is at hand; elsewhere its absence is no fault of the code.
+    // Where CI runs on Linux PostgreSQL is installed; elsewhere its absence is not the fault of the code.
     if (process.env.CI && process.platform === 'linux') throw new Error(line);
     process.stderr.write(`${line}\n`);
     return null;
