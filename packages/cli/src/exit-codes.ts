@@ -19,7 +19,7 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.incomplete, 'the result is incomplete; the message says what is missing'],
   [exitCodes.refused, 'the server refused the keys'],
   [exitCodes.unreachable, 'the server did not respond in time'],
-  [exitCodes.notFound, 'there is no such call'],
+  [exitCodes.notFound, 'there is no such call or field'],
   [exitCodes.output, 'the output could not be written (disk full, no permission)'],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];

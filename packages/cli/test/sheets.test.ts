@@ -155,7 +155,7 @@ test('values come from the rules, and a call without a rule that applies is left
   expect(stdout).toMatch(
     /Conversion,Add,Active,Cj0KCQ_click-1,1,2026-11-18T19:03:00Z,120\.00,Phone lead\r\n$/,
   );
-  expect(stderr).toMatch(/1 {2}no_value: no value rule matches/);
+  expect(stderr).toMatch(/1 {2}no_value: no value rule applies/);
 });
 
 test('a sheet with a problem is not written', async () => {

@@ -14,7 +14,7 @@ export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
   in_the_future: 'the call is in the future; check the time zone',
   click_too_old: 'the click is older than 90 days',
   too_recent: 'too recent: the tool does not know the click yet; export again later',
-  no_value: 'no value rule matches',
+  no_value: 'no value rule applies',
   duplicate: 'the sheet already has a row with the same click or number, name and time',
 };
 

@@ -15,7 +15,7 @@ export function refusePassword(url: string): void {
 export async function openStoreOf(settings: Args): Promise<Store> {
   const url = settings.text('store');
   if (url === null) {
-    throw new UsageError('the store is missing: --store sqlite:calls.db', {
+    throw new UsageError('--store is missing: --store sqlite:calls.db', {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }

@@ -27,7 +27,7 @@ export async function accounts(store: Store, args: Args, io: Io): Promise<number
     case 'revoke':
       if (await store.revokeCredential(needed(args, 'credential'))) return exitCodes.ok;
       throw new UsageError('there is no such credential', {
-        hints: ['calls store accounts list shows the ids'],
+        hints: ['calls store accounts list shows the IDs'],
       });
     case 'disable':
     case 'enable': {

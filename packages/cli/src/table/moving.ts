@@ -40,7 +40,10 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       fieldsOption,
       { name: 'bom', text: 'begin a CSV file with a byte order mark, so that Excel reads it as UTF-8' },
-      { name: 'spreadsheet-safe', text: 'in CSV, quote strings that a spreadsheet would run as formulas' },
+      {
+        name: 'spreadsheet-safe',
+        text: 'in CSV, put an apostrophe before strings that a spreadsheet would run as formulas',
+      },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server gives fewer', default: 1000 },
       { name: 'prefetch', value: 'PAGES', text: 'how many pages to read ahead', default: 4 },

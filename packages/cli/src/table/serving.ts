@@ -19,7 +19,7 @@ const storeOptions: readonly OptionSpec[] = [
   {
     name: 'pool-size',
     value: 'N',
-    text: 'PostgreSQL: most connections at a time',
+    text: 'PostgreSQL: maximum number of connections',
     default: 10,
     group: 'Store',
   },
@@ -34,48 +34,48 @@ const storeOptions: readonly OptionSpec[] = [
 
 const storeUrl = 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)';
 
-/** The commands that serve the API, and that look after a store. */
+/** The commands that serve the API and manage a store. */
 export const servingCommands: readonly CommandSpec[] = [
   {
     name: 'serve',
-    summary: 'serve the API on this machine: a sandbox, or your own synced store',
+    summary: 'serve the API on this machine, over made-up calls or your own store',
     about:
       'Without --store it serves made-up calls with test keys. With --store it serves your own calls, as calls sync\n' +
       'or calls store import wrote them. Each option can also be set in the environment, such as\n' +
-      'CALLS_SERVICE_MAX_ROWS=500, or in the file of --config. Options win over the environment, the environment\n' +
-      'over the file. Ctrl-C lets responses in progress finish; a second Ctrl-C ends it at once.',
+      'CALLS_SERVICE_MAX_ROWS=500, or in the file of --config. Options win over the environment, and the environment\n' +
+      'over the file. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
     options: [
       { name: 'store', value: 'URL', text: `serve this store: ${storeUrl}` },
       {
         name: 'port',
         value: 'N',
-        text: 'port to listen on; 0 takes a free one',
+        text: 'port to listen on; 0 for any free port',
         default: serviceDefaults.port,
       },
       { name: 'host', value: 'NAME', text: 'address to listen on', default: serviceDefaults.host },
       {
         name: 'ready-json',
-        text: 'print one JSON line on stdout once it listens: addresses, accounts, test keys',
+        text: 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
       },
-      { name: 'dump-config', text: 'print the settings in force as JSON, without secrets, and end' },
+      { name: 'dump-config', text: 'print all settings as JSON, without secrets, and exit' },
       {
         name: 'records',
         value: 'N',
-        text: 'the number of made-up calls',
+        text: 'how many calls to make up',
         default: sandboxDefaults.records,
         group: sandbox,
       },
       {
         name: 'seed',
         value: 'N',
-        text: 'another number gives other calls',
+        text: 'another number makes up other calls',
         default: sandboxDefaults.seed,
         group: sandbox,
       },
       {
         name: 'accounts',
         value: 'N',
-        text: 'the number of accounts that share the calls',
+        text: 'how many accounts share the calls',
         default: sandboxDefaults.accounts,
         group: sandbox,
       },
@@ -84,21 +84,21 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'default-rows',
         value: 'N',
-        text: 'rows of a page when the request names none',
+        text: 'rows per page when the request does not say',
         default: serviceDefaults.defaultRows,
         group: responses,
       },
       {
         name: 'max-rows',
         value: 'N',
-        text: 'most rows of a page',
+        text: 'maximum rows per page',
         default: serviceDefaults.maxRows,
         group: responses,
       },
       {
         name: 'rows-over',
         value: 'HOW',
-        text: 'whether more rows than that are refused or cut',
+        text: 'what to do with a request for more rows',
         choices: ['reject', 'clamp'],
         default: serviceDefaults.rowsOver,
         group: responses,
@@ -122,7 +122,7 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'log',
         value: 'HOW',
-        text: 'requests as JSON lines on stderr; json with --store, off for a sandbox',
+        text: 'requests as JSON lines on stderr; by default json with --store, off for a sandbox',
         choices: ['json', 'off'],
         group: production,
       },
@@ -143,44 +143,56 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'rate-requests',
         value: 'N',
-        text: 'requests per key in each span of time; 0 for no limit',
+        text: 'requests per key and period; 0 for no limit',
         default: 0,
         group: production,
       },
-      { name: 'rate-seconds', value: 'N', text: 'length of that span', default: 60, group: production },
-      { name: 'max-url-bytes', value: 'N', text: 'longest URL', default: limits.urlBytes, group: production },
+      {
+        name: 'rate-seconds',
+        value: 'N',
+        text: 'length of the period in seconds',
+        default: 60,
+        group: production,
+      },
+      {
+        name: 'max-url-bytes',
+        value: 'N',
+        text: 'maximum bytes of a URL',
+        default: limits.urlBytes,
+        group: production,
+      },
       {
         name: 'max-header-bytes',
         value: 'N',
-        text: 'longest request head',
+        text: 'maximum bytes of the request headers',
         default: limits.headerBytes,
         group: production,
       },
       {
         name: 'max-connections',
         value: 'N',
-        text: 'most connections at a time',
+        text: 'maximum number of connections',
         default: limits.connections,
         group: production,
       },
       {
         name: 'head-timeout',
         value: 'MS',
-        text: 'milliseconds for a request to arrive',
+        text: 'milliseconds for the headers of a request to arrive',
         default: limits.headMs,
         group: production,
       },
       {
         name: 'idle-timeout',
         value: 'MS',
-        text: 'milliseconds without a byte after which a connection is closed',
+        text: 'milliseconds after which an idle connection is closed',
         default: limits.idleMs,
         group: production,
       },
       {
         name: 'drain-timeout',
         value: 'MS',
-        text: `milliseconds for responses in progress to finish when it stops; ${limits.drainMs} unless set, 500 for a sandbox`,
+        text: `milliseconds for responses in progress to finish after Ctrl-C; ${limits.drainMs} by default, 500 for a sandbox`,
         group: production,
       },
       ...storeOptions,
@@ -190,28 +202,28 @@ export const servingCommands: readonly CommandSpec[] = [
       { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as written by calls sync' },
       {
         line: 'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
-        text: 'for scripts: one JSON line with addresses and keys once it listens',
+        text: 'for scripts: one JSON line with URLs and keys once it listens',
       },
     ],
     load: async () => (await import('../commands/serve.ts')).serve,
   },
   {
     name: 'store',
-    summary: 'look after a store: accounts and keys, import, export, delete, check',
+    summary: 'manage a store: accounts and keys, import, export, delete, check',
     about: [
       'Tasks:',
-      '  accounts list                          accounts and the ids of their credentials',
+      '  accounts list                          accounts and the IDs of their credentials',
       '  accounts add --account ID --name NAME  add or rename an account',
-      '  accounts key --account ID              make keys and a bearer token, printed only this once',
+      '  accounts key --account ID              create keys and a bearer token, which are printed only once',
       '  accounts revoke --credential ID        revoke a credential',
-      '  accounts disable --account ID          refuse its keys with 403; accounts enable undoes it',
-      '  import FILE --account ID               add or replace calls from NDJSON; - for stdin, .gz is unpacked',
-      '  export --account ID -o FILE            write calls as NDJSON; - for stdout, .gz is packed',
+      '  accounts disable --account ID          refuse its keys with status 403; accounts enable undoes this',
+      '  import FILE --account ID               add or replace calls from NDJSON; - for stdin; .gz is decompressed',
+      '  export --account ID -o FILE            write calls as NDJSON; - for stdout; .gz is compressed',
       '  purge --account ID --before TIME       delete older calls',
-      '  erase --account ID                     delete the calls of a caller whose number is read from stdin,',
-      '                                         and leave them out of later imports and syncs',
-      '  sizes                                  calls, bytes and ages of each account',
-      '  check                                  compare the stored counts with the calls; status 1 when they differ',
+      '  erase --account ID                     delete the calls of the caller whose number is read from stdin,',
+      '                                         and leave them out of future imports and syncs',
+      '  sizes                                  number, size and age of the calls of each account',
+      '  check                                  compare the stored counts with the calls; status 1 if they differ',
       '  rebuild                                count all calls again',
     ].join('\n'),
     positionals: [
@@ -225,20 +237,21 @@ export const servingCommands: readonly CommandSpec[] = [
     ],
     options: [
       { name: 'store', value: 'URL', text: storeUrl },
-      { name: 'account', value: 'ID', text: 'account id in the store' },
+      { name: 'account', value: 'ID', text: 'account ID in the store' },
       { name: 'name', value: 'NAME', text: 'accounts add: the name to show' },
-      { name: 'credential', value: 'ID', text: 'accounts revoke: an id from accounts list' },
+      { name: 'credential', value: 'ID', text: 'accounts revoke: an ID from accounts list' },
       {
         name: 'output',
         short: 'o',
         value: 'FILE',
-        text: 'export: the file to write; stdout unless set',
+        text: 'export: file to write',
+        default: '-',
         completes: 'file',
       },
       {
         name: 'form',
         value: 'FORM',
-        text: 'export: how records are written; neutral keeps what either version has',
+        text: 'export: form of the records; neutral keeps the fields of both versions',
         choices: ['neutral', 'v2', 'v3'],
         default: 'neutral',
       },
@@ -248,11 +261,11 @@ export const servingCommands: readonly CommandSpec[] = [
     examples: [
       {
         line: 'calls store accounts key --store sqlite:calls.db --account 101',
-        text: 'keys for clients of calls serve',
+        text: 'keys for the clients of calls serve',
       },
       {
         line: 'calls store export --store sqlite:calls.db --account 101 -o calls.ndjson.gz',
-        text: 'a packed copy',
+        text: 'a compressed copy',
       },
     ],
     load: async () => (await import('../commands/store.ts')).store,
