@@ -1,19 +1,11 @@
+import type { PpcStatus } from '@call-attribution/core';
 import type { Random } from './random.ts';
-
-/** The processing states of a call that came from an ad. */
-export type AdsStatus =
-  | 'Not Processed'
-  | 'Waiting For Keyword'
-  | 'Processed'
-  | 'Desktop'
-  | 'No Match'
-  | 'N/A';
 
 /** When the state of a call changes, by its age in seconds. */
 export interface AdsCourse {
   readonly waitsAt: number;
   readonly endsAt: number;
-  readonly end: AdsStatus;
+  readonly end: PpcStatus;
 }
 
 /** A call without an ad click never changes. */
@@ -37,7 +29,7 @@ export function drawCourse(random: Random, mobile: boolean): AdsCourse {
 }
 
 /** The state of a call at an age. */
-export function statusAt(course: AdsCourse, age: number): AdsStatus {
+export function statusAt(course: AdsCourse, age: number): PpcStatus {
   if (course === noCourse) return 'N/A';
   if (age >= course.endsAt) return course.end;
   return age >= course.waitsAt ? 'Waiting For Keyword' : 'Not Processed';
