@@ -108,12 +108,12 @@ async function measure(name, url, direct, figure) {
   }
 }
 
-async function postgresCluster() {
+async function postgresServer() {
   const outfile = new URL(
     `../../packages/test-tools/node_modules/.bench-cluster-${process.pid}.mjs`,
     import.meta.url,
   ).pathname;
-  const entry = new URL('../../packages/test-tools/src/postgres-cluster.ts', import.meta.url).pathname;
+  const entry = new URL('../../packages/test-tools/src/postgres.ts', import.meta.url).pathname;
   await build({
     entryPoints: [entry],
     outfile,
@@ -124,7 +124,9 @@ async function postgresCluster() {
     logLevel: 'silent',
   });
   try {
-    return await (await import(outfile)).startPostgres();
+    const { startPostgres, newDatabase } = await import(outfile);
+    const postgres = startPostgres();
+    return postgres && { url: await newDatabase(postgres.url), stop: () => postgres.stop() };
   } finally {
     rmSync(outfile);
   }
@@ -146,14 +148,13 @@ try {
   );
   connection?.close();
 
-  const postgres = await postgresCluster();
+  const postgres = await postgresServer();
   if (postgres === null) process.exitCode = 1;
   else {
-    const url = await postgres.newDatabase();
     const pg = require('pg');
-    const client = new pg.Client({ connectionString: url });
+    const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();
-    await measure('PostgreSQL', url, async (sql) => (await client.query(sql)).rows, 'wall');
+    await measure('PostgreSQL', postgres.url, async (sql) => (await client.query(sql)).rows, 'wall');
     await client.end();
     await postgres.stop();
   }

@@ -6,7 +6,7 @@ import { testStores } from '@call-attribution/test-tools';
 import { afterAll, expect, test } from 'vitest';
 import { startSandbox, testKeys } from '../src/index.ts';
 
-const stores = await testStores();
+const stores = testStores();
 const { accessKey, secretKey } = testKeys('101');
 const headers = { access_key: accessKey, secret_key: secretKey };
 

@@ -7,7 +7,7 @@ import { testStores } from '@call-attribution/test-tools';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createService, type LogEntry, type ServiceOptions } from '../src/index.ts';
 
-const stores = await testStores();
+const stores = testStores();
 const keys = { access_key: 'test_access_101', secret_key: 'test_secret_101' };
 const account = {
   id: '101',

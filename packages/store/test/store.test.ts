@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { everything, exportCalls, importCalls, openStore, type Store, StoreError } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
-const stores = await testStores();
+const stores = testStores();
 // What a call does not say comes back as null.
 const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logging_id: null, ...call });
 const calls = makeCalls(30).map(neutral) as Call[];

@@ -1,0 +1,119 @@
+import type { Call } from '@call-attribution/core';
+import fc from 'fast-check';
+import Database from 'libsql';
+import { afterAll, expect } from 'vitest';
+import { openStore, type Selection } from '../src/index.ts';
+import { smallCall, timeText } from './small-calls.ts';
+
+// Times at and next to the borders of all three kinds of buckets, with many ties.
+const borders = [2 ** 25, 2 ** 21, 2 ** 17].flatMap((width) => [width * 50, width * 51]);
+const second = fc.oneof(
+  fc.constantFrom(...borders.flatMap((at) => [at - 1, at, at + 1])),
+  fc.integer({ min: 50 * 2 ** 25 - 200_000, max: 50 * 2 ** 25 + 200_000 }),
+);
+const tenths = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: 0, max: 30 }),
+  fc.constantFrom(600, 601, 650, 700),
+);
+const call = fc
+  .record({ n: fc.integer({ min: 0, max: 40 }), at: second, talk: tenths, extension: fc.boolean() })
+  .map(({ n, at, talk, extension }) =>
+    smallCall(`S${n}`, timeText(at), talk === null ? null : (talk / 10).toFixed(1), extension),
+  );
+const change = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ put: fc.array(call, { minLength: 1, maxLength: 12 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ drop: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 6 }) }),
+  },
+);
+const selection: fc.Arbitrary<Selection> = fc.record({
+  from: fc.oneof(fc.constant(-(2 ** 37)), second),
+  to: fc.oneof(fc.constant(2 ** 38), second),
+  talk: fc.oneof(
+    fc.constant(null),
+    fc.record({
+      from: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constantFrom(150, 600, 601, 650)),
+      // Short, long and open ranges are counted in different ways.
+      to: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constantFrom(600, 649, 2_147_483_646)),
+    }),
+  ),
+  extensions: fc.boolean(),
+});
+const query = fc.record({
+  selection,
+  offset: fc.integer({ min: 0, max: 30 }),
+  rows: fc.integer({ min: 1, max: 12 }),
+});
+
+/** The same data in the simplest table, queried in the simplest way. */
+const naive = new Database(':memory:');
+naive.exec('CREATE TABLE calls (sid TEXT PRIMARY KEY, at INTEGER, talk INTEGER, extension INTEGER)');
+afterAll(() => naive.close());
+
+function naiveApply(step: { put?: Call[]; drop?: number[] }): void {
+  for (const c of step.put ?? []) {
+    const talk = c.talk_minutes === null ? null : Math.round(Number(c.talk_minutes) * 10);
+    const at = Date.parse(`${c.date_added}Z`.replace(' ', 'T')) / 1000;
+    naive
+      .prepare('INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?)')
+      .run([c.sid, at, talk, c.channel === 'Call Extension' ? 1 : 0]);
+  }
+  for (const n of step.drop ?? []) naive.prepare('DELETE FROM calls WHERE sid = ?').run([`S${n}`]);
+}
+
+function naiveResult({ selection: s, offset, rows }: { selection: Selection; offset: number; rows: number }) {
+  const talk = s.talk === null ? '' : ` AND talk BETWEEN ${s.talk.from} AND ${s.talk.to}`;
+  const where = `FROM calls WHERE at >= ${s.from} AND at < ${s.to}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
+  const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get([]) as { n: number };
+  const page = naive
+    .prepare(`SELECT sid ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${offset}`)
+    .all([]) as { sid: string }[];
+  return { total: n, sids: page.map(({ sid }) => sid) };
+}
+
+async function sids(body: Buffer | AsyncIterable<Buffer>): Promise<string[]> {
+  const parts: Buffer[] = [];
+  if (Buffer.isBuffer(body)) parts.push(body);
+  else for await (const part of body) parts.push(part);
+  return (JSON.parse(Buffer.concat(parts).toString()) as Call[]).map(({ sid }) => sid);
+}
+
+/** Checks after random writes that a store returns the totals and pages that plain SQL returns, and that its counts are exact. */
+export async function agreesWithNaiveSql(url: string, runs: number): Promise<void> {
+  // Small slices and full descent, so that few calls reach every branch.
+  const store = await openStore(url, { sliceRows: 3, walkBelow: 1 });
+  let account = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(change, { maxLength: 6 }),
+      fc.array(query, { minLength: 1, maxLength: 8 }),
+      async (changes, queries) => {
+        account += 1;
+        const id = String(account);
+        naive.exec('DELETE FROM calls');
+        await store.putAccount({ id, name: 'law' });
+        for (const step of changes as { put?: Call[]; drop?: number[] }[]) {
+          if (step.put) await store.upsert(id, step.put);
+          if (step.drop)
+            await store.remove(
+              id,
+              step.drop.map((n) => `S${n}`),
+            );
+          naiveApply(step);
+        }
+        for (const wanted of queries) {
+          const expected = naiveResult(wanted);
+          const page = await store.page(id, { ...wanted, version: 'v3' });
+          expect({ total: page.total, sids: await sids(page.body) }).toEqual(expected);
+          expect(page.count).toBe(expected.sids.length);
+          expect(await store.count(id, wanted.selection)).toBe(expected.total);
+        }
+      },
+    ),
+    { numRuns: runs },
+  );
+  expect(await store.check()).toEqual([]);
+  await store.close();
+}
