@@ -114,7 +114,7 @@ function describe(problem: Problem): Failure {
     case 'invalid_filter':
       return invalid(
         `q is not a valid filter. ${problem.message}\n${problem.frame}`,
-        `${problem.fixed === undefined ? '' : `Try the q ${problem.fixed} if it says what you mean. `}check_filter explains q; calls://filters has the grammar.`,
+        `${problem.fixed === undefined ? '' : `If this is what you mean, use "${problem.fixed}". `}check_filter explains q; calls://filters has the grammar.`,
       );
     case 'empty_range':
       return invalid(

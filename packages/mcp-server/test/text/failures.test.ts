@@ -51,7 +51,7 @@ const problems: readonly [Problem, what: string, why: string, next: string, retr
     { code: 'invalid_filter', message: 'Expected a field.', frame: 'x\n^', fixed: 'talk_minutes:[2 TO 5]' },
     'The arguments are not valid.',
     'q is not a valid filter. Expected a field.\nx\n^',
-    'Try the q talk_minutes:[2 TO 5] if it says what you mean. check_filter explains q; calls://filters has the grammar.',
+    'If this is what you mean, use "talk_minutes:[2 TO 5]". check_filter explains q; calls://filters has the grammar.',
     'Only with other arguments.',
   ],
   [
