@@ -18,9 +18,9 @@ export function capacityOf(asked: number, pages: number): Capacity {
   return { asked, pages, rows: asked, clamp: null, isSure: false, aimAt: 0.8 };
 }
 
-/** Records one slice may hold. */
-export function recordsIn({ rows, pages }: Capacity): number {
-  return Math.max(1, Math.floor(rows)) * pages;
+/** Records one slice may hold; `isSingle`: in a single page. */
+export function recordsIn({ rows, pages }: Capacity, isSingle: boolean): number {
+  return Math.max(1, Math.floor(rows)) * (isSingle ? 1 : pages);
 }
 
 /** What a first page of `count` records teaches, out of a list of `total`. */
@@ -37,7 +37,8 @@ function overflowed(capacity: Capacity, count: number): Capacity {
 
 function fitted(capacity: Capacity, count: number): Capacity {
   const { asked, rows, clamp } = capacity;
-  const aimAt = count > recordsIn(capacity) / 2 ? Math.min(0.94, capacity.aimAt + 0.005) : capacity.aimAt;
+  const aimAt =
+    count > recordsIn(capacity, false) / 2 ? Math.min(0.94, capacity.aimAt + 0.005) : capacity.aimAt;
   if (clamp === null) return { ...capacity, aimAt };
   const isSure = capacity.isSure && count <= clamp;
   return { ...capacity, aimAt, isSure, rows: isSure ? rows : Math.min(asked, Math.max(rows * 1.25, count)) };

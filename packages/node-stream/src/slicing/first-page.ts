@@ -4,16 +4,14 @@ import { addSid } from './judge.ts';
 import type { PageView } from './page-view.ts';
 import { searchLower } from './questions.ts';
 import type { Region } from './region.ts';
-import { askQuestion, withoutPages } from './requests.ts';
+import { askQuestion, fromItsStart } from './requests.ts';
 import { nothingSeen, withPage } from './seen.ts';
 import { halve, regionsOf, sampleOf } from './split.ts';
 import { canSplit, type Draft, lowerOf, put, replace, takeId, upperOf } from './state.ts';
 import { isInside, type PageWork, type SliceWork } from './work.ts';
 
-/** A pass whose pages do not agree may be chance; from the third one on, a slice is cut in two instead. */
+/** A pass whose pages do not agree may be chance; from the third one on, a slice is cut instead. */
 const patientPasses = 2;
-/** A slice that was cut in two this often is not cut further, but given up: the list is not moving, it is wrong. */
-const mostHalvings = 20;
 /** The server's clock changes by hours, its time zone by a day: records further outside of a slice were not asked for. */
 const mostAstray = 26 * 3600 * finest;
 
@@ -22,14 +20,15 @@ export function decide(draft: Draft, slice: SliceWork): void {
   const [request] = slice.pages;
   const page = request?.result;
   if (request === undefined || page === null || typeof page !== 'object') return;
+  if (showsEnd(slice, request, page)) draft.style = 'closed';
   if (isStale(draft, slice, request)) refetch(draft, slice);
   // A slice of an earlier run has a cut end before it is known how this server reads such ends.
   else if (slice.span.to !== null && mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (isAstray(draft, slice, page)) doubt(draft, slice);
   else if (request.index > 0 || page.count === page.total) read(draft, slice, page);
-  else if (isTooMuch(draft, page) && canSplit(draft, slice))
-    split(draft, withoutResume(draft, slice, page), page);
-  else if (isRestless(slice, page) && canSplit(draft, slice)) splitInTwo(draft, slice, page);
+  else if (!canSplit(draft, slice)) read(draft, slice, page);
+  else if (isTooMuch(draft, slice, page)) split(draft, withoutResume(draft, slice, page), page);
+  else if (isRestless(slice, page)) splitRestless(draft, slice, page);
   else read(draft, slice, page);
 }
 
@@ -45,9 +44,16 @@ export function isStale({ style }: Draft, { span }: SliceWork, request: PageWork
   return span.to !== null && style === 'closed' && request.style === 'half-open';
 }
 
+/** Whether a page begins or ends with a call of the second that `}` leaves out: then this server takes `}` for `]`. */
+function showsEnd({ span: { to } }: SliceWork, { style }: PageWork, page: PageView): boolean {
+  return (
+    to !== null && style === 'half-open' && (page.timeOf(0) === to || page.timeOf(page.count - 1) === to)
+  );
+}
+
 /** Asks for the first page once more. */
 export function refetch(draft: Draft, slice: SliceWork): void {
-  put(draft, withoutPages(draft, slice));
+  put(draft, fromItsStart(draft, slice));
 }
 
 function doubt(draft: Draft, slice: SliceWork): void {
@@ -68,45 +74,52 @@ function read(draft: Draft, slice: SliceWork, page: PageView): void {
   put(draft, { ...slice, status: 'readable', pass: { ...slice.pass, rows } });
 }
 
-function isTooMuch({ capacity }: Draft, { total, count }: PageView): boolean {
-  return total !== null && count > 0 && total > recordsIn(capacity);
+function isTooMuch({ capacity }: Draft, { isSingle }: SliceWork, { total, count }: PageView): boolean {
+  return total !== null && count > 0 && total > recordsIn(capacity, isSingle);
 }
 
-function isRestless({ passes, halvings }: SliceWork, { total, count }: PageView): boolean {
-  return total !== null && count > 0 && passes > patientPasses && halvings < mostHalvings;
+function isRestless({ passes }: SliceWork, { total, count }: PageView): boolean {
+  return total !== null && count > 0 && passes > patientPasses;
 }
 
 /**
  * The place where an earlier run stopped is a place in this very slice: it is lost when the slice is cut. So the records
- * before it, when this page has them all, are noted one by one. When it has not, the slice keeps its place.
+ * before it are noted one by one. Where the page does not show them any more, all records of the slice go out again.
  */
 function withoutResume(draft: Draft, slice: SliceWork, page: PageView): SliceWork {
   const { resume, sent, span } = slice;
-  if (resume === null || resume.taken > page.count) return slice;
-  const sids = page.sids().slice(0, resume.taken);
-  if (sids.reduce(addSid, 0) === resume.sidChecksum) {
-    const checksums = sids.map((_, i) => page.checksumOf(i));
-    return put(draft, { ...slice, resume: null, sent: [...sent, withPage(nothingSeen(), sids, checksums)] });
-  }
+  if (resume === null) return slice;
   draft.outputs.push({ kind: 'reread', span, trouble: 'changed_since_checkpoint' });
-  return put(draft, { ...slice, resume: null });
+  const sids = page.sids().slice(0, resume.taken);
+  if (sids.length < resume.taken || sids.reduce(addSid, 0) !== resume.sidChecksum)
+    return put(draft, { ...slice, resume: null });
+  const checksums = sids.map((_, i) => page.checksumOf(i));
+  return put(draft, { ...slice, resume: null, sent: [...sent, withPage(nothingSeen(), sids, checksums)] });
 }
 
 function split(draft: Draft, slice: SliceWork, page: PageView): void {
   const sample = sampleOf(page);
   const [first = draft.settings.horizon, last = first] = [sample.times[0], sample.times.at(-1)];
-  const capacity = recordsIn(draft.capacity);
+  const capacity = recordsIn(draft.capacity, slice.isSingle);
   const lower = lowerOf(draft, slice) ?? (sample.order === 'ascending' ? first : null);
-  if (slice.resume !== null) read(draft, slice, page);
-  else if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
+  if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (lower === null) askQuestion(draft, slice, searchLower(first, last - first, capacity / 2));
   else {
     const facts = { total: page.total ?? 0, lower, upper: upperOf(draft, slice, lower), capacity };
-    divide(draft, slice, regionsOf(slice.span, facts, sample), slice.halvings);
+    divide(draft, slice, regionsOf(slice.span, facts, sample));
   }
 }
 
-/** For a slice whose pages do not agree in any pass: its halves have fewer pages to disagree with. */
+/**
+ * For a slice whose pages do not agree in any pass: it is cut into slices of a single page, which has no other to disagree
+ * with, and a slice that still disagrees with its own total is cut in two, so that as little as possible is given up.
+ */
+function splitRestless(draft: Draft, slice: SliceWork, page: PageView): void {
+  const single = { ...slice, isSingle: true };
+  if (isTooMuch(draft, single, page)) split(draft, single, page);
+  else splitInTwo(draft, single, page);
+}
+
 function splitInTwo(draft: Draft, slice: SliceWork, page: PageView): void {
   const sample = sampleOf(page);
   const lower = lowerOf(draft, slice) ?? (sample.times[0] ?? draft.settings.horizon) - finest;
@@ -114,16 +127,16 @@ function splitInTwo(draft: Draft, slice: SliceWork, page: PageView): void {
   const halves = halve(slice.span, facts, sample);
   if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (halves === null) read(draft, slice, page);
-  else divide(draft, slice, halves, slice.halvings + 1);
+  else divide(draft, slice, halves);
 }
 
-function divide(draft: Draft, slice: SliceWork, regions: readonly Region[], halvings: number): void {
-  const { id, sent } = withoutPages(draft, slice);
+function divide(draft: Draft, slice: SliceWork, regions: readonly Region[]): void {
+  const { id, sent, isSingle } = fromItsStart(draft, slice);
   const pieces = regions.map((region) => ({
     ...region,
     kind: 'region' as const,
     id: takeId(draft),
-    halvings,
+    isSingle,
     sent,
   }));
   replace(draft, id, ...pieces);

@@ -78,7 +78,7 @@ function pick({ sent, resume }: SliceWork, pass: Pass, page: PageView, sids: rea
     if (resume !== null && place <= resume.taken) {
       if (place === resume.taken && sidChecksum !== resume.sidChecksum)
         return { trouble: 'changed_since_checkpoint', total: pass.total, got: pass.count };
-      checksums.push(handedOutBefore);
+      checksums.push(lastSent(sent, sid) ?? handedOutBefore);
       continue;
     }
     const checksum = page.checksumOf(i);

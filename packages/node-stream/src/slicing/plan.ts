@@ -5,9 +5,9 @@ import { lookaheadAfter } from './lookahead.ts';
 import type { PageView } from './page-view.ts';
 import { nextLower, type Question } from './questions.ts';
 import { learn } from './region.ts';
-import { askQuestion, requestPages, sizesOf, withoutPages } from './requests.ts';
+import { askQuestion, fromItsStart, requestPages, sizesOf } from './requests.ts';
 import { type Draft, type Output, type Plan, type PlanFailure, put, replace } from './state.ts';
-import { type Failure, newPass, type PageWork, type SliceWork } from './work.ts';
+import type { Failure, PageWork, SliceWork } from './work.ts';
 
 // The planning of a read, as a pure function of what happened: no clock, no client, no promise. `run.ts` connects it to a
 // client; a simulator in the tests connects it to a model of a list that moves.
@@ -194,16 +194,14 @@ function readAgain(
   slice: SliceWork,
   { trouble, total, got }: { trouble: Trouble; total: number | null; got: number },
 ): boolean {
-  const { span, passes, pass, sent } = slice;
-  const { tries, rows } = draft.settings;
+  const { span, passes } = slice;
+  const { tries } = draft.settings;
   draft.outputs.push({ kind: 'reread', span, trouble });
   if (passes >= tries)
     return fail(draft, { kind: 'incomplete', span, expected: total, got, trouble, tries: passes });
   put(draft, {
-    ...withoutPages(draft, slice),
+    ...fromItsStart(draft, slice),
     passes: passes + 1,
-    pass: newPass(rows),
-    sent: pass.seen.pages > 0 ? [...sent, pass.seen] : sent,
     resume: trouble === 'changed_since_checkpoint' ? null : slice.resume,
     probe: false,
   });

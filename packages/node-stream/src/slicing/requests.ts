@@ -2,7 +2,15 @@ import { hasRoom } from './lookahead.ts';
 import { type NewQuestion, rangeOf } from './questions.ts';
 import { cut } from './region.ts';
 import { type Draft, isSealed, limitsOf, put, replace, takeId } from './state.ts';
-import { hasNextPage, newSlice, type PageWork, type RegionWork, type SliceWork, type Work } from './work.ts';
+import {
+  hasNextPage,
+  newPass,
+  newSlice,
+  type PageWork,
+  type RegionWork,
+  type SliceWork,
+  type Work,
+} from './work.ts';
 
 /** Asks for pages in order while there is room. The first piece may always be asked for; open ends wait until they are first. */
 export function requestPages(draft: Draft): void {
@@ -45,10 +53,18 @@ export function requestPage(draft: Draft, slice: SliceWork): void {
   draft.outputs.push({ kind: 'request', id: page.id, span, style: page.style, rows: page.rows, start: next });
 }
 
-/** Forgets the pages of a slice, and begins with the first one again. */
-export function withoutPages(draft: Draft, slice: SliceWork): SliceWork {
-  for (const { id } of slice.pages) draft.outputs.push({ kind: 'forget', id });
-  return { ...slice, pages: [], next: 0, status: 'asked' };
+/** The slice before its first page is asked for. What went out of it in this pass stays known. */
+export function fromItsStart(draft: Draft, slice: SliceWork): SliceWork {
+  const { pages, pass, sent } = slice;
+  for (const { id } of pages) draft.outputs.push({ kind: 'forget', id });
+  return {
+    ...slice,
+    pages: [],
+    next: 0,
+    status: 'asked',
+    pass: newPass(draft.settings.rows),
+    sent: pass.seen.pages > 0 ? [...sent, pass.seen] : sent,
+  };
 }
 
 function sizeOf({ result }: PageWork): number | null {
@@ -62,9 +78,9 @@ function mayRunAhead({ settings }: Draft, piece: Work): boolean {
 }
 
 function cutSlice(draft: Draft, region: RegionWork): SliceWork {
-  const { slice, rest } = cut(region, limitsOf(draft));
+  const { slice, rest } = cut(region, limitsOf(draft, region));
   const { span, expected, width, probe } = slice;
-  const { sent, halvings } = region;
+  const { sent, isSingle } = region;
   const made = newSlice(
     {
       id: takeId(draft),
@@ -72,7 +88,7 @@ function cutSlice(draft: Draft, region: RegionWork): SliceWork {
       isSealed: isSealed(draft.settings, span),
       origin: { region: region.id, expected, width },
       sent,
-      halvings,
+      isSingle,
       probe,
     },
     draft.settings.rows,

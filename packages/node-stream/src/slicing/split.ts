@@ -56,8 +56,8 @@ export function regionsOf(
 }
 
 /**
- * Cuts a slice in two whose pages never agree, so that each half has fewer pages or none to disagree with. Null when there is
- * no second to cut at.
+ * Cuts a slice in two whose pages never agree, so that each half has fewer pages or none to disagree with: at the median of
+ * its records where the page shows it, else at the middle of its time. Null when there is no second to cut at.
  */
 export function halve(
   span: Span,
@@ -65,9 +65,9 @@ export function halve(
   { times }: Sample,
 ): Region[] | null {
   const { total, lower, upper } = facts;
-  const median = times[times.length >> 1] ?? lower;
+  const median = times.length * 2 > total ? (times[total >> 1] ?? lower) : lower;
   const middle = lower + Math.floor((upper - lower) / 2 / finest) * finest;
-  const at = [median, median + finest, middle].find((time) => time > lower && time < upper);
+  const at = [median, middle].find((time) => time > lower && time < upper);
   if (at === undefined) return null;
   return splitAt(span, [at], total, lower, upper);
 }

@@ -162,8 +162,12 @@ export function canSplit(plan: Plan, slice: SliceWork): boolean {
 }
 
 /** What cuts of regions depend on. */
-export function limitsOf({ capacity, settings }: Plan): CutLimits {
-  return { capacity: recordsIn(capacity), aimAt: capacity.aimAt, sealedBefore: settings.sealedBefore };
+export function limitsOf({ capacity, settings }: Plan, { isSingle }: Work): CutLimits {
+  return {
+    capacity: recordsIn(capacity, isSingle),
+    aimAt: capacity.aimAt,
+    sealedBefore: settings.sealedBefore,
+  };
 }
 
 /** A new number. */
@@ -173,7 +177,8 @@ export function takeId(draft: Draft): number {
 
 /** Puts other work, or none, in the place of one piece. */
 export function replace(draft: Draft, id: number, ...others: readonly Work[]): void {
-  draft.work = draft.work.flatMap((piece) => (piece.id === id ? others : [piece]));
+  const at = draft.work.findIndex((piece) => piece.id === id);
+  if (at >= 0) draft.work = [...draft.work.slice(0, at), ...others, ...draft.work.slice(at + 1)];
 }
 
 /** Puts a piece in the place of its older self. */

@@ -51,8 +51,8 @@ export interface SliceWork {
   readonly isSealed: boolean;
   /** The region it was cut from, and what was expected of it. */
   readonly origin: { readonly region: number; readonly expected: number; readonly width: number } | null;
-  /** How often it was cut in two because its pages did not agree, in all. */
-  readonly halvings: number;
+  /** It was cut from a slice whose pages never agreed, and may have one page only. */
+  readonly isSingle: boolean;
   /** Passes over it, the running one included. */
   readonly passes: number;
   readonly pass: Pass;
@@ -79,7 +79,7 @@ export interface SliceWork {
 export interface RegionWork extends Region {
   readonly kind: 'region';
   readonly id: number;
-  readonly halvings: number;
+  readonly isSingle: boolean;
   readonly sent: readonly Seen[];
 }
 
@@ -99,7 +99,7 @@ export function newSlice(
   return {
     kind: 'slice',
     origin: null,
-    halvings: 0,
+    isSingle: false,
     passes: 1,
     pass: newPass(rows),
     sent: [],

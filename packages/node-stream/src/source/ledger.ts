@@ -72,7 +72,7 @@ export class Ledger {
     const taken = Math.min(begun, sizeOf(head.batch));
     const end = endOf(head.batch, taken);
     const covered = added(this.#covered, taken, head.skipped.filter((i) => i < end).length);
-    return { ...covered, place: placeIn(head.batch, taken) ?? covered.place };
+    return { ...covered, place: placeIn(head.batch, taken, covered.place) };
   }
 }
 
@@ -83,7 +83,7 @@ export function sizeOf({ keep, sids }: PlannedBatch): number {
 
 function covering(before: Checkpoint, { batch, skipped }: Entry): Checkpoint {
   const after = added(before, sizeOf(batch), skipped.length);
-  if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch)) ?? after.place };
+  if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch), after.place) };
   return {
     ...after,
     done: withDone(after, batch.span),
@@ -98,16 +98,17 @@ function added(checkpoint: Checkpoint, delivered: number, skipped: number): Chec
   return { ...checkpoint, delivered: checkpoint.delivered + delivered, ...(sum > 0 ? { skipped: sum } : {}) };
 }
 
-// A second pass does not meet the records in the order they went out, so it leaves the place of the first as it is.
-function placeIn(batch: PlannedBatch, taken: number): Checkpoint['place'] {
-  const { span, passes, sids, offset, sidChecksum } = batch;
-  if (passes > 1) return null;
+/**
+ * The place after so many records of a batch. While an earlier run or an earlier pass came further in the same slice, its
+ * place stands for more.
+ */
+function placeIn(batch: PlannedBatch, taken: number, before: Checkpoint['place']): Checkpoint['place'] {
+  const { span, sids, offset, sidChecksum } = batch;
   const end = endOf(batch, taken);
-  return {
-    ...timeSliceOf(span),
-    taken: offset + end,
-    sidChecksum: sids.slice(0, end).reduce(addSid, sidChecksum),
-  };
+  const { from, to } = timeSliceOf(span);
+  const isSameSlice = before !== null && before.from === from && before.to === to;
+  if (isSameSlice && before.taken > offset + end) return before;
+  return { from, to, taken: offset + end, sidChecksum: sids.slice(0, end).reduce(addSid, sidChecksum) };
 }
 
 /** The place in the page after the records taken. */

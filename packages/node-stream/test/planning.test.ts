@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import type { PageView } from '../src/slicing/page-view.ts';
+import { type PlanEvent, step } from '../src/slicing/plan.ts';
+import { newPlan, type Output, type Plan } from '../src/slicing/state.ts';
+import { type History, playHistory, type Regime, regimes } from './simulator/history.ts';
+import { mistakes } from './simulator/mistakes.ts';
+
+const histories = 20_000;
+const mostToFindAMistake = 5_000;
+
+test(`${histories} random histories lose no record, hand none out twice, and are complete only when they are`, () => {
+  const ends = new Map<Regime, { complete: number; failed: number }>(
+    regimes.map((regime) => [regime, { complete: 0, failed: 0 }]),
+  );
+  for (let seed = 0; seed < histories; seed += 1) {
+    const { regime, isComplete, violations } = playHistory(seed);
+    if (violations.length > 0) throw new Error(`history ${seed}, ${regime}: ${violations.join('; ')}`);
+    const end = ends.get(regime) as { complete: number; failed: number };
+    if (isComplete) end.complete += 1;
+    else end.failed += 1;
+  }
+  const part = (regime: Regime) => (ends.get(regime)?.complete ?? 0) / (histories / regimes.length);
+  // A reader that gives up would pass as well: where a read can be completed, it is.
+  expect(part('one page a slice')).toBe(1);
+  expect(part('replicas')).toBe(1);
+  expect(part('the clock is changed')).toBe(1);
+  expect(part('several pages a slice')).toBeGreaterThan(0.95);
+  expect(part('one list')).toBeGreaterThan(0.9);
+  expect(part('unstable order')).toBeGreaterThan(0.3);
+  expect(part('no totals')).toBe(0);
+});
+
+describe('the simulator finds a planted mistake', () => {
+  test.each(Object.entries(mistakes))('%s', (_, reducer) => {
+    const found = firstViolation((seed) => playHistory(seed, reducer));
+    expect(found).not.toBeNull();
+  });
+});
+
+function firstViolation(play: (seed: number) => History): string | null {
+  for (let seed = 0; seed < mostToFindAMistake; seed += 1) {
+    const [violation] = play(seed).violations;
+    if (violation !== undefined) return violation;
+  }
+  return null;
+}
+
+test('the same state and event always give the same step, and no state is ever changed', () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const steps: { plan: Plan; event: PlanEvent; outputs: readonly Output[] }[] = [];
+    playHistory(seed, (plan, event) => {
+      freeze(plan);
+      const next = step(plan, event);
+      steps.push({ plan, event, outputs: next.outputs });
+      return next;
+    });
+    // All of them once more, the last first: what came later has left no trace in earlier states.
+    for (const { plan, event, outputs } of steps.reverse())
+      expect(step(plan, event).outputs).toEqual(outputs);
+  }
+});
+
+/** Freezes all plain objects and arrays; what a pass has seen is a table that grows, see `seen.ts`. */
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  if (value instanceof Map || value instanceof Set || 'marks' in value) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+}
+
+describe('a slice that never agrees', () => {
+  const second = 1000;
+  const settings = {
+    rows: 10,
+    slicePages: 4,
+    tries: 5,
+    sealedBefore: Date.UTC(2027, 0, 1),
+    horizon: Date.UTC(2027, 0, 1),
+    lookahead: { pages: 4, bytes: 1e6 },
+    lower: Date.UTC(2026, 0, 1),
+    upper: Date.UTC(2026, 6, 1),
+    hasExclusiveBound: false,
+  };
+
+  /** Reads from a server that makes each page up. */
+  function readFrom(pageOf: (request: Extract<Output, { kind: 'request' }>) => Partial<PageView>) {
+    let plan = newPlan(settings, [{ from: null, to: null }], { style: 'half-open' });
+    const queue: PlanEvent[] = [{ kind: 'wanted' }];
+    let requests = 0;
+    for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
+      const { plan: next, outputs } = step(plan, event);
+      plan = next;
+      for (const output of outputs) {
+        if (output.kind === 'failure') return { failure: output.failure, requests };
+        if (output.kind === 'end') return { failure: null, requests };
+        if (output.kind === 'batch') queue.push({ kind: 'wanted' });
+        if (output.kind !== 'request') continue;
+        requests += 1;
+        if (requests > 10_000) throw new Error('it asks without end');
+        const page: PageView = {
+          count: 0,
+          first: output.start * output.rows + 1,
+          total: 0,
+          bytes: 0,
+          sids: () => [],
+          timeOf: () => Number.NaN,
+          checksumOf: () => 0,
+          ...pageOf(output),
+        };
+        queue.push({ kind: 'arrived', id: output.id, page });
+      }
+    }
+    throw new Error('it waits for nothing');
+  }
+
+  test('it is given up after a bounded number of requests, however it is cut', () => {
+    // Each list holds one call less than the server counts, and the call seems to lie at its very beginning.
+    const { failure, requests } = readFrom(({ span, start }) =>
+      start > 0
+        ? { total: 2 }
+        : { count: 1, total: 2, sids: () => ['a'], timeOf: () => (span.from ?? settings.lower) + 0 * second },
+    );
+    expect(failure).toMatchObject({ kind: 'incomplete', trouble: 'short_page', tries: 5 });
+    expect(requests).toBeLessThan(1000);
+  });
+
+  test('it is read when its halves agree', () => {
+    // Lists of more than one page are in another order each time.
+    const times = Array.from({ length: 35 }, (_, i) => settings.lower + i * 3600 * second);
+    let turn = 0;
+    const { failure, requests } = readFrom(({ span, rows, start }) => {
+      turn += 1;
+      const inside = times.filter(
+        (time) => time >= (span.from ?? 0) && time < (span.to ?? Number.POSITIVE_INFINITY),
+      );
+      const turned = inside.map((_, i) => inside[(i + turn) % inside.length] as number);
+      const page = turned.slice(start * rows, (start + 1) * rows);
+      return {
+        count: page.length,
+        total: inside.length,
+        sids: () => page.map(String),
+        timeOf: (i) => page[i] ?? Number.NaN,
+      };
+    });
+    expect(failure).toBeNull();
+    expect(requests).toBeLessThan(60);
+  });
+});
