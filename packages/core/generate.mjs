@@ -76,8 +76,8 @@ function calls(fields) {
 }
 
 const forms = {
-  'integer-string': 'isIntegerText',
-  'decimal-string': 'isDecimalText',
+  'integer-string': 'isIntegerString',
+  'decimal-string': 'isDecimalString',
   datetime: 'isDateTime',
   'datetime-tenths': 'isDateTimeTenths',
 };
@@ -107,7 +107,7 @@ export function keepsTable${version.toUpperCase()}(r: Row): boolean {
   });
   const row = fields.flatMap((spec) => [...new Set([spec.name, spec.v2, spec.v3].filter(Boolean))]);
   return [
-    `${head}import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from '../wire-forms.ts';\n`,
+    `${head}import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from '../wire-forms.ts';\n`,
     `/** A record before it is known to keep the table. */\nexport interface Row {\n${row.map((n) => `  ${n}?: unknown;`).join('\n')}\n}\n`,
     ...parts,
   ].join('\n');
@@ -180,7 +180,7 @@ function schemas(fields) {
     `  ${name}: ${zodType(spec)}${optional ? '.exactOptional()' : ''}.describe(${JSON.stringify(spec.meaning)}),`;
   return [
     `${head}import { z } from 'zod';
-import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from '../wire-forms.ts';
+import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from '../wire-forms.ts';
 import type { CallV3 } from './calls.ts';
 
 const isPpcStatus = (value: unknown): boolean =>

@@ -13,14 +13,14 @@ export type {
   FilterInput,
   ListQuery,
   RawPage,
+  RequestOptions,
   ResponseInfo,
   ResponseMeta,
-  SignalOptions,
   SmsOptions,
 } from './client/client.ts';
-export type { ClientOptions, Report, Timeouts } from './client/client-options.ts';
 export { createClient } from './client/create-client.ts';
-export type { ErrorCode, ErrorDetails } from './errors/calls-error.ts';
+export type { ClientOptions, Report, Timeouts } from './client/options.ts';
+export type { ErrorCode, ErrorDetails, ErrorWords } from './errors/calls-error.ts';
 export {
   CallsError,
   ConfigurationError,
@@ -39,7 +39,7 @@ export type {
   RequestEvent,
   RetryEvent,
   WaitEvent,
-} from './observe/channels.ts';
+} from './observe/events.ts';
 export type { PageRange } from './page/content-range.ts';
 export { type ByteRange, splitRecords } from './page/split-records.ts';
 export { redact } from './privacy/redact.ts';
@@ -55,6 +55,7 @@ export {
   type MaskClass,
   maskClasses,
   revealChoices,
+  type Version,
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
@@ -63,4 +64,3 @@ export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
 export type { SmsNumber } from './sms/read-sms-numbers.ts';
 export { type Moment, readMoment } from './time/moment.ts';
-export type { Version } from './version.ts';

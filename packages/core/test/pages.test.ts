@@ -64,7 +64,7 @@ describe('pages and calls', () => {
       ['25', '1'],
       ['25', '2'],
     ]);
-    expect(told).toEqual([{ type: 'clamped', asked: 1000, got: 25 }]);
+    expect(told).toEqual([{ type: 'clamped', requested: 1000, received: 25 }]);
   });
 
   test('a clamped server is read from the right call on when the walk begins later', async () => {
@@ -125,7 +125,24 @@ describe('pages and calls', () => {
   test('a list that shrinks by more than can be made good is an error', async () => {
     const { server, client } = await serve({ calls: [...all] });
     server.next(faults.none(), faults.none(), faults.removeFirst(50));
-    await expect(collect(client.calls({ rows: 10 }))).rejects.toMatchObject({ code: 'list_moved' });
+    await expect(collect(client.calls({ rows: 10 }))).rejects.toMatchObject({
+      code: 'list_moved',
+      message: '50 calls left the list while it was read: calls may have been missed.',
+    });
+  });
+
+  test('a total that goes up and down without end is an error that says so', async () => {
+    let pages = 0;
+    const { client } = await serve({
+      calls: [...all],
+      fault: () => faults.range((first, last) => `${first}-${last}/${60 - (pages++ % 2)}`),
+    });
+    await expect(collect(client.calls({ rows: 20 }))).rejects.toMatchObject({
+      code: 'list_moved',
+      message:
+        'The total of the list keeps changing: it fell 11 times without a new call, last from 60 to 59.',
+      hint: expect.stringContaining('may not agree on the list'),
+    });
   });
 
   test('a server that stops short of its own total is an error, never a short list', async () => {

@@ -75,7 +75,7 @@ describe('toCall and fromCall', () => {
     expect(toCall(broken, 'v3')).toEqual(broken);
     const attempt = () => toCall(broken, 'v3', { records: 'strict' });
     expect(attempt).toThrow(CallsError);
-    expect(attempt).toThrow(/talk_minutes: expected decimal-string, found text of another form/);
+    expect(attempt).toThrow(/talk_minutes: expected decimal-string, found a string of another form/);
     expect(attempt).not.toThrow(/Maria|5555550100/);
   });
 });

@@ -45,16 +45,16 @@ describe('secrets', () => {
     expect(server.requests[0]?.headers).toMatchObject({ access_key: 'key-one', secret_key: 'key-two' });
   });
   test.each([
-    ['', 'is empty'],
-    ['  \n', 'is empty'],
-    ['LEAK\nME', 'line break'],
-    ['LEAK ME', 'blank or control'],
-    ['LEAK\u0000ME', 'blank or control'],
-    ['LEAK–ME', 'outside ASCII'],
-    ['"LEAKME"', 'quotes'],
-    [undefined, 'must be a string; found undefined'],
-    [null, 'found null'],
-  ])('%j is refused without being shown', (value, message) => {
+    ['', 'is empty', 'Is the environment variable set'],
+    ['  \n', 'is empty', 'Is the environment variable set'],
+    ['LEAK\nME', 'line break', 'a file or two keys may have been pasted'],
+    ['LEAK ME', 'space or a control', 'without a label'],
+    ['LEAK\u0000ME', 'space or a control', 'without a label'],
+    ['LEAK–ME', 'outside ASCII', 'word processors and mail programs replace hyphens'],
+    ['"LEAKME"', 'quotes', 'some shells and .env readers keep them'],
+    [undefined, 'must be a string; found undefined', 'Is the environment variable set'],
+    [null, 'found null', 'Is the environment variable set'],
+  ])('%j is refused without being shown, and the hint says what to do', (value, message, hint) => {
     for (const make of [
       () => apiKeys(value as string, 'ok'),
       () => apiKeys('ok', value as string),
@@ -63,6 +63,7 @@ describe('secrets', () => {
       expect(make).toThrow(ConfigurationError);
       expect(make).toThrow(message);
       expect(make).not.toThrow(/LEAK|ME\b/);
+      expect(make).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
     }
   });
 });
@@ -140,6 +141,8 @@ describe('options', () => {
   });
   test('a misspelt option is met with the right one', () => {
     expect(refused({ baseUrl, Timeout: {} }).hint).toBe('Did you mean timeout?');
+    expect(refused({ baseUrl, timeout: { atempt: 1 } }).hint).toBe('Did you mean timeout.attempt?');
+    expect(refused({ baseUrl, zebra: 1 }).hint).toContain('Known options: baseUrl, legacyBaseUrl');
   });
   test('undefined counts as left out, and a path before the API is kept', async () => {
     const { server, client } = await serve({}, { timeout: { total: undefined as never } });

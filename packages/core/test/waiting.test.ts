@@ -2,7 +2,7 @@ import { createLimiter, HttpError } from '@call-attribution/core';
 import { createManualClock, faults } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { askedDelay, retryDelay } from '../src/http/retry.ts';
+import { requestedDelay, retryDelay } from '../src/http/retry.ts';
 import { failure, serve } from './support.ts';
 
 const now = Date.UTC(2024, 0, 1);
@@ -27,7 +27,7 @@ describe('the wait a server asks for', () => {
     ['a negative number', { 'retry-after': '-5' }, undefined],
     ['nothing', {}, undefined],
   ])('is read from %s', (_, headers, expected) => {
-    expect(askedDelay(headers, now)).toBe(expected);
+    expect(requestedDelay(headers, now)).toBe(expected);
   });
 
   test('is never cut short, and jitter on top of it stays small', () => {
@@ -80,7 +80,7 @@ describe('retries by a clock that is told the time', () => {
       retryAfterMs: 60_000,
       isRetryable: true,
     });
-    const when = Date.parse(/come back after (\S+)\.$/.exec(error.hint ?? '')?.[1] ?? '');
+    const when = Date.parse(/try again after (\S+)\.$/.exec(error.hint ?? '')?.[1] ?? '');
     expect(when).toBeGreaterThanOrEqual(before + 60_000);
     expect(server.requests).toHaveLength(1);
   });

@@ -1,59 +1,60 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
-import type { Version } from '../version.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
 import { reveal, Secret, secret } from './secret.ts';
 
-/** Access key and secret key of an account: v3 headers and the SMS listing. Made by `apiKeys`. */
+/** Access key and secret key of an account: for v3 and for the SMS listing. Made by `apiKeys`. */
 export interface KeyAuth {
+  /** Tells the two kinds of credentials apart. */
   readonly kind: 'keys';
+  /** Sent as `access_key`. */
   readonly accessKey: Secret;
+  /** Sent as `secret_key`, or as `secret_access_key` to the SMS listing. */
   readonly secretKey: Secret;
 }
 
-/** A bearer token: all of v2, and v3 for legacy users. Made by `bearerToken`. */
+/** A bearer token: for v2, and for v3 of legacy users. Made by `bearerToken`. */
 export interface BearerAuth {
+  /** Tells the two kinds of credentials apart. */
   readonly kind: 'bearer';
+  /** Sent in the Authorization header. */
   readonly token: Secret;
 }
 
-/** How a client proves who it is. */
+/** The credentials of a client. */
 export type Auth = KeyAuth | BearerAuth;
 
-/** Keys from the account's key manager, checked before any header is set. */
+/**
+ * Keys from the account's key manager. They are checked here, before anything is sent.
+ *
+ * @example
+ * createClient({ baseUrl, auth: apiKeys(process.env.CALLS_ACCESS_KEY, process.env.CALLS_SECRET_KEY) });
+ */
 export function apiKeys(accessKey: string | Secret, secretKey: string | Secret): KeyAuth {
   return { kind: 'keys', accessKey: wrap(accessKey, 'access key'), secretKey: wrap(secretKey, 'secret key') };
 }
 
-/** A token issued for one account, with or without the word `Bearer` in front. */
+/**
+ * A token issued for one account, with or without the word `Bearer` in front.
+ *
+ * @example
+ * createClient({ baseUrl, version: 'v2', auth: bearerToken(process.env.CALLS_BEARER_TOKEN) });
+ */
 export function bearerToken(token: string | Secret): BearerAuth {
   if (token instanceof Secret) return { kind: 'bearer', token };
   const bare = typeof token === 'string' ? token.trim().replace(/^bearer\s+/i, '') : token;
   return { kind: 'bearer', token: secret(bare, 'bearer token') };
 }
 
-const wrap = (value: string | Secret, what: string): Secret =>
-  value instanceof Secret ? value : secret(value, what);
+const wrap = (value: string | Secret, name: string): Secret =>
+  value instanceof Secret ? value : secret(value, name);
 
-/** Refuses a combination the API does not know, before anything is sent. */
-export function checkAuth(auth: Auth, version: Version): void {
+/** Refuses a combination that the API does not have, before anything is sent. */
+export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {
   const made = auth as unknown as Record<string, unknown>;
   const isKeys = made.kind === 'keys' && made.accessKey instanceof Secret && made.secretKey instanceof Secret;
   const isBearer = made.kind === 'bearer' && made.token instanceof Secret;
-  if (!isKeys && !isBearer)
-    throw new ConfigurationError(
-      'invalid_option',
-      'auth must be made by apiKeys(access, secret) or bearerToken(token).',
-      {
-        hint: 'Keys given as plain objects are refused, because they would print.',
-      },
-    );
-  if (isKeys && version === 'v2')
-    throw new ConfigurationError(
-      'auth_mismatch',
-      'v2 takes a bearer token only; an access key and a secret key were given.',
-      {
-        hint: "Use auth: bearerToken(token), or version: 'v3' with these keys.",
-      },
-    );
+  if (!isKeys && !isBearer) throw new ConfigurationError('invalid_option', setupMessages.authInvalid());
+  if (isKeys && version === 'v2') throw new ConfigurationError('auth_mismatch', setupMessages.keysForV2());
 }
 
 /** Header names and values, flat, as the transport takes them. */

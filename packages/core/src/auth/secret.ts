@@ -1,58 +1,71 @@
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { type SecretProblem, setupMessages } from '../errors/setup-messages.ts';
 
 const values = new WeakMap<Secret, string>();
 
 /**
- * A text that does not print: String, JSON, `util.inspect` and template literals all give `[secret]`. The text itself is
- * in no property of the object, so that no debugger view, snapshot or spread can take it along.
+ * A string that does not print: String, JSON, `util.inspect` and template literals all show `[secret]`. The value is not
+ * in any property of the object, so debuggers, snapshots and spreads cannot show it either.
  */
 export class Secret {
+  /** Always `[secret]`. */
   toString(): string {
     return '[secret]';
   }
+  /** Always `[secret]`. */
   toJSON(): string {
     return '[secret]';
   }
+  /** Always `[secret]`. */
   [Symbol.toPrimitive](): string {
     return '[secret]';
   }
+  /** Always `[secret]`. */
   [inspect.custom](): string {
     return '[secret]';
   }
 }
 
-/** Wraps a text so that it cannot be printed by accident. Blanks and line ends around it are dropped. */
-export function secret(value: string, what = 'secret'): Secret {
+/**
+ * Wraps a string so that it cannot be printed by accident. Spaces and line ends around it are removed.
+ *
+ * @param name what error messages call it, such as `access key`.
+ * @example
+ * const key = secret(readFileSync('/run/secrets/key', 'utf8'), 'access key');
+ * console.log({ key }); // { key: [secret] }
+ */
+export function secret(value: string, name = 'secret'): Secret {
   const wrapped = new Secret();
-  values.set(wrapped, usable(value, what));
+  values.set(wrapped, usable(value, name));
   return wrapped;
 }
 
-/** The text of a secret, for the one place that puts it into a request. */
+/** The value of a secret, for the one place that puts it into a request. */
 export function reveal(wrapped: Secret): string {
   return values.get(wrapped) as string;
 }
 
-/** Trims a key and refuses what could not travel in a header; the message never holds the value. */
-function usable(value: unknown, what: string): string {
-  const fail = (problem: string, hint: string): never => {
-    throw new ConfigurationError('invalid_credentials', `The ${what} ${problem}.`, { hint });
-  };
+/** Trims a key and refuses what cannot be sent in a header. The error never holds the value. */
+function usable(value: unknown, name: string): string {
   if (typeof value !== 'string')
-    return fail(
-      `must be a string; found ${value === null ? 'null' : typeof value}`,
-      'Is the environment variable set?',
+    throw new ConfigurationError(
+      'invalid_credentials',
+      setupMessages.secretNotString(name, value === null ? 'null' : typeof value),
     );
   const trimmed = value.trim();
-  if (trimmed === '') return fail('is empty', 'Is the environment variable set?');
-  for (const character of trimmed) {
+  const problem = problemOf(trimmed);
+  if (problem === undefined) return trimmed;
+  throw new ConfigurationError('invalid_credentials', setupMessages.secretInvalid(name, problem));
+}
+
+function problemOf(value: string): SecretProblem | undefined {
+  if (value === '') return 'missing';
+  for (const character of value) {
     const code = character.codePointAt(0) as number;
-    if (code === 10 || code === 13) return fail('has a line break inside', 'Keep only the key.');
-    if (code <= 32 || code === 127)
-      return fail('has a blank or control character inside', 'Keep only the key, without labels.');
-    if (code > 126) return fail('has a character outside ASCII', 'Copy the key again.');
+    if (code === 10 || code === 13) return 'line_break';
+    if (code <= 32 || code === 127) return 'space';
+    if (code > 126) return 'not_ascii';
   }
-  if (/^["'].*["']$/.test(trimmed)) return fail('is wrapped in quotes', 'Take the quotes away.');
-  return trimmed;
+  return /^["'].*["']$/.test(value) ? 'quoted' : undefined;
 }

@@ -1,34 +1,26 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { setupMessages, type UrlProblem } from '../errors/setup-messages.ts';
 
-/** A base address in the two parts the transport wants. It holds no secret. */
+/** A base URL in the two parts that the transport needs. It holds no secret. */
 export interface Address {
   readonly origin: string;
   /** Path before the API's own, without a slash at its end. */
   readonly prefix: string;
 }
 
-/** Takes a base URL apart and refuses what would send keys astray. */
+/** Takes a base URL apart, and refuses one that would send credentials to the wrong place. */
 export function readAddress(text: unknown, option: string): Address {
-  const fail = (problem: string, hint: string): never => {
-    throw new ConfigurationError('invalid_option', `${option} ${problem}.`, { hint });
+  const fail = (problem: UrlProblem): never => {
+    throw new ConfigurationError('invalid_option', setupMessages.urlInvalid(option, problem));
   };
-  if (typeof text !== 'string' || text.trim() === '')
-    return fail('is missing', 'Give an address such as https://api.example.com.');
-  let url: URL;
-  try {
-    url = new URL(text.trim());
-  } catch {
-    return fail('is not an absolute URL', 'Give an address such as https://api.example.com.');
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    fail('must begin with https:// or http://', 'Add the scheme.');
-  if (url.username !== '' || url.password !== '')
-    fail('has credentials in it', 'Pass them as auth: apiKeys(...) or bearerToken(...).');
-  if (url.search !== '' || url.hash !== '')
-    fail('has a query or a fragment', 'Keep only scheme, host and path.');
+  if (typeof text !== 'string' || text.trim() === '') return fail('missing');
+  if (!URL.canParse(text.trim())) return fail('not_absolute');
+  const url = new URL(text.trim());
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') fail('not_http');
+  if (url.username !== '' || url.password !== '') fail('credentials');
+  if (url.search !== '' || url.hash !== '') fail('query');
   const prefix = url.pathname.replace(/\/+$/, '');
-  if (/\/v[23](?:\/|$)/.test(prefix))
-    fail('already names the version', 'Leave /v2 or /v3 and what follows out; use the option version.');
+  if (/\/v[23](?:\/|$)/.test(prefix)) fail('version');
   return { origin: url.origin, prefix: prefix.replace(/\/ibp_api\.php$/, '') };
 }
 

@@ -1,92 +1,105 @@
 import type { Filter } from '@call-attribution/query-dsl';
 import type { PageRange } from '../page/content-range.ts';
 import type { ByteRange } from '../page/split-records.ts';
+import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Version } from '../version.ts';
 
-/** What can be given as a filter: text, a parsed or built filter, or a builder. */
+/** A filter: a string in the language of `q`, a parsed filter, or a builder. */
 export type FilterInput = string | Filter | { toFilter(): Filter };
 
-/** What any request takes. */
-export interface SignalOptions {
+/** Options of every request. */
+export interface RequestOptions {
+  /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Told of the answer a result was read from: status, headers, request id. What it throws fails the request. */
+  /** Called with the response that the result was read from. An error it throws fails the request. */
   readonly onResponse?: (response: ResponseInfo) => void;
 }
 
 /** Which calls to list. */
-export interface ListQuery extends SignalOptions {
+export interface ListQuery extends RequestOptions {
+  /** Which calls. @default all calls */
   readonly filter?: FilterInput;
-  /** Calls in a page. @default 250 */
+  /** Calls of a page. @default 250 */
   readonly rows?: number;
   /** Number of the page, counted from 0, in pages of `rows`. @default 0 */
   readonly start?: number;
 }
 
-/** The answer behind a result. */
+/** The response that a result was read from. */
 export interface ResponseInfo {
+  /** HTTP status. */
   readonly status: number;
+  /** Headers by their names in lower case, without cookies. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Id under which the server knows the request; null when it does not send one. */
   readonly requestId: string | null;
   /** How many times the request was sent. */
   readonly attempts: number;
 }
 
-/** The answer behind a page, and what was asked for. */
+/** The response that a page was read from, and what was requested. */
 export interface ResponseMeta extends ResponseInfo {
-  /** Rows asked for. */
+  /** Rows requested. */
   readonly rows: number;
-  /** Page asked for. */
+  /** Page requested. */
   readonly start: number;
-  /** The real page size, when the server gave fewer rows than asked although it has more. */
+  /** The real page size, if the server sent fewer rows than requested although it has more. */
   readonly clampedTo?: number;
 }
 
 /** One page of calls. */
 export interface CallPage {
+  /** The calls, checked. */
   readonly records: readonly Call[];
-  /** Which calls these are; null when the server does not say. */
+  /** Which calls of the list these are; null when the server does not say. */
   readonly range: PageRange | null;
+  /** The response, and what was requested. */
   readonly meta: ResponseMeta;
 }
 
-/** One page as it was received: proved to be whole and the right one, not parsed. */
+/** One page as it was received: complete and the right one, but not parsed. */
 export interface RawPage {
+  /** The body, decoded. */
   readonly bytes: Uint8Array;
+  /** Which calls of the list these are; null when the server does not say. */
   readonly range: PageRange | null;
+  /** The response, and what was requested. */
   readonly meta: ResponseMeta;
   /** Number of records, counted in the bytes. */
   readonly count: number;
   /** Where each record is within `bytes`. */
   byteRanges(): readonly ByteRange[];
-  /** Parses, checks and adapts all records. */
+  /** Parses and checks all records. */
   records(): Call[];
-  /** Parses, checks and adapts one record. */
+  /** Parses and checks one record. */
   record(index: number): Call;
-  /** For those who are done with the page: its memory is used again, so `bytes` must not be read any more. Optional. */
+  /** Optional: lets a later page use the memory of this one. `bytes` must not be read after that. */
   release?(): void;
 }
 
-/** Where a count comes from: the count request, or the Content-Range of an answer. */
+/** Where a count comes from: the count request, or the Content-Range of a response. */
 export type CountSource = 'count' | 'content-range';
 
 /** How many calls there are. */
 export interface CallCount {
+  /** The number of calls. */
   readonly total: number;
+  /** Where the number comes from. */
   readonly source: CountSource;
 }
 
 /** Options of `listSmsNumbers`. */
-export interface SmsOptions extends SignalOptions {
-  /** `POST` sends the keys in a form body, where no access log writes them down. @default 'GET' */
+export interface SmsOptions extends RequestOptions {
+  /** `POST` sends the keys in a form body, which access logs do not record. @default 'GET' */
   readonly method?: 'GET' | 'POST';
 }
 
-/** A client of the API, for one account in one version. */
+/** A client of the API, for one account and one version. Made by `createClient`. */
 export interface Client {
+  /** Version of the API that it uses. */
   readonly version: Version;
-  /** The address it asks, without secrets. */
+  /** Base URL of its requests, without secrets. */
   readonly baseUrl: string;
   /** One page of calls. */
   listCalls(query?: ListQuery): Promise<CallPage>;
@@ -94,14 +107,14 @@ export interface Client {
   pages(query?: ListQuery): AsyncIterable<CallPage>;
   /** All calls from page `start` on, one after another. */
   calls(query?: ListQuery): AsyncIterable<Call>;
-  /** One call by its id; an error with code `not_found` when there is none. */
-  getCall(sid: string, options?: SignalOptions): Promise<Call>;
+  /** One call by its id. Rejects with code `not_found` when the account does not have it. */
+  getCall(sid: string, options?: RequestOptions): Promise<Call>;
   /** How many calls match. */
   countCalls(query?: Omit<ListQuery, 'rows' | 'start'>): Promise<CallCount>;
   /** The SMS-enabled numbers of the account. */
   listSmsNumbers(options?: SmsOptions): Promise<SmsNumber[]>;
-  /** One page as bytes. */
+  /** One page as bytes, for programs that pass records on without parsing them. */
   fetchPage(query?: ListQuery): Promise<RawPage>;
-  /** Lets requests on the wire finish, then frees the sockets. One that waits for its next attempt ends with `client_closed`. */
+  /** Lets requests in progress finish, then closes the sockets. A request that waits for its next attempt ends with `client_closed`. */
   close(): Promise<void>;
 }

@@ -1,24 +1,26 @@
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
 import { headerText, mediaType } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
-import type { Answer } from '../http/transport.ts';
+import type { HttpResponse } from '../http/transport.ts';
 import { parseContentRange } from '../page/content-range.ts';
-import { decodeText, expectJson, notWhatWasAsked, parseJson } from '../page/read-json.ts';
-import type { CallCount, ListQuery, SignalOptions } from './client.ts';
+import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
+import type { CallCount, ListQuery, RequestOptions } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
-import { askPage, recordReader } from './list-calls.ts';
+import { recordReader, requestPage } from './page-request.ts';
 
 /**
- * How many calls match. v2 has a count request, whose answer the API text does not show; v3 has none, so that the total
- * comes from the Content-Range of a list of one row. A v2 server without a count request is asked the same way.
+ * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total
+ * comes from the Content-Range of a list of one row; so it does with a v2 server that has no count request.
  */
 export async function countCalls(
   context: Context,
   query: Omit<ListQuery, 'rows' | 'start'>,
 ): Promise<CallCount> {
-  const filter = filterText(query.filter, context.settings.version);
-  if (context.settings.version === 'v3') return countByList(context, filter, query);
+  const { version } = context.settings;
+  const filter = filterText(query.filter, version);
+  if (version === 'v3') return countByList(context, filter, query);
   try {
     return await countByRequest(context, filter, query);
   } catch (error) {
@@ -28,66 +30,52 @@ export async function countCalls(
 }
 
 async function countByRequest(
-  context: Context,
+  { engine, requests }: Context,
   { q, shownQ }: FilterText,
-  { signal, onResponse }: SignalOptions,
+  options: RequestOptions,
 ): Promise<CallCount> {
-  const tail = `/count${queryString({ q })}`;
-  const { requests } = context;
-  const asked = await context.engine.ask({
-    id: {},
-    operation: 'count',
-    request: requests.bidManagement(tail),
-    url: requests.shown(`/count${queryString({ q: shownQ })}`),
-    authHint: requests.authHint,
-    signal,
-    onResponse,
-    read: readCount,
-  });
-  return asked.value;
+  const tailWith = (q: string | undefined) => `/count${queryString({ q })}`;
+  const request = requests.make('count', tailWith(q), options, tailWith(shownQ));
+  const { value } = await engine.send({ ...request, read: readCount });
+  return value;
 }
 
 async function countByList(
   context: Context,
   filter: FilterText,
-  { signal, onResponse }: SignalOptions,
+  options: RequestOptions,
 ): Promise<CallCount> {
-  const page = await askPage(
+  const { range, count } = await requestPage(
     context,
-    { ...filter, rows: 1, start: 0, signal, onResponse },
+    { filter, rows: 1, start: 0, options },
     recordReader(context),
   );
-  if (page.range !== null && page.range.total !== null)
-    return { total: page.range.total, source: 'content-range' };
-  if (page.count === 0) return { total: 0, source: 'content-range' };
-  throw unreadable('The server tells no total in Content-Range', 'Count what client.calls() gives.');
-}
-
-function readCount(answer: Answer): CallCount {
-  const total = fromBody(answer);
-  if (total !== undefined) return { total, source: 'count' };
-  const range = parseContentRange(headerText(answer.headers, 'content-range'));
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  throw unreadable('The answer of the count request holds no number', 'A v3 client counts another way.');
+  if (count === 0) return { total: 0, source: 'content-range' };
+  throw new ResponseError('count_unreadable', messages.totalMissing());
 }
 
-function unreadable(problem: string, hint: string): ResponseError {
-  return new ResponseError('count_unreadable', `${problem}.`, { hint });
+function readCount(response: HttpResponse): CallCount {
+  const total = fromBody(response);
+  if (total !== undefined) return { total, source: 'count' };
+  const range = parseContentRange(headerText(response.headers, 'content-range'));
+  if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
+  throw new ResponseError('count_unreadable', messages.countUnreadable());
 }
 
-/** The number in a body: plain text, a JSON number or text, an object or an array around one. */
-function fromBody(answer: Answer): number | undefined {
-  if (answer.body.length === 0) return undefined;
-  if (mediaType(answer.headers) === 'text/plain') {
-    const total = asCount(decodeText(answer.body));
+/** The number in a body: plain text, a JSON number or string, or an object or an array around one. */
+function fromBody(response: HttpResponse): number | undefined {
+  if (response.body.length === 0) return undefined;
+  if (mediaType(response.headers) === 'text/plain') {
+    const total = asCount(decodeText(response.body));
     if (total !== undefined) return total;
   }
-  expectJson(answer);
-  const value = parseJson(answer);
+  expectJson(response);
+  const value = parseJson(response);
   const inner = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const total = asCount(inner) ?? fromObject(inner);
   if (total === undefined && typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-    const problem = notWhatWasAsked(inner, answer, 'a count');
+    const problem = unexpectedBody(inner, response, 'a count');
     if (problem.code === 'error_body') throw problem;
   }
   return total;
@@ -115,7 +103,7 @@ function fromObject(value: unknown, depth = 0): number | undefined {
     if (total !== undefined) return total;
   }
   const [only] = entries;
-  // An object around nothing but one number, whatever it is called.
+  // An object with one number and nothing else, whatever it is called.
   return entries.length === 1 && only ? asCount(only[1]) : undefined;
 }
 

@@ -1,37 +1,28 @@
-import { toCall } from '../record/to-call.ts';
 import { isLoopback } from './address.ts';
 import type { Client } from './client.ts';
-import type { ClientOptions } from './client-options.ts';
-import type { Context } from './context.ts';
+import { createContext } from './context.ts';
 import { countCalls } from './count-calls.ts';
-import { createEngine } from './engine.ts';
 import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
-import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
+import { type ClientOptions, readOptions } from './options.ts';
+import { listCalls } from './page-request.ts';
 import { calls, pages } from './pages.ts';
-import { readOptions } from './read-options.ts';
-import { createReporter } from './reporter.ts';
-import { createRequests } from './requests.ts';
 
 /**
- * A client of the API. Everything that can be wrong with the options is said here, before anything is sent; the
- * options are read once.
+ * Makes a client of the API. The options are checked and read here, once; nothing is sent until a method is called.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) });
+ * for await (const call of client.calls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
+ * await client.close();
  */
 export function createClient(options: ClientOptions): Client {
   const settings = readOptions(options);
-  const { base, version, records } = settings;
-  const reporter = createReporter(settings.onReport);
-  const toCallOptions = { records, onProblem: reporter.onProblem };
-  const context: Context = {
-    settings,
-    reporter,
-    engine: createEngine(settings),
-    requests: createRequests(settings),
-    adapt: (record) => toCall(record, version, toCallOptions),
-  };
+  const context = createContext(settings);
+  const { base, version } = settings;
   if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))
-    reporter.tell({ type: 'plain_http', origin: base.origin });
+    context.report({ type: 'plain_http', origin: base.origin });
   return {
     version,
     baseUrl: base.origin + base.prefix,

@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
 import { bodyPool } from '../http/body-pool.ts';
-import { channels } from '../observe/channels.ts';
-import { tracedRequest } from '../observe/publish.ts';
-import { type Ask, type Asked, responseOf } from './ask.ts';
-import { attemptOnce } from './attempt-once.ts';
-import type { Settings } from './read-options.ts';
+import { channels, tracedRequest } from '../observe/events.ts';
+import { type ApiRequest, type ApiResponse, responseInfo } from './api-request.ts';
+import { attemptOnce } from './attempt.ts';
+import type { Settings } from './options.ts';
 import { retryLoop } from './retry-loop.ts';
 
 /** Sends requests with deadlines, retries and limits. */
 export interface Engine {
-  ask<T>(ask: Ask<T>): Promise<Asked<T>>;
-  /** Gives the memory of a body back that nobody reads any more. */
+  send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
+  /** Takes the memory of a body that is no longer read for a later one. */
   reuse(body: Uint8Array): void;
   close(): Promise<void>;
 }
@@ -24,25 +24,23 @@ export function createEngine(settings: Settings): Engine {
   const bodies = bodyPool();
 
   return {
-    async ask(ask) {
-      if (closed)
-        throw new ConfigurationError('client_closed', 'The client has been closed.', {
-          hint: 'Create a new client.',
-        });
-      ask.signal?.throwIfAborted();
+    async send(request) {
+      if (closed) throw new ConfigurationError('client_closed', setupMessages.clientClosed());
+      const { signal, onResponse } = request.options;
+      signal?.throwIfAborted();
       if (ready === undefined) {
         own ??= openDispatcher(settings.timeout.connect);
         ready = await own;
       }
-      const dispatcher = ready;
-      const read = async () => {
-        const asked = await retryLoop(settings, ask, (attempt, leftMs) =>
-          attemptOnce(settings, { dispatcher, bodies }, ask, attempt, leftMs),
+      const wire = { dispatcher: ready, bodies };
+      const run = async () => {
+        const response = await retryLoop(settings, request, (attempt, leftMs) =>
+          attemptOnce(settings, wire, request, attempt, leftMs),
         );
-        ask.onResponse?.(responseOf(asked));
-        return asked;
+        onResponse?.(responseInfo(response));
+        return response;
       };
-      return channels.request.hasSubscribers ? tracedRequest(ask, settings.clock, read) : read();
+      return channels.request.hasSubscribers ? tracedRequest(request, settings.clock, run) : run();
     },
     reuse: bodies.give,
     close() {
@@ -54,7 +52,7 @@ export function createEngine(settings: Settings): Engine {
 
 async function openDispatcher(connectMs: number): Promise<Dispatcher> {
   const { Agent } = await import('undici');
-  // Silence is watched by the transport, for every kind of dispatcher; the agent's own coarse timers stay out of the way.
+  // The transport watches for silence itself, with every dispatcher, so the coarse timers of the agent are switched off.
   return new Agent({
     connect: { timeout: connectMs === Number.POSITIVE_INFINITY ? 0 : connectMs },
     headersTimeout: 0,

@@ -1,14 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { ResponseError } from '../errors/calls-error.ts';
-import type { Answer } from '../http/transport.ts';
+import { messages } from '../errors/messages.ts';
+import type { HttpResponse } from '../http/transport.ts';
 import { countOf } from '../page/content-range.ts';
 import { parseRanges } from '../page/parse-in-pieces.ts';
-import { brokenUtf8, decodeText, notWhatWasAsked, startsWith } from '../page/read-json.ts';
+import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { ListQuery, RawPage } from './client.ts';
 import type { Context } from './context.ts';
-import { askPage, type PageReader, readQuery, refuseShifted } from './list-calls.ts';
+import { type PageReader, readQuery, refuseShifted, requestPage } from './page-request.ts';
 
 interface Split {
   readonly bytes: Uint8Array;
@@ -16,36 +17,36 @@ interface Split {
 }
 
 const splitReader: PageReader<Split> = {
-  read(answer, range) {
-    refuseObject(answer);
-    if (!isUtf8(answer.body)) throw brokenUtf8();
-    const ranges = splitRecords(answer.body, countOf(range));
-    return { content: { bytes: answer.body, ranges }, count: ranges.length };
+  read(response, range) {
+    refuseObject(response);
+    if (!isUtf8(response.body)) throw brokenUtf8();
+    const ranges = splitRecords(response.body, countOf(range));
+    return { content: { bytes: response.body, ranges }, count: ranges.length };
   },
   empty: { bytes: Buffer.from('[]'), ranges: [] },
 };
 
-/** An object where an array belongs is an error in disguise; only then the body is parsed, to say which. */
-function refuseObject(answer: Answer): void {
-  if (!startsWith(answer.body, '{')) return;
+/** An object instead of an array is an error in disguise. Only then the body is parsed, to say which. */
+function refuseObject(response: HttpResponse): void {
+  if (!startsWith(response.body, '{')) return;
   let value: unknown;
   try {
-    value = JSON.parse(decodeText(answer.body));
+    value = JSON.parse(decodeText(response.body));
   } catch {
     return;
   }
-  throw notWhatWasAsked(value, answer, 'a JSON array of calls');
+  throw unexpectedBody(value, response, 'a JSON array of calls');
 }
 
-/** One page as bytes: whole, in its place, its records counted, but not parsed. */
+/** One page as bytes: complete, the right one, its records counted, but not parsed. */
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
-  const page = await askPage(context, readQuery(context, query), splitReader);
+  const page = await requestPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let isReleased = false;
   const use = () => {
-    if (isReleased) throw new RangeError('The page has been released; its bytes belong to another one now.');
+    if (isReleased) throw new RangeError('The page has been released: its bytes belong to another page now.');
     return buffer;
   };
   const record = (index: number): Call => {
@@ -64,7 +65,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
       (parseRanges(use(), ranges) ?? (parsed(decodeText(use())) as unknown[])).map(context.adapt),
     record,
     release() {
-      // A second time the memory may be another page's already.
+      // After the first call the memory may already belong to another page.
       if (isReleased) return;
       isReleased = true;
       context.engine.reuse(bytes);
@@ -72,13 +73,11 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   };
 }
 
-/** Only borders were checked when the page came; what lies between them may still be broken. */
+/** Only borders were checked when the page came; what is between them may still be broken. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ResponseError('invalid_json', 'A record of the page is no valid JSON.', {
-      hint: 'listCalls() asks again for such a page.',
-    });
+    throw new ResponseError('invalid_json', messages.recordJsonInvalid());
   }
 }

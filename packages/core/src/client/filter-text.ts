@@ -1,5 +1,5 @@
-import { diagnose, FilterSyntaxError, print, toFilter } from '@call-attribution/query-dsl';
-import type { Version } from '../version.ts';
+import { diagnose, dialects, FilterSyntaxError, print, toFilter } from '@call-attribution/query-dsl';
+import type { Version } from '../record/fields.ts';
 import type { FilterInput } from './client.ts';
 
 /** A filter as it is sent, and as errors and events may show it. */
@@ -9,17 +9,29 @@ export interface FilterText {
 }
 
 /**
- * The text of `q`, canonical where the filter language knows it. A text that is no filter is refused here, before a
- * lenient server can ignore it and send everything. Fields this project does not know are left for the server to judge;
- * such a filter is not shown, for it may name a caller.
+ * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a lenient server can
+ * ignore it and send everything. Fields that this project does not know are for the server to judge; such a filter is
+ * not shown, because it may name a caller.
  */
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
-  const isText = typeof input === 'string';
-  const text = isText ? input : print(toFilter(input === undefined ? '' : input));
-  const { filter, problems } = diagnose(text, { version });
-  const problem = isText && problems.find(({ code }) => code !== 'unknown_field');
-  if (problem) throw new FilterSyntaxError(problem);
-  const isKnown = problems.length === 0;
-  const q = (isKnown ? print(filter) : text.trim()) || undefined;
-  return { q, shownQ: isKnown ? q : '…' };
+  if (typeof input === 'string') return fromString(input, version);
+  if (input === undefined) return textOf('', true);
+  const { fields } = dialects[version];
+  const filter = toFilter(input);
+  return textOf(
+    print(filter),
+    filter.clauses.every(({ field }) => Object.hasOwn(fields, field)),
+  );
 }
+
+function fromString(input: string, version: Version): FilterText {
+  const { filter, problems } = diagnose(input, { version });
+  const problem = problems.find(({ code }) => code !== 'unknown_field');
+  if (problem) throw new FilterSyntaxError(problem);
+  return problems.length === 0 ? textOf(print(filter), true) : textOf(input.trim(), false);
+}
+
+const textOf = (text: string, isKnown: boolean): FilterText => {
+  const q = text || undefined;
+  return { q, shownQ: isKnown ? q : '…' };
+};

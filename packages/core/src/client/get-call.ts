@@ -1,67 +1,41 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
 import { encode } from '../http/query.ts';
-import type { Answer } from '../http/transport.ts';
-import { expectJson, notWhatWasAsked, parseJson } from '../page/read-json.ts';
+import type { HttpResponse } from '../http/transport.ts';
+import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { SignalOptions } from './client.ts';
+import type { RequestOptions } from './client.ts';
 import type { Context } from './context.ts';
 
-/** One call by its id. The API text does not say how it is wrapped, so that every plausible form is understood. */
-export async function getCall(
-  context: Context,
-  sid: string,
-  { signal, onResponse }: SignalOptions,
-): Promise<Call> {
+/** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
+export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
   checkSid(context, sid);
-  const tail = `/${encode(sid)}`;
-  const { requests } = context;
-  const asked = await context.engine.ask({
-    id: {},
-    operation: 'get',
-    request: requests.bidManagement(tail),
-    url: requests.shown(tail),
-    authHint: requests.authHint,
-    signal,
-    onResponse,
-    read: (answer) => readOne(context, sid, answer),
+  const { engine, requests } = context;
+  const { value } = await engine.send({
+    ...requests.make('get', `/${encode(sid)}`, options),
+    read: (response) => readOne(context, sid, response),
   });
-  return asked.value;
+  return value;
 }
 
-/** Ids that would make another path of the request. */
+/** Refuses ids that would lead to another path. */
 function checkSid({ settings }: Context, sid: unknown): void {
-  const usable = typeof sid === 'string' && sid.trim() !== '' && sid !== '.' && sid !== '..';
-  const reserved = settings.version === 'v2' && sid === 'count';
-  if (usable && !reserved) return;
-  throw new ConfigurationError(
-    'invalid_argument',
-    'sid must be the id of a call, a text that is not blank.',
-    {
-      hint: reserved
-        ? 'In v2 this is the count request: use countCalls().'
-        : 'Take it from the field sid of a record.',
-    },
-  );
+  const isUsable = typeof sid === 'string' && sid.trim() !== '' && sid !== '.' && sid !== '..';
+  const isCount = settings.version === 'v2' && sid === 'count';
+  if (isUsable && !isCount) return;
+  throw new ConfigurationError('invalid_argument', setupMessages.sidInvalid(isCount));
 }
 
-function readOne(context: Context, sid: string, answer: Answer): Call {
-  expectJson(answer);
-  const value = parseJson(answer);
+function readOne(context: Context, sid: string, response: HttpResponse): Call {
+  expectJson(response);
+  const value = parseJson(response);
   const record = Array.isArray(value) && value.length <= 1 ? value[0] : value;
-  if (record === undefined || record === null) throw notFound(answer);
+  if (record === undefined || record === null)
+    throw new ResponseError('not_found', messages.noSuchCall(), { status: response.status });
   if (typeof record !== 'object' || Array.isArray(record) || !Object.hasOwn(record, 'sid'))
-    throw notWhatWasAsked(record, answer, 'one call record');
+    throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);
   if (String(call.sid) === sid) return call;
-  throw new ResponseError('unexpected_shape', 'The server sent another call than the one asked for.', {
-    isRetryable: true,
-    hint: 'A cache on the way may mix up answers.',
-  });
-}
-
-function notFound(answer: Answer): ResponseError {
-  return new ResponseError('not_found', 'There is no call with this sid in the account.', {
-    status: answer.status,
-    hint: 'Check the sid, and that the credentials belong to its account.',
-  });
+  throw new ResponseError('unexpected_shape', messages.otherCall(), { isRetryable: true });
 }

@@ -1,54 +1,42 @@
 import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
 import { queryString } from '../http/query.ts';
-import type { Outgoing } from '../http/transport.ts';
+import type { HttpRequest } from '../http/transport.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { SmsOptions } from './client.ts';
 import type { Context } from './context.ts';
-import type { Settings } from './read-options.ts';
+import type { Settings } from './options.ts';
 import { commonHeaders } from './requests.ts';
 
 const action = 'sms.get_numbers';
-const authHint =
-  'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.';
 
 /** The SMS-enabled numbers of the account. */
-export async function listSmsNumbers(context: Context, options: SmsOptions): Promise<SmsNumber[]> {
-  const { method = 'GET', signal, onResponse } = options;
+export async function listSmsNumbers(
+  { engine, settings }: Context,
+  options: SmsOptions,
+): Promise<SmsNumber[]> {
+  const { method = 'GET' } = options;
   if (method !== 'GET' && method !== 'POST')
-    throw new ConfigurationError('invalid_argument', "method must be 'GET' or 'POST'.");
-  const asked = await context.engine.ask({
+    throw new ConfigurationError('invalid_argument', setupMessages.smsMethodInvalid());
+  const { legacy } = settings;
+  const { value } = await engine.send({
     id: {},
     operation: 'sms',
-    request: smsRequest(context.settings, method),
-    // The keys stand in the query here, so that the shown address is put together apart.
-    url: `${context.settings.legacy?.origin}${context.settings.legacy?.prefix}/ibp_api.php?action=${action}`,
-    authHint,
-    signal,
-    onResponse,
-    read: (answer) => readSmsNumbers(answer.body),
+    http: smsRequest(settings, method),
+    // The keys are in the query here, so the URL that may be shown is put together separately.
+    url: `${legacy?.origin}${legacy?.prefix}/ibp_api.php?action=${action}`,
+    authKind: 'sms',
+    options,
+    read: (response) => readSmsNumbers(response.body),
   });
-  return asked.value;
+  return value;
 }
 
-function smsRequest(settings: Settings, method: 'GET' | 'POST'): Outgoing {
+function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
   const { legacy, legacyAuth } = settings;
-  if (!legacy)
-    throw new ConfigurationError(
-      'missing_legacy_url',
-      'The SMS listing has an address of its own, and none was given.',
-      {
-        hint: 'Pass legacyBaseUrl, the address before /ibp_api.php.',
-      },
-    );
-  if (!legacyAuth)
-    throw new ConfigurationError(
-      'auth_mismatch',
-      'The SMS listing takes an access key and a secret key only.',
-      {
-        hint: 'Pass legacyAuth: apiKeys(access, secret) beside the bearer token.',
-      },
-    );
+  if (!legacy) throw new ConfigurationError('missing_legacy_url', setupMessages.legacyUrlMissing());
+  if (!legacyAuth) throw new ConfigurationError('auth_mismatch', setupMessages.legacyKeysMissing());
   const keys = { access_key: reveal(legacyAuth.accessKey), secret_access_key: reveal(legacyAuth.secretKey) };
   const query = queryString({ action, ...keys });
   const path = `${legacy.prefix}/ibp_api.php`;

@@ -4,15 +4,15 @@ import { knownWords, safeProse } from './safe-prose.ts';
 const longest = 400;
 
 /** Keys under which servers explain an error. Values of all other keys may belong to a caller and are left out. */
-const telling = new Set(
+const explaining = new Set(
   'error errors message messages code detail details title type status reason result result_description description error_description fault request_id requestid instance pointer parameter expected found position'.split(
     ' ',
   ),
 );
 
 /**
- * What an answer that is no good says, in a form that is safe to log: the explaining parts of JSON and XML, the title of
- * a page, the common words of plain text. Never more than 400 characters, never a record.
+ * What an unusable response says, in a form that is safe to log: the explaining parts of JSON and XML, the title of a
+ * page, the common words of plain text. Never more than 400 characters, never a record.
  */
 export function bodyExcerpt(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
@@ -33,33 +33,33 @@ function json(text: string, size: string): string {
   } catch {
     return `[broken json, ${size}]`;
   }
-  const said = tell(value, 0);
-  if (said !== undefined) return JSON.stringify(said);
+  const explanation = explain(value, 0);
+  if (explanation !== undefined) return JSON.stringify(explanation);
   return Array.isArray(value) ? `[json array of ${value.length}, ${size}]` : `[json object, ${size}]`;
 }
 
 /** The part of a value that explains an error; undefined when nothing does. */
-function tell(value: unknown, depth: number): unknown {
+function explain(value: unknown, depth: number): unknown {
   if (depth > 3 || typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
-    const list = value.slice(0, 3).flatMap((item) => tell(item, depth + 1) ?? []);
+    const list = value.slice(0, 3).flatMap((item) => explain(item, depth + 1) ?? []);
     return list.length > 0 ? list : undefined;
   }
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    if (!telling.has(key.toLowerCase())) continue;
-    const said = tellOne(item, depth);
-    if (said !== undefined && said !== null) kept[key] = said;
+    if (!explaining.has(key.toLowerCase())) continue;
+    const shown = explainOne(item, depth);
+    if (shown !== undefined && shown !== null) kept[key] = shown;
   }
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-function tellOne(item: unknown, depth: number): unknown {
+function explainOne(item: unknown, depth: number): unknown {
   if (typeof item === 'string') return safeProse(item);
   if (typeof item === 'number') return Math.abs(item) < 10_000 ? item : '[number]';
   if (Array.isArray(item) && item.every((one) => typeof one === 'string'))
     return item.slice(0, 3).map(safeProse);
-  return typeof item === 'object' ? tell(item, depth + 1) : item;
+  return typeof item === 'object' ? explain(item, depth + 1) : item;
 }
 
 function html(text: string, size: string): string {
@@ -69,8 +69,8 @@ function html(text: string, size: string): string {
 
 function xml(text: string, size: string): string {
   const pick = (name: string) => new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(text)?.[1]?.trim();
-  const said = [pick('result'), pick('result_description')].filter(Boolean).join(': ');
-  return said ? `[xml, ${size}: ${safeProse(said)}]` : `[xml, ${size}]`;
+  const result = [pick('result'), pick('result_description')].filter(Boolean).join(': ');
+  return result ? `[xml, ${size}: ${safeProse(result)}]` : `[xml, ${size}]`;
 }
 
 const cap = (text: string): string => beginning(text, longest);

@@ -1,4 +1,4 @@
-/** Stable names of what can go wrong; new ones may be added, these keep their meaning. */
+/** Stable names of what can go wrong. New ones may be added; these keep their meaning. */
 export type ErrorCode =
   | 'invalid_option'
   | 'invalid_argument'
@@ -43,45 +43,75 @@ export type ErrorCode =
   | 'sms_failed'
   | 'sms_count_mismatch';
 
-/** What an error may tell beside its message. Whoever fills it in has taken out secrets and personal data before. */
+/** What an error says. */
+export interface ErrorWords {
+  /** What happened. */
+  readonly message: string;
+  /** What to do next. */
+  readonly hint?: string;
+}
+
+/** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
 export interface ErrorDetails {
-  /** Could the same request, sent again, work? */
+  /** Could the same request succeed when it is sent again? */
   readonly isRetryable?: boolean;
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   readonly status?: number;
-  /** Request id the server gave, for its support. */
+  /** Request id from the server, for its support. */
   readonly requestId?: string;
   /** How many times the request was sent. */
   readonly attempts?: number;
-  /** Address asked, without secrets. */
+  /** URL of the request, without secrets. */
   readonly url?: string;
-  /** Beginning of the answer, bounded and redacted. */
+  /** Beginning of the response body, at most 400 characters and redacted. */
   readonly body?: string;
   /** What to do next. */
   readonly hint?: string;
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The error that led to this one. */
   readonly cause?: unknown;
 }
 
-/** Every error this package makes by itself. `code` is stable; no secret and no caller's data is in any part of it. */
+/**
+ * The base of all errors that this package throws on purpose. `code` is stable; no part holds a secret or a caller's data.
+ *
+ * @example
+ * try {
+ *   await client.getCall(sid);
+ * } catch (error) {
+ *   if (error instanceof CallsError && error.code === 'not_found') return null;
+ *   throw error;
+ * }
+ */
 export class CallsError extends Error {
+  /** Stable name of what went wrong. */
   readonly code: ErrorCode;
+  /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
+  /** HTTP status of the response, if there was one. */
   declare readonly status?: number;
+  /** Request id from the server, for its support. */
   declare readonly requestId?: string;
+  /** How many times the request was sent. */
   declare readonly attempts?: number;
+  /** URL of the request, without secrets. */
   declare readonly url?: string;
+  /** Beginning of the response body, at most 400 characters and redacted. */
   declare readonly body?: string;
+  /** What to do next. */
   declare readonly hint?: string;
+  /** How long the server asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+  /** @param words the message, or the message and a hint. */
+  constructor(code: ErrorCode, words: string | ErrorWords, details: ErrorDetails = {}) {
+    const { message, ...hint } = typeof words === 'string' ? { message: words } : words;
     const { cause, isRetryable = false, ...rest } = details;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable;
-    Object.assign(this, rest);
+    Object.assign(this, hint, rest);
   }
 
   /** Plain form for structured logs. */
@@ -92,28 +122,28 @@ export class CallsError extends Error {
   }
 }
 
-// Names live on the prototypes, so that they do not show up among an error's own properties in logs.
+// Names are on the prototypes, so that logs do not show them among an error's own properties.
 Object.defineProperty(CallsError.prototype, 'name', {
   value: 'CallsError',
   configurable: true,
   writable: true,
 });
 
-/** The client or a call to it was set up wrong; nothing was sent. */
+/** An option or an argument is wrong; nothing was sent. */
 export class ConfigurationError extends CallsError {
   static {
     named(ConfigurationError, 'ConfigurationError');
   }
 }
 
-/** The server answered with a status that is not success. */
+/** The server responded with a status that is not success. */
 export class HttpError extends CallsError {
   static {
     named(HttpError, 'HttpError');
   }
 }
 
-/** No whole answer came: the connection could not be made or was lost. */
+/** There was no complete response: the connection could not be made, or was lost. */
 export class NetworkError extends CallsError {
   static {
     named(NetworkError, 'NetworkError');
@@ -127,7 +157,7 @@ export class TimeoutError extends CallsError {
   }
 }
 
-/** An answer came with a good status, but it is not what was asked for. */
+/** A response came with a good status, but it is not what was requested. */
 export class ResponseError extends CallsError {
   static {
     named(ResponseError, 'ResponseError');

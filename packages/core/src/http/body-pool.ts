@@ -1,8 +1,8 @@
 /** Memory for large bodies. */
 export interface BodyPool {
-  /** A buffer of just this length, its contents undefined. */
+  /** A buffer of exactly this length, with undefined contents. */
   take(length: number): Buffer;
-  /** Takes back what `take` gave; anything else is left alone. The bytes must not be used any more. */
+  /** Takes a buffer of `take` back; ignores any other. The bytes must not be used after that. */
   give(body: Uint8Array): void;
 }
 
@@ -12,8 +12,8 @@ export const smallestPooled = 65_536;
 const granule = 65_536;
 
 /**
- * Keeps up to `most` bytes of memory to be used again. A page of some megabytes outlives the young generation while its
- * records are read, and getting rid of it costs the garbage collector more than filling it again.
+ * Keeps up to `most` bytes of memory for later bodies. A page of some megabytes outlives the young generation while its
+ * records are read, and collecting it costs more than filling it again.
  */
 export function bodyPool(most = 64 * 2 ** 20): BodyPool {
   const own = new WeakSet<ArrayBufferLike>();
@@ -27,7 +27,7 @@ export function bodyPool(most = 64 * 2 ** 20): BodyPool {
         held -= fit.byteLength;
         return Buffer.from(fit, 0, length);
       }
-      // A little more than asked for, so that the next page fits although it is not of the same size.
+      // A little more than needed, so that the next page fits although its size differs.
       const memory = Buffer.allocUnsafeSlow(Math.ceil((length * 1.1) / granule) * granule).buffer;
       own.add(memory);
       return Buffer.from(memory, 0, length);

@@ -1,15 +1,15 @@
-/** Where a client takes the time from; replaceable, so that waits and deadlines can be tested without waiting. */
+/** Where a client takes the time from. Tests can replace it, so that waits and deadlines need no waiting. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs the callback after so many milliseconds; the returned function calls it off. */
+  /** Runs the callback after so many milliseconds. The returned function cancels it. */
   timer(run: () => void, ms: number): () => void;
 }
 
-/** The longest delay a Node timer takes; a longer one would fire at once. */
+/** The longest delay of a Node timer; a longer one would fire at once. */
 const longest = 2 ** 31 - 1;
 
-/** The clock of the machine. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(run, ms) {
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits; ends early with the signal's reason. Rejects within the tick of the abort and leaves no timer behind. */
+/** Waits, or rejects with the signal's reason as soon as it is aborted. No timer stays. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,9 +1,13 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { CallsError, ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
 import { tooLarge } from './transport.ts';
 
-type Unpack = { now(body: Buffer, cap: number): Buffer; later(body: Buffer, cap: number): Promise<Buffer> };
+type Unpack = {
+  now(body: Buffer, limit: number): Buffer;
+  later(body: Buffer, limit: number): Promise<Buffer>;
+};
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
 const inflate = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate);
@@ -24,27 +28,23 @@ const codings: Readonly<Record<string, Unpack>> = {
   },
 };
 
-/** Below this a hop to a worker thread costs more than the work itself. */
+/** Below this size, handing the work to a thread costs more than the work itself. */
 const smallBody = 65_536;
 
-/** Takes the content codings off a body, within the size cap. */
+/** Undoes the content encodings of a body, within the size limit. */
 export async function decodeBody(body: Buffer, encoding: string, maxBodyBytes: number): Promise<Buffer> {
   let plain = body;
   const names = encoding.split(',').map((name) => name.trim().toLowerCase().replace(/^x-/, ''));
   for (const name of names.reverse()) {
     if (name === '' || name === 'identity') continue;
     const coding = Object.hasOwn(codings, name) ? codings[name] : undefined;
-    if (!coding)
-      throw new ResponseError('bad_encoding', 'The answer is packed in a way that was not asked for.', {
-        hint: 'gzip, deflate and br are understood; compress: false asks for none.',
-      });
+    if (!coding) throw new ResponseError('bad_encoding', messages.encodingUnknown());
     try {
       plain =
         plain.length < smallBody ? coding.now(plain, maxBodyBytes) : await coding.later(plain, maxBodyBytes);
     } catch (error) {
       if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBodyBytes);
-      if (error instanceof CallsError) throw error;
-      throw new ResponseError('bad_encoding', `The ${name} body is cut or damaged.`, { isRetryable: true });
+      throw new ResponseError('bad_encoding', messages.encodingBroken(name), { isRetryable: true });
     }
   }
   return plain;

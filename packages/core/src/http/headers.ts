@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const requestIdNames = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** The id under which the server knows the request, if it told one. */
+/** The id under which the server knows the request, if it sends one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string | null {
   for (const name of requestIdNames) {
     const value = headers[name];
@@ -11,7 +11,7 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | null {
   return null;
 }
 
-/** Headers as plain texts; a repeated one is joined by commas. Cookies stay out: they are secrets. */
+/** Headers as strings; values of a repeated one are joined by commas. Cookies are left out: they are secrets. */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const name in headers) {
@@ -22,13 +22,13 @@ export function plainHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return plain;
 }
 
-/** One header as text. Of a repeated header the first counts. */
+/** One header; the first value of a repeated one. */
 export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** The media type of an answer in lower case, without parameters; empty when none is given. */
+/** The media type of a response in lower case, without parameters; empty when there is none. */
 export function mediaType(headers: IncomingHttpHeaders): string {
   return (headerText(headers, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

@@ -1,33 +1,38 @@
+import { minute } from '../time/naive.ts';
 import type { Clock } from './clock.ts';
 
-/** Limits a client keeps by itself. */
+/** Limits that a client keeps to. */
 export interface LimiterOptions {
   /** Requests that may start in any 60 seconds. @default no limit */
   readonly requestsPerMinute?: number;
-  /** Requests under way at the same time. @default no limit */
+  /** Requests in progress at the same time. @default no limit */
   readonly concurrency?: number;
-  /** Learn the rate from 429 answers: slow down on each, speed up again slowly. @default false */
+  /** Learn the rate from 429 responses: slow down after each, then speed up again slowly. @default false */
   readonly adaptive?: boolean;
 }
 
-/** Lets requests through one by one. Shareable: clients of one account may be given the same one. */
+/** Lets requests start one by one. Several clients of one account can share it. */
 export interface Limiter {
   /** Resolves when a request may start, or rejects with the signal's reason. */
   acquire(signal?: AbortSignal): Promise<void>;
-  /** Says that a request is over, and how it went. */
+  /** Reports that a request has ended, and how. */
   release(outcome: 'ok' | 'limited' | 'failed'): void;
-  /** Nobody starts for so many milliseconds: the server asked one of us to wait. */
+  /** Lets no request start for so many milliseconds, because the server asked one of them to wait. */
   pause(ms: number): void;
 }
 
 interface Waiter {
   readonly go: () => void;
-  gone: boolean;
+  hasLeft: boolean;
 }
 
-const minute = 60_000;
-
-/** A limiter over a sliding minute: never more starts in any 60 seconds than allowed, in the order of asking. */
+/**
+ * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first come, first served.
+ *
+ * @example
+ * const limiter = createLimiter({ requestsPerMinute: 100 }, systemClock);
+ * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
+ */
 export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
   const concurrency = options.concurrency ?? Number.POSITIVE_INFINITY;
   const ceiling = options.requestsPerMinute ?? Number.POSITIVE_INFINITY;
@@ -38,12 +43,12 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
   let queue: Waiter[] = [];
   let cancelTimer: (() => void) | undefined;
 
-  /** Milliseconds until the next request may start; infinite when only a release can make room. */
+  /** Milliseconds until the next request may start; infinite when another one has to end first. */
   const delay = (now: number): number => {
     if (running >= concurrency) return Number.POSITIVE_INFINITY;
     while ((starts[0] ?? now) <= now - minute) starts.shift();
-    const room = Math.floor(allowed);
-    const freed = starts.length >= room ? (starts[starts.length - room] as number) + minute : now;
+    const most = Math.floor(allowed);
+    const freed = starts.length >= most ? (starts[starts.length - most] as number) + minute : now;
     return Math.max(0, pausedUntil - now, freed - now);
   };
 
@@ -51,14 +56,14 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
     running += 1;
     if (allowed === Number.POSITIVE_INFINITY && !options.adaptive) return;
     starts.push(now);
-    // Nobody limits to more than this in a minute; the list must not grow with a fast server.
+    // No one sets a limit above this; the list must not grow without end with a fast server.
     if (starts.length > 50_000) starts.shift();
   };
 
   const drain = () => {
     cancelTimer?.();
     cancelTimer = undefined;
-    queue = queue.filter((waiter) => !waiter.gone);
+    queue = queue.filter((waiter) => !waiter.hasLeft);
     while (queue.length > 0) {
       const now = clock.now();
       const wait = delay(now);
@@ -74,10 +79,10 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
   const learn = (outcome: 'ok' | 'limited' | 'failed') => {
     if (!options.adaptive) return;
     if (outcome === 'limited') {
-      // What went through in the last minute was too much, whatever was thought to be allowed.
+      // What started in the last minute was too much, whatever the limit was.
       allowed = Math.max(1, Math.min(allowed, starts.length) * 0.7);
     } else if (outcome === 'ok' && allowed < ceiling) {
-      // One more request a minute for each minute that went well.
+      // One more request per minute for each minute without a 429.
       allowed = Math.min(ceiling, allowed + 1 / Math.max(1, allowed));
     }
   };
@@ -92,12 +97,12 @@ export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
       }
       return new Promise<void>((resolve, reject) => {
         const stop = () => {
-          waiter.gone = true;
+          waiter.hasLeft = true;
           reject(signal?.reason);
           drain();
         };
         const waiter: Waiter = {
-          gone: false,
+          hasLeft: false,
           go: () => {
             signal?.removeEventListener('abort', stop);
             resolve();

@@ -1,4 +1,4 @@
-/** Joins names and values to a query; blanks become `%20`, never `+`. Left-out values are left out. */
+/** Joins names and values into a query; undefined values are left out. A space becomes `%20`, never `+`. */
 export function queryString(parts: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(parts)
     .filter(([, value]) => value !== undefined)
@@ -6,7 +6,7 @@ export function queryString(parts: Readonly<Record<string, string | number | und
   return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }
 
-/** Percent-encodes a text; a lone surrogate, which has no encoding, becomes U+FFFD instead of an exception. */
+/** Percent-encodes a string. A lone surrogate, which has no encoding, becomes U+FFFD. */
 export function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }

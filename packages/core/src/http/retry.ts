@@ -1,41 +1,41 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** When a failed read is tried again. */
+/** When a failed request is sent again. */
 export interface RetryPolicy {
-  /** How many times a request is sent at most, the first time included. @default 4 */
+  /** How many times a request is sent at most, including the first time. @default 4 */
   readonly attempts: number;
-  /** Upper bound of the first wait in milliseconds; it doubles from attempt to attempt. @default 250 */
+  /** Upper bound of the first wait in milliseconds; it doubles with each attempt. @default 250 */
   readonly baseDelay: number;
-  /** Upper bound of any wait the client chooses by itself, in milliseconds. @default 8000 */
+  /** Upper bound of every wait that the client chooses itself, in milliseconds. @default 8000 */
   readonly maxDelay: number;
 }
 
 /**
- * Milliseconds to wait after attempt number `attempt`: anything up to the doubled bound (full jitter), and never less
- * than the server asked for.
+ * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full jitter), and never less
+ * than the server requested.
  */
 export function retryDelay(
   policy: RetryPolicy,
   attempt: number,
-  askedMs: number | undefined,
+  requestedMs: number | undefined,
   random: () => number,
 ): number {
   const bound = Math.min(policy.maxDelay, policy.baseDelay * 2 ** (attempt - 1));
   const jitter = Math.floor(random() * bound);
-  // On top of what was asked, not instead of it: else all clients come back in the same instant.
-  return askedMs === undefined ? jitter : askedMs + Math.min(jitter, policy.baseDelay);
+  // Added to what the server requested: otherwise all clients would come back at the same instant.
+  return requestedMs === undefined ? jitter : requestedMs + Math.min(jitter, policy.baseDelay);
 }
 
 /**
- * How long the server asks to wait, in milliseconds: `Retry-After` as seconds or as a date, else `RateLimit-Reset` (or
- * its `X-` form) as seconds or as a time since 1970. Undefined when it does not say.
+ * How long the server wants the client to wait, in milliseconds: `Retry-After` as seconds or as a date, else
+ * `RateLimit-Reset` (or its `X-` form) as seconds or as a time since 1970. Undefined when it does not say.
  */
-export function askedDelay(headers: IncomingHttpHeaders, now: number): number | undefined {
+export function requestedDelay(headers: IncomingHttpHeaders, now: number): number | undefined {
   const retryAfter = single(headers['retry-after']);
   if (retryAfter !== undefined) {
     if (/^\d+(?:\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
     const date = parseHttpDate(retryAfter);
-    // The server's own clock, where it tells it, keeps a wrong clock here from shortening the wait.
+    // When the server sends its own time, a wrong clock on this machine cannot shorten the wait.
     if (date !== undefined) return Math.max(0, date - (parseHttpDate(single(headers.date) ?? '') ?? now));
   }
   const reset = single(headers['ratelimit-reset']) ?? single(headers['x-ratelimit-reset']);
@@ -49,7 +49,7 @@ export function askedDelay(headers: IncomingHttpHeaders, now: number): number | 
 const single = (value: string | string[] | undefined): string | undefined =>
   (Array.isArray(value) ? value[0] : value)?.trim();
 
-/** An HTTP date (`Wed, 21 Oct 2015 07:28:00 GMT`); Date.parse alone would take nearly anything. */
+/** An HTTP date (`Wed, 21 Oct 2015 07:28:00 GMT`); Date.parse alone accepts almost anything. */
 function parseHttpDate(text: string): number | undefined {
   if (!/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? .*\d\d:\d\d:\d\d/i.test(text)) return undefined;
   const time = Date.parse(/gmt|utc|[+-]\d{4}$/i.test(text) ? text : `${text} GMT`);

@@ -1,32 +1,36 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { ResponseError, TimeoutError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
 import { type BodyPool, smallestPooled } from './body-pool.ts';
 import type { Clock } from './clock.ts';
 import { networkError } from './network-error.ts';
 
-/** One request as it goes out. Headers are a flat list: name, value, name, value. */
-export interface Outgoing {
+/** One request as it is sent. */
+export interface HttpRequest {
   readonly origin: string;
+  /** Path and query. */
   readonly path: string;
   readonly method: 'GET' | 'POST';
+  /** A flat list: name, value, name, value. */
   readonly headers: string[];
   readonly body?: string;
 }
 
-/** One whole answer, its body still encoded. */
-export interface Answer {
+/** One complete response. */
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** What one attempt may take. */
+/** Limits of one attempt. */
 export interface Limits {
   readonly attemptMs: number;
   readonly idleMs: number;
-  /** Time left of the whole call, and what it was at the beginning. */
+  /** What is left of the total deadline. */
   readonly leftMs: number;
+  /** The total deadline. */
   readonly totalMs: number;
   readonly maxBodyBytes: number;
   readonly bodies: BodyPool;
@@ -35,18 +39,18 @@ export interface Limits {
 }
 
 /**
- * Sends one request and collects the whole answer. One timer watches all deadlines; an abort or a passed deadline
+ * Sends one request and collects the complete response. One timer watches all deadlines; an abort or a passed deadline
  * rejects at once and closes the socket.
  */
-export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limits): Promise<Answer> {
+export function send(dispatcher: Dispatcher, request: HttpRequest, limits: Limits): Promise<HttpResponse> {
   const { clock, signal } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const started = clock.now();
-    let heard = started;
+    let lastData = started;
     let controller: Dispatcher.DispatchController | undefined;
     let failure: unknown;
-    let done = false;
+    let isDone = false;
     let status = 0;
     let headers: IncomingHttpHeaders = {};
     let chunks: Buffer[] = [];
@@ -54,7 +58,7 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
     let size = 0;
 
     const finish = () => {
-      done = true;
+      isDone = true;
       stopWatch();
       signal?.removeEventListener('abort', onAbort);
     };
@@ -63,7 +67,7 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
       return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
     };
     const fail = (error: unknown) => {
-      if (done) return;
+      if (isDone) return;
       finish();
       failure = error;
       chunks = [];
@@ -73,9 +77,9 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
     const onAbort = () => fail(signal?.reason);
     const watch = () => {
       const now = clock.now();
-      const late = passed(now - started, now - heard, limits);
+      const late = passed(now - started, now - lastData, limits);
       if (late) fail(late);
-      else stopWatch = clock.timer(watch, nextCheck(now - started, now - heard, limits));
+      else stopWatch = clock.timer(watch, nextCheck(now - started, now - lastData, limits));
     };
     let stopWatch = clock.timer(watch, nextCheck(0, 0, limits));
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -83,11 +87,11 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(given) {
         controller = given;
-        heard = clock.now();
-        if (done) given.abort(asError(failure));
+        lastData = clock.now();
+        if (isDone) given.abort(asError(failure));
       },
       onResponseStart(_, code, fields) {
-        heard = clock.now();
+        lastData = clock.now();
         status = code;
         headers = fields;
         const length = Number(fields['content-length']);
@@ -95,8 +99,8 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
         else if (length >= smallestPooled) whole = limits.bodies.take(length);
       },
       onResponseData(_, chunk) {
-        heard = clock.now();
-        // A chunk that is copied at once dies young; kept until the end it would have to be moved first.
+        lastData = clock.now();
+        // A chunk that is copied at once can be collected early; one that is kept to the end would have to be moved first.
         if (whole !== undefined && size + chunk.length > whole.length) {
           chunks.push(whole.subarray(0, size));
           whole = undefined;
@@ -107,19 +111,19 @@ export function exchange(dispatcher: Dispatcher, request: Outgoing, limits: Limi
         if (size > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
       },
       onResponseEnd() {
-        if (done) return;
+        if (isDone) return;
         finish();
         resolve({ status, headers, body: joined() });
       },
       onResponseError(_, error) {
-        // An abort of our own comes back here, too.
-        if (!done) fail(networkError(error, request.origin, status !== 0));
+        // Our own abort is reported here, too.
+        if (!isDone) fail(networkError(error, request.origin, status !== 0));
       },
     };
     try {
       dispatcher.dispatch(request, handler);
     } catch (error) {
-      // Only a dispatcher of somebody's own throws here; the timer must not outlive it.
+      // Only a dispatcher passed by the user throws here; the timer must not outlive it.
       fail(networkError(error, request.origin, false));
     }
   });
@@ -134,30 +138,15 @@ function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }:
 
 function passed(spent: number, silent: number, limits: Limits): TimeoutError | undefined {
   const { attemptMs, idleMs, leftMs, totalMs } = limits;
-  if (spent >= leftMs)
-    return new TimeoutError(
-      'total_timeout',
-      `The call was not done within its total deadline of ${totalMs} ms.`,
-      {
-        hint: 'Ask for fewer rows, or raise timeout.total.',
-      },
-    );
+  const retry = { isRetryable: true };
+  if (spent >= leftMs) return new TimeoutError('total_timeout', messages.totalTimeout(totalMs));
   if (spent >= attemptMs)
-    return new TimeoutError('attempt_timeout', `The answer was not complete within ${attemptMs} ms.`, {
-      isRetryable: true,
-      hint: 'Ask for fewer rows, or raise timeout.attempt.',
-    });
-  if (silent >= idleMs)
-    return new TimeoutError('idle_timeout', `The server sent nothing for ${idleMs} ms.`, {
-      isRetryable: true,
-      hint: 'The server or a proxy before it may be stuck; raise timeout.idle if it is only slow.',
-    });
+    return new TimeoutError('attempt_timeout', messages.attemptTimeout(attemptMs), retry);
+  if (silent >= idleMs) return new TimeoutError('idle_timeout', messages.idleTimeout(idleMs), retry);
   return undefined;
 }
 
-/** Also thrown when a body grows past the cap while it is unpacked. */
+/** Also thrown when a body grows past the limit while it is decoded. */
 export function tooLarge(maxBodyBytes: number): ResponseError {
-  return new ResponseError('body_too_large', `The answer is larger than the cap of ${maxBodyBytes} bytes.`, {
-    hint: 'Ask for fewer rows, or raise maxBodyBytes.',
-  });
+  return new ResponseError('body_too_large', messages.tooLarge(maxBodyBytes));
 }

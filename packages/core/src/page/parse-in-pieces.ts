@@ -7,17 +7,16 @@ const smallBody = 131_072;
 /** A piece of about this size stays in the cache of the processor from decoding to parsing. */
 const pieceSize = 49_152;
 
-/** The records of a large page, where its borders are sure; undefined where the whole body has to decide. */
-export function parseInPieces(body: Buffer, told: number | null): unknown[] | undefined {
-  if (told === null || body.length < smallBody) return undefined;
-  const ranges = quickBorders(body, told);
+/** The records of a large page, if their borders are certain; undefined if the whole body has to be parsed. */
+export function parseInPieces(body: Buffer, expected: number | null): unknown[] | undefined {
+  if (expected === null || body.length < smallBody) return undefined;
+  const ranges = quickBorders(body, expected);
   return ranges && parseRanges(body, ranges);
 }
 
 /**
- * Decodes and parses records some dozens at a time. That is faster than all at once: large texts are slow to allocate,
- * and one letter beyond ASCII makes the whole text of its piece slow to decode, but only that. Undefined when something
- * does not fit.
+ * Decodes and parses records some dozens at a time. That is faster than all at once: large strings are slow to allocate,
+ * and a character outside ASCII slows only its own piece down. Undefined when something does not fit.
  */
 export function parseRanges(body: Buffer, ranges: readonly ByteRange[]): unknown[] | undefined {
   const records: unknown[] = [];

@@ -1,4 +1,5 @@
 import { ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
 
 /** Where one record is in the bytes of a page. */
 export interface ByteRange {
@@ -12,8 +13,12 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the records of a JSON array without parsing it. With `expected`, the number of records is proved against it.
- * Throws a `ResponseError` when the bytes are no array of objects, end too early, or hold another number.
+ * Finds the records of a JSON array without parsing it. Throws a `ResponseError` when the bytes are not an array of
+ * objects, end too early, or do not hold the expected number of records.
+ *
+ * @param expected how many records there should be; without it the number is not checked.
+ * @example
+ * for (const { start, end } of splitRecords(bytes)) lines.push(bytes.subarray(start, end));
  */
 export function splitRecords(bytes: Uint8Array, expected?: number | null): ByteRange[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -25,46 +30,35 @@ export function splitRecords(bytes: Uint8Array, expected?: number | null): ByteR
 
 function proved(ranges: ByteRange[], expected: number | null | undefined): ByteRange[] {
   if (expected == null || ranges.length === expected) return ranges;
-  throw new ResponseError(
-    'range_mismatch',
-    `Content-Range tells of ${expected} calls, the body has ${ranges.length}.`,
-    {
-      isRetryable: true,
-      hint: 'A proxy may have cut or cached the answer.',
-    },
-  );
+  throw new ResponseError('range_mismatch', messages.countDiffers(expected, ranges.length), {
+    isRetryable: true,
+  });
 }
 
 /** From the first `{` to after the last `}`; undefined for an empty array. */
 function innerRange(buffer: Buffer): ByteRange | undefined {
-  // A byte order mark is no part of the text.
+  // A byte order mark is not part of the text.
   let start = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
   let end = buffer.length;
-  while (start < end && isBlank(buffer[start])) start += 1;
-  while (end > start && isBlank(buffer[end - 1])) end -= 1;
+  while (start < end && isSpace(buffer[start])) start += 1;
+  while (end > start && isSpace(buffer[end - 1])) end -= 1;
   if (end - start < 2 || buffer[start] !== 0x5b || buffer[end - 1] !== 0x5d)
-    throw broken('it is no whole array');
+    throw broken('it is not a complete array');
   start += 1;
   end -= 1;
-  while (start < end && isBlank(buffer[start])) start += 1;
-  while (end > start && isBlank(buffer[end - 1])) end -= 1;
+  while (start < end && isSpace(buffer[start])) start += 1;
+  while (end > start && isSpace(buffer[end - 1])) end -= 1;
   if (start === end) return undefined;
   if (buffer[start] !== 0x7b)
-    throw new ResponseError(
-      'invalid_record',
-      'A call record must be an object; the array holds something else.',
-      {
-        hint: 'Check that the base URL points at the call-attribution API.',
-      },
-    );
+    throw new ResponseError('invalid_record', messages.notAnObject('something else in the array'));
   if (buffer[end - 1] !== 0x7d) throw broken('its last record has no end');
   return { start, end };
 }
 
 /**
- * Records of one server begin with the same key, so that `},{"key":` is looked for with the engine's own byte search.
- * Inside a text this cannot stand, for its quotes would be escaped there; among nested objects it can, where an array
- * holds them. With an array in sight, or when the number found is not the number told, the exact way decides.
+ * Records of one server begin with the same key, so this looks for `},{"key":` with the byte search of Node.js. It cannot
+ * occur inside a string, where its quotes would be escaped, but it can between nested objects in an array. If there may
+ * be an array, or the number of records is not the expected one, the exact way decides.
  */
 function quickSplit(buffer: Buffer, { start, end }: ByteRange, expected: number): ByteRange[] | undefined {
   const keyEnd = buffer[start + 1] === quote ? buffer.indexOf('":', start + 2) : -1;
@@ -81,18 +75,18 @@ function quickSplit(buffer: Buffer, { start, end }: ByteRange, expected: number)
   return ranges.length === expected ? ranges : undefined;
 }
 
-/** An array within a record follows a colon, a comma or another array; in a text a bracket mostly follows something else. */
+/** An array within a record follows a colon, a comma or another array; in a string, a bracket mostly follows something else. */
 function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
   for (let at = buffer.indexOf(0x5b, start); at >= 0 && at < end; at = buffer.indexOf(0x5b, at + 1)) {
     let before = at - 1;
-    while (before > start && isBlank(buffer[before])) before -= 1;
+    while (before > start && isSpace(buffer[before])) before -= 1;
     const byte = buffer[before];
     if (byte === 0x3a || byte === 0x2c || byte === 0x5b) return true;
   }
   return false;
 }
 
-/** The borders of the records where the quick way can prove them; undefined where it cannot. Never throws. */
+/** The borders of the records if the quick way is certain of them, else undefined. Never throws. */
 export function quickBorders(bytes: Buffer, expected: number): ByteRange[] | undefined {
   try {
     const inner = innerRange(bytes);
@@ -102,7 +96,7 @@ export function quickBorders(bytes: Buffer, expected: number): ByteRange[] | und
   }
 }
 
-/** Walks through every byte: texts are skipped, braces counted. */
+/** Goes through every byte: skips strings and counts braces. */
 function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
   const ranges: ByteRange[] = [];
   let depth = 0;
@@ -111,11 +105,11 @@ function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
   for (let i = start; i < end; i += 1) {
     const byte = buffer[i] as number;
     if (byte === quote) {
-      if (depth === 0) throw broken('it holds something else than objects');
-      i = skipText(buffer, i, end);
+      if (depth === 0) throw broken('it holds something other than objects');
+      i = skipString(buffer, i, end);
     } else if (byte === 0x7b || byte === 0x5b) {
       if (depth === 0) {
-        if (!comma || byte === 0x5b) throw broken('it holds something else than objects');
+        if (!comma || byte === 0x5b) throw broken('it holds something other than objects');
         from = i;
         comma = false;
       }
@@ -126,28 +120,25 @@ function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
       if (depth === 0) ranges.push({ start: from, end: i + 1 });
     } else if (depth === 0) {
       if (byte === 0x2c && !comma) comma = true;
-      else if (!isBlank(byte)) throw broken('it holds something else than objects');
+      else if (!isSpace(byte)) throw broken('it holds something other than objects');
     }
   }
   if (depth !== 0 || comma) throw broken('it ends in the middle of a record');
   return ranges;
 }
 
-function skipText(buffer: Buffer, opening: number, end: number): number {
+function skipString(buffer: Buffer, opening: number, end: number): number {
   for (let i = opening + 1; i < end; i += 1) {
     const byte = buffer[i];
     if (byte === quote) return i;
     if (byte === backslash) i += 1;
   }
-  throw broken('it ends in the middle of a text');
+  throw broken('it ends in the middle of a string');
 }
 
-const isBlank = (byte: number | undefined): boolean =>
+const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 function broken(how: string): ResponseError {
-  return new ResponseError('invalid_json', `The body is not a JSON array of calls: ${how}.`, {
-    isRetryable: true,
-    hint: 'A proxy may have cut the answer; fewer rows may help.',
-  });
+  return new ResponseError('invalid_json', messages.notAnArray(how), { isRetryable: true });
 }

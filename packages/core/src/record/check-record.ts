@@ -1,31 +1,34 @@
-import type { Version } from '../version.ts';
+import type { Version } from './fields.ts';
 import { type FieldSpec, fields } from './fields.ts';
 import { keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
 import { shapeOf } from './record-shape.ts';
-import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from './wire-forms.ts';
+import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from './wire-forms.ts';
 
-/** One way in which a record departs from the table of fields. Says types and names, never values. */
+/** One way in which a record differs from the table of fields. It names types and fields, never values. */
 export interface RecordProblem {
+  /** What is wrong. */
   readonly kind: 'unknown_field' | 'missing' | 'null' | 'type' | 'form' | 'value';
-  /** Name of the field as it stands in the record. */
+  /** Name of the field, as in the record. */
   readonly field: string;
+  /** What the table says, such as `string or null`. */
   readonly expected: string;
+  /** What the record has, such as `number`. */
   readonly found: string;
 }
 
 const forms: Partial<Record<FieldSpec['type'], (value: unknown) => boolean>> = {
-  'integer-string': isIntegerText,
-  'decimal-string': isDecimalText,
+  'integer-string': isIntegerString,
+  'decimal-string': isDecimalString,
   datetime: isDateTime,
   'datetime-tenths': isDateTimeTenths,
 };
 
-/** Does every documented field hold what the table says? The quick answer; the slow way names what is wrong. */
+/** Does every documented field hold what the table says? This is the quick check; `findProblems` names what is wrong. */
 export function keepsTable(record: Row, version: Version): boolean {
   return version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
 }
 
-/** All the ways in which a record departs from the table of its version. */
+/** All ways in which a record differs from the table of its version. */
 export function findProblems(record: Row, version: Version): RecordProblem[] {
   const row = record as Record<string, unknown>;
   const broken = keepsTable(record, version)
@@ -64,7 +67,7 @@ function problemOf(
       expected: `one of ${spec.values.join(', ')}`,
       found: 'another value',
     };
-  if (forms[spec.type]?.(value) === false) return problem('form', 'text of another form');
+  if (forms[spec.type]?.(value) === false) return problem('form', 'a string of another form');
   return undefined;
 }
 

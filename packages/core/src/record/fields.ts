@@ -1,6 +1,9 @@
 // The one table of fields, exported as `@call-attribution/core/fields` too. This file imports nothing: `pnpm generate`
 // loads it on its own, and browsers use it.
 
+/** A version of the API. */
+export type Version = 'v2' | 'v3';
+
 /** The form in which a field is sent. Most numbers are decimal strings, so that nothing is rounded on the way. */
 export type FieldType =
   | 'string'

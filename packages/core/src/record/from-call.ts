@@ -1,4 +1,4 @@
-import type { Version } from '../version.ts';
+import type { Version } from './fields.ts';
 import { fields } from './fields.ts';
 import { viewV2, viewV3 } from './generated/adapters.ts';
 import type { Call, CallV2, CallV3 } from './generated/calls.ts';
@@ -7,8 +7,11 @@ import type { Row } from './generated/checks.ts';
 const neutralNames = new Set(fields.map((spec) => spec.name));
 
 /**
- * A version-neutral call as the given version would send it: every field of that version, null where the call has
- * nothing, fields of the other version left out, unknown fields kept.
+ * A version-neutral call as the given version would send it: with every field of that version (null where the call has
+ * no value), without fields of the other version, and with unknown fields as they are.
+ *
+ * @example
+ * response.end(JSON.stringify(fromCall(call, 'v2')));
  */
 export function fromCall(call: Call, version: 'v2'): CallV2;
 export function fromCall(call: Call, version: 'v3'): CallV3;

@@ -2,11 +2,11 @@ import { readMoment } from '../time/moment.ts';
 import { checkTimeZone } from '../time/zone.ts';
 import { type FieldSpec, fields } from './fields.ts';
 import type { Call, CallView } from './generated/calls.ts';
-import { isDecimalText } from './wire-forms.ts';
+import { isDecimalString } from './wire-forms.ts';
 
-/** Options of `readCall`. */
+/** See `readCall`. */
 export interface ReadCallOptions {
-  /** IANA name of the zone the account's times are in. The API names none, so that it has to be given. */
+  /** IANA name of the time zone that the account's times are in. The API does not say, so it is required. */
   readonly timeZone: string;
 }
 
@@ -14,8 +14,11 @@ const numbers = fields.filter(({ type }) => type === 'integer-string' || type ==
 const times = fields.filter(({ type }) => type === 'datetime' || type === 'datetime-tenths');
 
 /**
- * A call with its number texts as numbers and its times as instants. What cannot be read becomes null and is named in
- * `unreadable`; times that do not exist or exist twice in the zone say so in `certainty`.
+ * A call with numbers instead of numeric strings and instants instead of naive times. A value that cannot be read becomes
+ * null and is named in `unreadable`. Times that do not exist in the zone, or exist twice, say so in `certainty`.
+ *
+ * @example
+ * const { talk_minutes, date_added } = readCall(call, { timeZone: 'America/New_York' });
  */
 export function readCall(call: Call, { timeZone }: ReadCallOptions): CallView {
   checkTimeZone(timeZone);
@@ -30,7 +33,7 @@ export function readCall(call: Call, { timeZone }: ReadCallOptions): CallView {
       if (view[name] === null) unreadable.push(name);
     }
   };
-  read(numbers, (text) => (isDecimalText(text) ? Number(text) : null));
+  read(numbers, (text) => (isDecimalString(text) ? Number(text) : null));
   read(times, (text) => readMoment(text, timeZone));
   return { ...view, unreadable } as unknown as CallView;
 }

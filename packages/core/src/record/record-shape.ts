@@ -1,18 +1,18 @@
-import type { Version } from '../version.ts';
+import type { Version } from './fields.ts';
 import { fields } from './fields.ts';
 import { aliases } from './generated/adapters.ts';
 
-/** What the names of a record's fields tell, before any value is looked at. */
+/** What the names of a record's fields say, before any value is read. */
 export interface RecordShape {
-  /** Names that are neither documented nor known in another way. */
+  /** Names that are neither documented nor known aliases. */
   readonly unknown: readonly string[];
-  /** Does it use a name some servers send instead of the documented one? */
+  /** Does it use a name that some servers send instead of the documented one? */
   readonly aliased: boolean;
 }
 
 const known = {
   v2: new Set(fields.flatMap((spec) => spec.v2 ?? [])),
-  // The three deprecated fields are not in the v3 list, but a v3 server that still sends them does no wrong.
+  // The three deprecated fields are not in the v3 list, but a v3 server may still send them.
   v3: new Set(fields.flatMap((spec) => spec.v3 ?? spec.name)),
 };
 
@@ -21,7 +21,7 @@ interface Remembered {
   readonly shape: RecordShape;
 }
 
-/** A server sends all its records with the same names in the same order, so that the last answer nearly always fits. */
+/** A server sends all its records with the same names in the same order, so the last result nearly always fits. */
 const last: Record<Version, Remembered> = {
   v2: { names: [], shape: { unknown: [], aliased: false } },
   v3: { names: [], shape: { unknown: [], aliased: false } },
@@ -35,7 +35,7 @@ const documented = {
 /** Has a record as many fields as its version documents? Together with `keepsTable`: these and no others. */
 export function hasOnlyDocumented(record: object, version: Version): boolean {
   let count = 0;
-  // A for-in loop makes no list of names: such lists would be most of the garbage of a page.
+  // A for-in loop makes no list of names; such lists would be most of the garbage of a page.
   for (const _ in record) count += 1;
   return count === documented[version];
 }

@@ -1,31 +1,35 @@
 import { ResponseError } from '../errors/calls-error.ts';
-import type { Version } from '../version.ts';
+import { messages } from '../errors/messages.ts';
 import { findProblems, keepsTable, type RecordProblem, unknownFields } from './check-record.ts';
+import type { Version } from './fields.ts';
 import { aliases, neutralFromV2, renamedV2 } from './generated/adapters.ts';
 import type { Call } from './generated/calls.ts';
 import type { Row } from './generated/checks.ts';
 import { hasOnlyDocumented, shapeOf } from './record-shape.ts';
 
-/** What happens with a record that departs from the table: `strict` throws, `report` tells and keeps it, `off` keeps it. */
+/** What happens to a record that differs from the table: `strict` throws, `report` reports it and keeps it, `off` keeps it. */
 export type RecordMode = 'strict' | 'report' | 'off';
 
-/** Options of `toCall`. */
+/** See `toCall`. */
 export interface ToCallOptions {
-  /** @default 'report' */
+  /** What happens to a record that differs from the table of fields. @default 'report' */
   readonly records?: RecordMode;
-  /** Called for each departure from the table in mode `report`. */
+  /** Called for each difference from the table in mode `report`. */
   readonly onProblem?: (problem: RecordProblem) => void;
 }
 
 /**
- * A record as its version sends it, checked and brought under version-neutral names. Values stay as they were sent and
- * unknown fields are kept. A v3 record that needs no renaming is returned as it is, not copied.
+ * Checks a record of a version and gives its fields their version-neutral names. Values stay as they were sent, and
+ * unknown fields are kept. A v3 record that needs no renaming is returned itself, not copied.
+ *
+ * @example
+ * const call = toCall(JSON.parse(line), 'v2', { records: 'strict' });
  */
 export function toCall(record: unknown, version: Version, options: ToCallOptions = {}): Call {
   const row = asRow(record);
   const mode = options.records ?? 'report';
   const keeps = keepsTable(row, version);
-  // All documented fields are there and there are no more: nothing is left to look at.
+  // All documented fields are there, and no others: nothing is left to check.
   if (keeps && hasOnlyDocumented(row, version)) return (version === 'v3' ? row : neutralFromV2(row)) as Call;
   const { unknown, aliased } = shapeOf(row, version);
   if (keeps && !aliased) {
@@ -40,7 +44,7 @@ export function toCall(record: unknown, version: Version, options: ToCallOptions
 }
 
 function withExtras(target: object, source: object, names: readonly string[]): object {
-  // A v2 record with a v3 name beside its own: the documented one is the value.
+  // A v2 record with a v3 name next to its own: the documented one has the value.
   for (const name of names)
     if (!Object.hasOwn(target, name))
       put(target as Record<string, unknown>, name, (source as Record<string, unknown>)[name]);
@@ -50,9 +54,7 @@ function withExtras(target: object, source: object, names: readonly string[]): o
 function asRow(record: unknown): Row {
   if (typeof record === 'object' && record !== null && !Array.isArray(record)) return record as Row;
   const found = record === null ? 'null' : Array.isArray(record) ? 'an array' : `a ${typeof record}`;
-  throw new ResponseError('invalid_record', `A call record must be an object; found ${found}.`, {
-    hint: 'Check that the base URL points at the call-attribution API.',
-  });
+  throw new ResponseError('invalid_record', messages.notAnObject(found));
 }
 
 function judge(
@@ -64,24 +66,21 @@ function judge(
   const problems = findProblems(row, version);
   const withoutKey = typeof row.sid !== 'string' && typeof row.sid !== 'number';
   if (withoutKey || (mode === 'strict' && problems.some((problem) => problem.kind !== 'unknown_field')))
-    throw new ResponseError('invalid_record', describe(problems, version), {
-      hint: withoutKey
-        ? 'A record without `sid` cannot be told from others; check what the server sends.'
-        : "Use records: 'report' to keep such records and be told about them.",
-    });
+    throw invalidRecord(problems, version, !withoutKey);
   if (onProblem) for (const problem of problems) onProblem(problem);
 }
 
-function describe(problems: readonly RecordProblem[], version: Version): string {
-  const broken = problems.filter((problem) => problem.kind !== 'unknown_field');
-  const lines = broken
-    .slice(0, 3)
+function invalidRecord(problems: readonly RecordProblem[], version: Version, hasSid: boolean): ResponseError {
+  const lines = problems
+    .filter((problem) => problem.kind !== 'unknown_field')
     .map(({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`);
-  const more = broken.length > 3 ? `; and ${broken.length - 3} more` : '';
-  return `A ${version} call record breaks the table of fields: ${lines.join('; ')}${more}.`;
+  return new ResponseError(
+    'invalid_record',
+    messages.recordInvalid(version, lines.slice(0, 3), Math.max(0, lines.length - 3), hasSid),
+  );
 }
 
-/** Puts values that came under a known alias under the documented name of the version. */
+/** Moves values that came under a known alias to the documented name of the version. */
 function withoutAliases(row: Row, version: Version): Row {
   const source = row as Record<string, unknown>;
   const found = Object.keys(source).filter((name) => Object.hasOwn(aliases, name));
@@ -89,7 +88,7 @@ function withoutAliases(row: Row, version: Version): Row {
   const copy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(source)) {
     const target = found.includes(name) ? documentedName(aliases[name] as string, version) : name;
-    // A record with both names keeps both: the documented one is the value, the other an unknown field.
+    // A record with both names keeps both: the documented one has the value, the other is an unknown field.
     put(copy, target !== name && Object.hasOwn(source, target) ? name : target, value);
   }
   return copy as Row;

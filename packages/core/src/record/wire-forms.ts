@@ -1,5 +1,5 @@
-// The forms in which values travel as text. Character loops rather than regular expressions: these run for every
-// record, and the loops cost about a third.
+// The forms of values that are sent as strings. Loops over characters instead of regular expressions: these run for
+// every record, and the loops take about a third of the time.
 
 function digits(text: string, from: number, to: number): boolean {
   for (let i = from; i < to; i += 1) {
@@ -9,14 +9,14 @@ function digits(text: string, from: number, to: number): boolean {
   return to > from;
 }
 
-/** Whole number as text: `7`, `-7`. */
-export function isIntegerText(value: unknown): boolean {
+/** A whole number as a string: `7`, `-7`. */
+export function isIntegerString(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   return digits(value, value.charCodeAt(0) === 45 ? 1 : 0, value.length);
 }
 
-/** Decimal number as text: `7`, `7.5`, `-0.1`. No exponent, no sign `+`. */
-export function isDecimalText(value: unknown): boolean {
+/** A decimal number as a string: `7`, `7.5`, `-0.1`. Without exponent and plus sign. */
+export function isDecimalString(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const start = value.charCodeAt(0) === 45 ? 1 : 0;
   const point = value.indexOf('.');
@@ -24,7 +24,7 @@ export function isDecimalText(value: unknown): boolean {
   return digits(value, start, point) && digits(value, point + 1, value.length);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` by its shape; whether the day exists is for the typed view to say. */
+/** `YYYY-MM-DD HH:MM:SS` by its shape; `readCall` checks that the day exists. */
 export function isDateTime(value: unknown): boolean {
   return typeof value === 'string' && value.length === 19 && hasDateTimeShape(value);
 }
@@ -59,5 +59,5 @@ function hasDateTimeShape(t: string): boolean {
   );
 }
 
-/** Below the digits the difference turns into a very large number. */
+/** Below the digits, the difference becomes a very large number. */
 const isDigit = (text: string, at: number): boolean => (text.charCodeAt(at) - 48) >>> 0 < 10;

@@ -1,56 +1,61 @@
 import { isUtf8 } from 'node:buffer';
 import { bodyExcerpt } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
 import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
 import { beginning } from '../privacy/redact.ts';
 
 /** An SMS-enabled number of an account. */
 export interface SmsNumber {
-  /** The digits as sent: leading zeros and a plus sign stay. */
+  /** The digits as sent, with leading zeros and a plus sign. */
   readonly number: string;
-  /** Whether the flag says yes; null when it is missing or says something else than yes or no. */
+  /** Is SMS enabled? Null when the flag is missing or is neither yes nor no. */
   readonly smsEnabled: boolean | null;
-  /** Address of the listener, as stored; null when there is none. */
+  /** URL of the listener, as stored; null when there is none. */
   readonly url: string | null;
 }
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Reads the XML of the SMS listing. A failure told with status 200 is an error, and so is a wrong number of numbers. */
+/** Reads the XML of the SMS listing. A failure with status 200 is an error, and so is a wrong count of numbers. */
 export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (!isUtf8(body)) throw unreadable(body, 'it is not valid UTF-8');
   const text = decodeText(body).trim();
-  if (!text.startsWith('<')) throw unreadable(body, 'it is no XML');
+  if (!text.startsWith('<')) throw unreadable(body, 'it is not XML');
   if (/^<(?:!doctype html|html)/i.test(text)) throw htmlPage(body);
   const response = await parseXml(text, body);
-  const said = (name: string) => textOf(response[name]).trim();
-  const result = said('result');
-  if (result !== '' && result.toLowerCase() !== 'success') throw failed(result, said('result_description'));
-  const told = /^\[(\d{1,9})\]/.exec(said('result_description'))?.[1];
+  const textIn = (name: string) => textOf(response[name]).trim();
+  const result = textIn('result');
+  const description = textIn('result_description');
+  if (result !== '' && result.toLowerCase() !== 'success') throw failed(result, description);
+  const reported = /^\[(\d{1,9})\]/.exec(description)?.[1];
   const data = response.data;
-  if (data === undefined && told === undefined)
-    throw unreadable(body, 'it has neither data nor a number of numbers');
+  if (data === undefined && reported === undefined)
+    throw unreadable(body, 'it has neither numbers nor a count');
   const list = typeof data === 'object' && data !== null ? ((data as Node).number ?? []) : [];
   const numbers = (Array.isArray(list) ? list : [list]).map(toNumber);
-  if (told !== undefined && Number(told) !== numbers.length)
-    throw new ResponseError('sms_count_mismatch', `${told} numbers were told, ${numbers.length} came.`, {
-      isRetryable: true,
-      hint: 'It may have been cut or converted on the way.',
-    });
+  if (reported !== undefined && Number(reported) !== numbers.length)
+    throw new ResponseError(
+      'sms_count_mismatch',
+      messages.smsCountDiffers(Number(reported), numbers.length),
+      {
+        isRetryable: true,
+      },
+    );
   return numbers;
 }
 
 async function parseXml(text: string, body: Buffer): Promise<Node> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   // The parser alone takes a cut document for a short one.
-  if (XMLValidator.validate(text) !== true) throw unreadable(body, 'it is cut or no valid XML');
+  if (XMLValidator.validate(text) !== true) throw unreadable(body, 'it is cut, or is not valid XML');
   const parser = new XMLParser({
     ignoreAttributes: false,
     attributeNamePrefix: '@',
     parseTagValue: false,
     parseAttributeValue: false,
-    // Numeric character references (`&#38;`) are part of XML; the parser only takes them together with these.
+    // Numeric character references (`&#38;`) are part of XML; the parser accepts them only together with these.
     htmlEntities: true,
     ignoreDeclaration: true,
     ignorePiTags: true,
@@ -60,7 +65,7 @@ async function parseXml(text: string, body: Buffer): Promise<Node> {
   try {
     document = parser.parse(text) as Node;
   } catch {
-    throw unreadable(body, 'it uses XML that is refused, such as outside or nested entities');
+    throw unreadable(body, 'it uses XML that is refused, such as external or nested entities');
   }
   const { response } = document;
   if (typeof response === 'object' && response !== null) return response as Node;
@@ -85,26 +90,15 @@ function textOf(node: unknown): string {
 }
 
 function failed(result: string, description: string): ResponseError {
-  const why = description ? `: ${beginning(safeProse(description), 200)}` : '';
-  return new ResponseError(
-    'sms_failed',
-    `The SMS listing failed (${beginning(safeProse(result), 60)}${why}).`,
-    {
-      hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
-    },
-  );
+  const safe = (text: string, most: number) => beginning(safeProse(text), most);
+  return new ResponseError('sms_failed', messages.smsFailed(safe(result, 60), safe(description, 200)));
 }
 
 const htmlPage = (body: Buffer): ResponseError =>
-  new ResponseError('html_page', 'An HTML page came where XML was expected.', {
-    isRetryable: true,
-    body: bodyExcerpt(body),
-    hint: 'Check legacyBaseUrl.',
-  });
+  new ResponseError('html_page', messages.htmlPage('XML'), { isRetryable: true, body: bodyExcerpt(body) });
 
 const unreadable = (body: Buffer, how: string): ResponseError =>
-  new ResponseError('invalid_xml', `The answer of the SMS listing cannot be read: ${how}.`, {
+  new ResponseError('invalid_xml', messages.smsUnreadable(how), {
     isRetryable: true,
     body: bodyExcerpt(body),
-    hint: 'Check that legacyBaseUrl points at the server with ibp_api.php.',
   });

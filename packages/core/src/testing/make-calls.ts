@@ -1,6 +1,6 @@
+import type { Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call, CallV2, CallV3 } from '../record/generated/calls.ts';
-import type { Version } from '../version.ts';
 
 const firstNames = ['Ana', 'Björn', 'Chidi', 'Dana', '美咲', 'O’Neil', 'Zoë'];
 const keywords = ['roof repair', 'emergency plumber', 'dentist "near me"', 'déménagement', 'a,b },{ c'];

@@ -1,9 +1,9 @@
 import { matcher, safeParse } from '@call-attribution/query-dsl';
 import { formatContentRange } from '../page/content-range.ts';
+import type { Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Version } from '../version.ts';
 import type { CountForm, Fault } from './fault.ts';
 import type { PlannedResponse } from './send-response.ts';
 

@@ -1,5 +1,5 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
-import { isDateTime, isDateTimeTenths, isDecimalText, isIntegerText } from '../wire-forms.ts';
+import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from '../wire-forms.ts';
 
 /** A record before it is known to keep the table. */
 export interface Row {
@@ -92,8 +92,8 @@ export function keepsTableV2(r: Row): boolean {
     (typeof r.sid === 'string') &&
     (typeof r.acct_id === 'string') &&
     (isDateTime(r.date_added)) &&
-    (isDecimalText(r.smart_minutes)) &&
-    (isDecimalText(r.talk_minutes)) &&
+    (isDecimalString(r.smart_minutes)) &&
+    (isDecimalString(r.talk_minutes)) &&
     (isDateTimeTenths(r.talk_start)) &&
     (isDateTimeTenths(r.talk_end)) &&
     (typeof r.dnis === 'string') &&
@@ -152,11 +152,11 @@ export function keepsTableV3(r: Row): boolean {
     (typeof r.sid === 'string') &&
     (typeof r.acct_id === 'string') &&
     (isDateTime(r.date_added)) &&
-    (isDecimalText(r.smart_minutes)) &&
-    (isDecimalText(r.talk_minutes)) &&
+    (isDecimalString(r.smart_minutes)) &&
+    (isDecimalString(r.talk_minutes)) &&
     (isDateTimeTenths(r.talk_start)) &&
     (isDateTimeTenths(r.talk_end)) &&
-    (isIntegerText(r.call_duration)) &&
+    (isIntegerString(r.call_duration)) &&
     (typeof r.dnis === 'string') &&
     (typeof r.ani === 'string') &&
     (r.first_name === null || typeof r.first_name === 'string') &&

@@ -1,0 +1,40 @@
+import type { AuthKind } from '../errors/messages.ts';
+import { plainHeaders, requestIdOf } from '../http/headers.ts';
+import type { HttpRequest, HttpResponse } from '../http/transport.ts';
+import type { Operation } from '../observe/events.ts';
+import type { RequestOptions, ResponseInfo } from './client.ts';
+
+/** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
+export interface ApiRequest<T> {
+  /** Tells the events of one request from those of others. Empty, so that it can be printed with them. */
+  readonly id: object;
+  readonly operation: Operation;
+  readonly http: HttpRequest;
+  /** The URL as it may be shown. */
+  readonly url: string;
+  /** Which credentials the request carries. */
+  readonly authKind: AuthKind;
+  /** Statuses besides 200 and 206 that `read` understands. */
+  readonly alsoRead?: readonly number[];
+  readonly options: RequestOptions;
+  read(response: HttpResponse): T | Promise<T>;
+}
+
+/** What a request returned. */
+export interface ApiResponse<T> {
+  readonly value: T;
+  readonly response: HttpResponse;
+  /** How many times the request was sent. */
+  readonly attempts: number;
+}
+
+/** What callers may know of the response that a result was read from. */
+export const responseInfo = ({
+  response: { status, headers },
+  attempts,
+}: ApiResponse<unknown>): ResponseInfo => ({
+  status,
+  headers: plainHeaders(headers),
+  requestId: requestIdOf(headers),
+  attempts,
+});

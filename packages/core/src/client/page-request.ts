@@ -1,0 +1,121 @@
+import { ResponseError } from '../errors/calls-error.ts';
+import { messages } from '../errors/messages.ts';
+import { headerText } from '../http/headers.ts';
+import { queryString } from '../http/query.ts';
+import type { HttpResponse } from '../http/transport.ts';
+import { channels, type PageEvent } from '../observe/events.ts';
+import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
+import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
+import { parseInPieces } from '../page/parse-in-pieces.ts';
+import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
+import type { Call } from '../record/generated/calls.ts';
+import { responseInfo } from './api-request.ts';
+import type { CallPage, ListQuery, RequestOptions, ResponseMeta } from './client.ts';
+import type { Context } from './context.ts';
+import { type FilterText, filterText } from './filter-text.ts';
+import { whole } from './options.ts';
+
+/** The page size when none is given: what the maker of the API suggests for its sibling. */
+const defaultRows = 250;
+
+/** A list query, checked. All pages of a list share its text. */
+export interface PageQuery extends PageRequest {
+  readonly filter: FilterText;
+  readonly options: RequestOptions;
+}
+
+/** Checks a list query and prints its filter. */
+export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
+  return {
+    filter: filterText(query.filter, settings.version),
+    rows: whole(query.rows ?? defaultRows, 'rows', 1),
+    start: whole(query.start ?? 0, 'start', 0),
+    options: query,
+  };
+}
+
+/** What a request for a page returned: its content in some form, and how it compares with the request. */
+export interface PageResult<T> {
+  readonly content: T;
+  readonly count: number;
+  readonly range: PageRange | null;
+  readonly verdict: PageVerdict;
+  readonly meta: ResponseMeta;
+}
+
+/** How the body of a page is read: into records, or into borders only. */
+export interface PageReader<T> {
+  read(response: HttpResponse, range: PageRange | null): { content: T; count: number };
+  readonly empty: T;
+}
+
+/** Requests one page. Every check is part of the attempt, so a page that fails one is requested again. */
+export async function requestPage<T>(
+  { engine, requests, report }: Context,
+  query: PageQuery,
+  reader: PageReader<T>,
+): Promise<PageResult<T>> {
+  const { filter, rows, start, options } = query;
+  const tailWith = (q: string | undefined) => queryString({ q, rows, start: start || undefined });
+  const request = requests.make('list', tailWith(filter.q), options, tailWith(filter.shownQ));
+  const response = await engine.send({
+    ...request,
+    // Some servers say "not found" or "range not satisfiable" for a page past the end.
+    alsoRead: start > 0 ? [404, 416] : [],
+    read: (response) => readPage(response, query, reader),
+  });
+  const { count, range, verdict } = response.value;
+  const { clamped } = verdict;
+  if (channels.page.hasSubscribers) {
+    const { url } = request;
+    const total = range?.total ?? null;
+    channels.page.publish({ url, rows, start, count, total, clamped } satisfies PageEvent);
+  }
+  if (clamped) report({ type: 'clamped', requested: rows, received: count });
+  const meta = { ...responseInfo(response), rows, start, ...(clamped ? { clampedTo: count } : {}) };
+  return { ...response.value, meta };
+}
+
+function readPage<T>(
+  response: HttpResponse,
+  request: PageRequest,
+  reader: PageReader<T>,
+): Omit<PageResult<T>, 'meta'> {
+  const range = parseContentRange(headerText(response.headers, 'content-range'));
+  if (response.status === 404 || response.status === 416) {
+    const past = range === null ? null : { first: 0, last: 0, total: range.total };
+    return { content: reader.empty, count: 0, range: past, verdict: judgePage(request, past, 0) };
+  }
+  expectJson(response);
+  const { content, count } = reader.read(response, range);
+  return { content, count, range, verdict: judgePage(request, range, count) };
+}
+
+/** Reads a page into checked calls. */
+export function recordReader({ adapt, engine }: Context): PageReader<Call[]> {
+  return {
+    read(response, range) {
+      const records =
+        parseInPieces(response.body, countOf(range)) ?? expectArray(parseJson(response), response);
+      const content = records.map(adapt);
+      // Parsing has copied every string out of the body, so its memory can take the next page.
+      engine.reuse(response.body);
+      return { content, count: records.length };
+    },
+    empty: [],
+  };
+}
+
+/** One page of calls, and only the page that was requested. */
+export async function listCalls(context: Context, query: ListQuery): Promise<CallPage> {
+  const page = await requestPage(context, readQuery(context, query), recordReader(context));
+  refuseShifted(page);
+  return { records: page.content, range: page.range, meta: page.meta };
+}
+
+/** A server that counts in smaller pages sends another part of the list than a caller of one page wants. */
+export function refuseShifted({ verdict, count, meta }: PageResult<unknown>): void {
+  if (!verdict.shifted) return;
+  const { status, attempts, rows, start } = meta;
+  throw new ResponseError('page_clamped', messages.pageClamped(count, rows, start), { status, attempts });
+}

@@ -1,0 +1,244 @@
+// What errors of requests and responses say; setup-messages.ts has those of wrong options. The code that finds a problem
+// passes facts, and these two files put them into words: what happened, what was expected, what to do next. No fact may
+// be a secret or a caller's data.
+import type { ErrorCode, ErrorWords } from './calls-error.ts';
+
+const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
+const checkServer = 'Is the server running, and is the base URL right?';
+const cutOnTheWay = 'The response may have been cut or converted on the way.';
+
+const statuses: Partial<Record<ErrorCode, readonly [message: string, hint?: string]>> = {
+  bad_request: [
+    'The server refused the request as malformed',
+    'The body may name the parameter: check the filter, rows and start.',
+  ],
+  unauthorized: ['The server does not accept these credentials'],
+  forbidden: ['The server does not allow this with these credentials'],
+  not_found: [
+    'The server has nothing at this URL',
+    'Check the sid, and that the base URL ends before /v2 or /v3.',
+  ],
+  request_timeout: ['The server gave up waiting for the request'],
+  rate_limited: ['The server asks the client to slow down'],
+  server_error: ['The server failed'],
+  request_rejected: ['The server rejected the request'],
+  redirect_refused: [
+    'The server redirected the request to another server',
+    'Credentials are only sent to the server they were given for. Set the base URL to the final URL.',
+  ],
+};
+
+/** How the credentials of a client can be refused. */
+export type AuthKind = 'v2' | 'v3 token' | 'v3 keys' | 'sms';
+
+const authHints: Readonly<Record<AuthKind, string>> = {
+  v2: 'v2 expects a bearer token issued for this account: check that it is the right one and has not expired.',
+  'v3 token': 'v3 accepts bearer tokens of legacy users only; others need auth: apiKeys(access, secret).',
+  'v3 keys':
+    'v3 expects the access key and the secret key in the headers access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore: check the proxies on the way, too.',
+  sms: 'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.',
+};
+
+/** Facts in, words out. */
+export const messages = {
+  // The connection.
+  connectTimeout: (origin: string): ErrorWords => ({
+    message: `No connection to ${origin} within the connect deadline.`,
+    hint: checkServer,
+  }),
+  nameNotFound: (origin: string, code: string): ErrorWords => ({
+    message: `The name of ${origin} was not found (${code}).`,
+    hint: 'Check the spelling of the base URL, and the network.',
+  }),
+  tlsFailed: (origin: string, code: string): ErrorWords => ({
+    message: `No trusted TLS connection to ${origin} (${code}).`,
+    hint: 'Check the certificate, and whether the base URL should be https or http.',
+  }),
+  notHttp: (origin: string, code: string): ErrorWords => ({
+    message: `${origin} does not speak HTTP/1.1 (${code}).`,
+    hint: 'Is the port right, and should the base URL be https?',
+  }),
+  noMock: (origin: string): ErrorWords => ({
+    message: `No mock responds to this request to ${origin}.`,
+    hint: 'Add an intercept for it to the MockAgent.',
+  }),
+  connectionLost: (origin: string, code: string): ErrorWords => ({
+    message: `The connection to ${origin} ended in the middle of a response (${code}).`,
+    hint: 'The server or a proxy may have restarted; fewer rows may help.',
+  }),
+  noResponse: (origin: string, code: string): ErrorWords => ({
+    message: `No response from ${origin} (${code}).`,
+    hint: checkServer,
+  }),
+
+  // Deadlines.
+  totalTimeout: (ms: number): ErrorWords => ({
+    message: `The call did not finish within its total deadline of ${ms} ms.`,
+    hint: 'Request fewer rows, or raise timeout.total.',
+  }),
+  attemptTimeout: (ms: number): ErrorWords => ({
+    message: `The response was not complete within ${ms} ms.`,
+    hint: 'Request fewer rows, or raise timeout.attempt.',
+  }),
+  idleTimeout: (ms: number): ErrorWords => ({
+    message: `The server sent nothing for ${ms} ms.`,
+    hint: 'The server or a proxy may be stuck. Raise timeout.idle if it is only slow.',
+  }),
+  limiterTimeout: (ms: number): ErrorWords => ({
+    message: `The limiter did not let the request start within the total deadline of ${ms} ms.`,
+    hint: 'Raise timeout.total or the limits, or send fewer requests at once.',
+  }),
+  retryLater: (waitMs: number, when: string): string =>
+    `The next attempt would be due in ${Math.ceil(waitMs / 1000)} s, after the total deadline; try again after ${when}.`,
+
+  // A status that is not success.
+  status(code: ErrorCode, status: number, auth: AuthKind): ErrorWords {
+    const [what = 'The server did not accept the request', hint] = statuses[code] ?? [];
+    const message = `${what} (status ${status}).`;
+    if (code === 'unauthorized' || code === 'forbidden') return { message, hint: authHints[auth] };
+    if (status === 414 || status === 431)
+      return { message, hint: 'The filter is too long for this server: split it into several.' };
+    return hint === undefined ? { message } : { message, hint };
+  },
+  noContent: (status: number): ErrorWords => ({
+    message: `Status ${status} came where 200 and a body were expected.`,
+    hint: checkBaseUrl,
+  }),
+
+  // A body that cannot be read.
+  tooLarge: (maxBodyBytes: number): ErrorWords => ({
+    message: `The response is larger than the limit of ${maxBodyBytes} bytes.`,
+    hint: 'Request fewer rows, or raise maxBodyBytes.',
+  }),
+  encodingUnknown: (): ErrorWords => ({
+    message: 'The response has a content encoding that was not requested.',
+    hint: 'gzip, deflate and br are understood; compress: false requests none.',
+  }),
+  encodingBroken: (name: string): ErrorWords => ({
+    message: `The ${name} body is cut or damaged.`,
+    hint: cutOnTheWay,
+  }),
+  notUtf8: (): ErrorWords => ({ message: 'The body is not valid UTF-8.', hint: cutOnTheWay }),
+  htmlPage: (expected: 'JSON' | 'XML'): ErrorWords => ({
+    message: `An HTML page came where ${expected} was expected.`,
+    hint:
+      expected === 'JSON'
+        ? 'A login page or a proxy may have responded instead of the API; check the base URL.'
+        : 'Check legacyBaseUrl.',
+  }),
+  contentTypeWrong: (type: string | undefined): ErrorWords => ({
+    message: `The response is ${type ?? 'of a type that cannot be read'} where JSON was expected.`,
+    hint: checkBaseUrl,
+  }),
+  jsonInvalid: (bytes: number): ErrorWords => ({
+    message: `The body of ${bytes} bytes is cut, or is not JSON.`,
+    hint: 'A proxy may have cut the response; fewer rows may help.',
+  }),
+  recordJsonInvalid: (): ErrorWords => ({
+    message: 'A record of the page is not valid JSON.',
+    hint: 'listCalls() requests such a page again.',
+  }),
+  notAnArray: (how: string): ErrorWords => ({
+    message: `The body is not a JSON array of calls: ${how}.`,
+    hint: 'A proxy may have cut the response; fewer rows may help.',
+  }),
+  errorBody: (status: number): ErrorWords => ({
+    message: `The server responded with status ${status}, but with an error in the body.`,
+    hint: 'The body says why; check the credentials and the parameters.',
+  }),
+  shapeUnexpected: (expected: string): ErrorWords => ({
+    message: `The response is not ${expected}.`,
+    hint: checkBaseUrl,
+  }),
+
+  // Records.
+  notAnObject: (found: string): ErrorWords => ({
+    message: `A call record must be an object; found ${found}.`,
+    hint: checkBaseUrl,
+  }),
+  recordInvalid: (
+    version: string,
+    problems: readonly string[],
+    more: number,
+    hasSid: boolean,
+  ): ErrorWords => ({
+    message: `A ${version} call record does not match the table of fields: ${problems.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
+    hint: hasSid
+      ? "Use records: 'report' to keep such records and have the problems reported."
+      : 'A record without `sid` cannot be told apart from others; check what the server sends.',
+  }),
+  otherCall: (): ErrorWords => ({
+    message: 'The server sent another call than the one requested.',
+    hint: 'A cache on the way may have mixed up responses.',
+  }),
+  noSuchCall: (): ErrorWords => ({
+    message: 'The account has no call with this sid.',
+    hint: 'Check the sid, and that the credentials belong to its account.',
+  }),
+
+  // Pages and lists.
+  rowsIgnored: (rows: number, count: number): ErrorWords => ({
+    message: `The server ignores rows: ${rows} were requested, ${count} came.`,
+    hint: 'Paging would repeat calls on this server. Use a filter, and rows large enough for one page.',
+  }),
+  countDiffers: (inRange: number, inBody: number): ErrorWords => ({
+    message: `Content-Range says ${inRange} calls, the body has ${inBody}.`,
+    hint: 'A proxy may have cut or cached the response.',
+  }),
+  pageMissing: (first: number, total: number): ErrorWords => ({
+    message: `The page is empty, but it should start at call ${first} of ${total}.`,
+    hint: 'The list may have changed in the meantime.',
+  }),
+  rangePastTotal: (last: number, total: number): ErrorWords => ({
+    message: `Content-Range ends at ${last}, past its own total of ${total}.`,
+    hint: 'A proxy may have changed the response.',
+  }),
+  pageWrong: (expected: number, found: number, isOffset: boolean): ErrorWords => ({
+    message: `The page should start at call ${expected}; it starts at ${found}.`,
+    hint: isOffset
+      ? 'This server seems to count start in records, not in pages.'
+      : 'A cache may have responded with another page.',
+  }),
+  pageClamped: (most: number, rows: number, start: number): ErrorWords => ({
+    message: `The server sends at most ${most} rows, not the ${rows} requested, so its page ${start} is another part of the list.`,
+    hint: `Request rows: ${most}, or use pages() or calls(), which continue with the real page size.`,
+  }),
+  pageRepeated: (): ErrorWords => ({
+    message: 'The server sends the same calls again as the next page: it seems to ignore start.',
+    hint: 'Use a date filter, and rows large enough for one page.',
+  }),
+  listShort: (position: number, total: number): ErrorWords => ({
+    message: `The list ends after ${position} calls, although the server reports ${total}.`,
+    hint: 'Read the list again. If it stays so, the server cannot page that far.',
+  }),
+  listShrank: (gone: number): ErrorWords => ({
+    message: `${gone} calls left the list while it was read: calls may have been missed.`,
+    hint: 'Read the list again, preferably with a date filter whose end lies in the past.',
+  }),
+  totalUnsteady: (from: number, to: number, times: number): ErrorWords => ({
+    message: `The total of the list keeps changing: it fell ${times} times without a new call, last from ${from} to ${to}.`,
+    hint: 'Servers behind one URL may not agree on the list. Read it again later, or with a date filter whose end lies in the past.',
+  }),
+  totalMissing: (): ErrorWords => ({
+    message: 'The server does not send a total in Content-Range.',
+    hint: 'Count the calls that client.calls() returns.',
+  }),
+  countUnreadable: (): ErrorWords => ({
+    message: 'The response of the count request does not hold a number.',
+    hint: "A client with version: 'v3' counts in another way.",
+  }),
+
+  // The SMS listing.
+  smsUnreadable: (how: string): ErrorWords => ({
+    message: `The response of the SMS listing cannot be read: ${how}.`,
+    hint: 'Check that legacyBaseUrl points to the server with ibp_api.php.',
+  }),
+  smsFailed: (result: string, description: string): ErrorWords => ({
+    message: `The SMS listing failed (${result}${description === '' ? '' : `: ${description}`}).`,
+    hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
+  }),
+  smsCountDiffers: (reported: number, found: number): ErrorWords => ({
+    message: `The SMS listing reports ${reported} numbers, but holds ${found}.`,
+    hint: cutOnTheWay,
+  }),
+} as const;

@@ -1,0 +1,99 @@
+// What errors of wrong options say: nothing was sent. See messages.ts.
+import type { ErrorWords } from './calls-error.ts';
+
+const newClient = 'Create a new client.';
+
+const secretProblems = {
+  missing: ['is empty', 'Is the environment variable set, and is its name spelled correctly?'],
+  line_break: [
+    'has a line break inside',
+    'Pass only the key: a file or two keys may have been pasted at once.',
+  ],
+  space: [
+    'has a space or a control character inside',
+    'Pass only the key, without a label such as "Access key:".',
+  ],
+  not_ascii: [
+    'has a character outside ASCII',
+    'Copy the key again from the key manager: word processors and mail programs replace hyphens and quotes.',
+  ],
+  quoted: ['is wrapped in quotes', 'Remove the quotes: some shells and .env readers keep them in the value.'],
+} as const;
+
+/** What can be wrong with a key or a token. */
+export type SecretProblem = keyof typeof secretProblems;
+
+const exampleUrl = 'Pass a URL such as https://api.example.com.';
+const urlProblems = {
+  missing: ['is missing', exampleUrl],
+  not_absolute: ['is not an absolute URL', exampleUrl],
+  not_http: ['must begin with https:// or http://', 'Add the scheme.'],
+  credentials: ['has credentials in it', 'Pass them as auth: apiKeys(...) or bearerToken(...).'],
+  query: ['has a query or a fragment', 'Keep only the scheme, the host and the path.'],
+  version: [
+    'already names the version',
+    'Remove /v2 or /v3 and everything after it; use the option version.',
+  ],
+} as const;
+
+/** What can be wrong with a base URL. */
+export type UrlProblem = keyof typeof urlProblems;
+
+/** Facts in, words out. */
+export const setupMessages = {
+  optionInvalid: (name: string, expected: string): ErrorWords => ({
+    message: `${name} must be ${expected}.`,
+  }),
+  optionUnknown: (name: string, near: string | undefined, known: readonly string[]): ErrorWords => ({
+    message: `There is no option ${name}.`,
+    hint: near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`,
+  }),
+  urlInvalid(option: string, problem: UrlProblem): ErrorWords {
+    const [what, hint] = urlProblems[problem];
+    return { message: `${option} ${what}.`, hint };
+  },
+  secretInvalid(name: string, problem: SecretProblem): ErrorWords {
+    const [what, hint] = secretProblems[problem];
+    return { message: `The ${name} ${what}.`, hint };
+  },
+  secretNotString: (name: string, found: string): ErrorWords => ({
+    message: `The ${name} must be a string; found ${found}.`,
+    hint: secretProblems.missing[1],
+  }),
+  authInvalid: (): ErrorWords => ({
+    message: 'auth must be made by apiKeys(access, secret) or bearerToken(token).',
+    hint: 'Plain objects are refused, because the keys in them could be printed by accident.',
+  }),
+  authMissing: (version: string): ErrorWords => ({
+    message: `No credentials were given, and ${version} needs them.`,
+    hint: `Pass auth: ${version === 'v3' ? 'apiKeys(access, secret) or bearerToken(token)' : 'bearerToken(token)'} to createClient.`,
+  }),
+  keysForV2: (): ErrorWords => ({
+    message: 'v2 takes a bearer token only; an access key and a secret key were given.',
+    hint: "Use auth: bearerToken(token), or version: 'v3' with these keys.",
+  }),
+  legacyUrlMissing: (): ErrorWords => ({
+    message: 'The SMS listing has a URL of its own, and none was given.',
+    hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.',
+  }),
+  legacyKeysMissing: (): ErrorWords => ({
+    message: 'The SMS listing takes an access key and a secret key only.',
+    hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.',
+  }),
+  smsMethodInvalid: (): ErrorWords => ({ message: "method must be 'GET' or 'POST'." }),
+  sidInvalid: (isCount: boolean): ErrorWords => ({
+    message: 'sid must be the id of a call, a string that is not empty.',
+    hint: isCount
+      ? 'In v2 this is the count request: use countCalls().'
+      : 'Take it from the field sid of a record.',
+  }),
+  timeZoneInvalid: (): ErrorWords => ({
+    message: 'timeZone must be an IANA name such as America/New_York or UTC.',
+    hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.',
+  }),
+  clientClosed: (): ErrorWords => ({ message: 'The client has been closed.', hint: newClient }),
+  dispatcherClosed: (): ErrorWords => ({
+    message: 'The client or its dispatcher has been closed.',
+    hint: newClient,
+  }),
+} as const;

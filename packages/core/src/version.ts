@@ -1,2 +1,0 @@
-/** Version of the API a client speaks. */
-export type Version = 'v2' | 'v3';
