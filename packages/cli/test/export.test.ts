@@ -4,15 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { callWith } from './calls.ts';
 import { type OwnStage, openOwnStage } from './stage.ts';
 
 let stage: OwnStage;
 let sids: string[];
 beforeAll(async () => {
-  stage = await openOwnStage({ records: 800, days: 30 });
+  stage = await openOwnStage({ records: 400, days: 30 });
   const listed = await stage.quick(['list', '--all', '--csv', '--fields', 'sid', '--include-extensions']);
   sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
 });
@@ -54,7 +54,7 @@ describe('a file', () => {
     for (const [name, sidsIn] of Object.entries(read)) {
       const { code, stdout, stderr } = await stage.quick(['export', '--output', name, ...all], { cwd });
       expect({ code, stdout }, name).toEqual({ code: 0, stdout: '' });
-      expect(stderr).toMatch(/complete: 800 calls, as many as the server counts/);
+      expect(stderr).toMatch(/complete: 400 calls, as many as the server counts/);
       const path = join(cwd, name);
       expect([...(await sidsIn(readFileSync(path), path))].sort(), name).toEqual(sids);
       for (const rest of ['.partial', '.checkpoint', '.rows'])
@@ -78,7 +78,7 @@ describe('a file', () => {
     const { code, stdout, stderr } = await stage.calls(['export', '--output', '-', ...all]);
     expect(code).toBe(0);
     expect(sidsOf(stdout)).toEqual(sids);
-    expect(stderr).toMatch(/^complete: 800 calls/);
+    expect(stderr).toMatch(/^complete: 400 calls/);
     expect((await stage.quick(['export', '--output', '-', '--resume'])).stderr).toMatch(
       /cannot resume stdout/,
     );
@@ -160,7 +160,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       expect(kept.length).toBeGreaterThan(0);
       const second = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd });
       expect(second.code).toBe(0);
-      expect(second.stderr).toMatch(/complete: 800 calls/);
+      expect(second.stderr).toMatch(/complete: 400 calls/);
       const bytes = readFileSync(path);
       // It continued: the file begins with the bytes that were there before.
       if (place === path) expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundle } from '@call-attribution/test-tools/bundle';
 
 /** A finished run of `calls` as a real process. */
 export interface Finished {
@@ -25,40 +25,14 @@ export interface RunOptions {
   readonly stdout?: number;
 }
 
-/**
- * Bundles the sources of this workspace into one folder, so that tests drive a real process without a build. Outside
- * packages stay where they are: native ones could not be bundled, and the others need not be. Returns the path of the bin.
- */
+/** Bundles the program into a folder, so that tests run a real process without a build. Resolves with the path of the bin. */
 export async function bundleProgram(made: string): Promise<string> {
   const bin = join(made, 'src', 'bin.js');
-  await build({
+  await bundle({
     entryPoints: [join(import.meta.dirname, '../src/bin.ts')],
     outdir: join(made, 'src'),
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
     target: 'node20',
-    conditions: ['@call-attribution/source', 'import', 'node'],
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-    logLevel: 'error',
-    plugins: [
-      {
-        name: 'outside-packages-stay',
-        setup({ onResolve, resolve }) {
-          onResolve({ filter: /^[^./]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
-            if (pluginData === 'seen' || path.startsWith('node:') || path.startsWith('@call-attribution/'))
-              return undefined;
-            const found = await resolve(path, { importer, resolveDir, kind, pluginData: 'seen' });
-            return found.errors.length > 0 || !found.path.startsWith('/')
-              ? undefined
-              : { path: found.path, external: true };
-          });
-        },
-      },
-    ],
   });
   copyFileSync(join(import.meta.dirname, '../package.json'), join(made, 'package.json'));
   return bin;

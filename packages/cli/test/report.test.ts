@@ -1,17 +1,15 @@
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findChromium, launch } from '@call-attribution/test-tools';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
-import { chromium, type Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDimensions } from '../src/report/dimensions.ts';
 import { reportPage } from '../src/report/page.ts';
 import { createTally } from '../src/report/tally.ts';
 import { reportLines } from '../src/report/terminal.ts';
 import { styleFor } from '../src/term/style.ts';
 import { textWidth } from '../src/term/width.ts';
-import { callWith } from './calls.ts';
 import { openStage } from './stage.ts';
 
 const style = styleFor({} as never, {});
@@ -145,11 +143,14 @@ describe('calls report', () => {
     );
   });
 
-  // In CI a browser is required.
-  const browserPath = [process.env.CALLS_TEST_CHROMIUM, '/usr/bin/chromium'].find(
-    (path) => path && existsSync(path),
-  );
-  describe.skipIf(!browserPath && !process.env.CI)('it writes a page that a browser shows', () => {
+  const browserPath = findChromium();
+  describe.skipIf(browserPath === null)('it writes a page that a browser shows', () => {
+    let browser: Awaited<ReturnType<typeof launch>>;
+    beforeAll(async () => {
+      browser = await launch(browserPath ?? '');
+    });
+    afterAll(() => browser.close());
+
     test.each([
       ['campaign,day', 'svg rect', 20],
       ['day', 'svg rect', 20],
@@ -161,70 +162,43 @@ describe('calls report', () => {
         { cwd },
       );
       expect(code).toBe(0);
-      await inBrowser(pathToFileURL(join(cwd, 'report.html')).href, async (page, requests, complaints) => {
-        expect(await page.title()).toBe('Calls <of> autumn');
-        expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
-        expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
-        expect(
-          await page
-            .getByRole('table', { name: /calls by/ })
-            .getByRole('row')
-            .count(),
-        ).toBeGreaterThan(2);
-        expect(await page.getByRole('columnheader').count()).toBe(5);
-        const grounds = new Set<string>();
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          grounds.add(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
-          if (process.env.CALLS_TEST_SCREENSHOTS) {
-            await page.screenshot({
-              path: join(process.env.CALLS_TEST_SCREENSHOTS, `${by}-${colorScheme}.png`),
-              fullPage: true,
-            });
-          }
-        }
-        expect(grounds.size).toBe(2);
-        // As narrow as a phone: nothing is wider than the page.
-        await page.setViewportSize({ width: 390, height: 800 });
-        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-        expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
-        expect(complaints).toEqual([]);
-      });
-    });
-  });
-
-  async function inBrowser(
-    url: string,
-    look: (page: Page, requests: string[], complaints: string[]) => Promise<void>,
-  ): Promise<void> {
-    if (!browserPath) throw new Error('no browser: install chromium or set CALLS_TEST_CHROMIUM');
-    const quiet = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ];
-    const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), 'calls-browser-')), {
-      executablePath: browserPath,
-      headless: true,
-      args: quiet,
-    });
-    try {
-      const page = await context.newPage();
+      const page = await browser.newPage();
       const requests: string[] = [];
       const complaints: string[] = [];
       page.on('request', (request) => requests.push(request.url()));
       page.on('console', (message) => complaints.push(message.text()));
       page.on('pageerror', (error) => complaints.push(String(error)));
-      await page.goto(url);
-      await look(page, requests, complaints);
-    } finally {
-      await context.close();
-    }
-  }
+      await page.goto(pathToFileURL(join(cwd, 'report.html')).href);
+      expect(await page.title()).toBe('Calls <of> autumn');
+      expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
+      expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
+      expect(
+        await page
+          .getByRole('table', { name: /calls by/ })
+          .getByRole('row')
+          .count(),
+      ).toBeGreaterThan(2);
+      expect(await page.getByRole('columnheader').count()).toBe(5);
+      const grounds = new Set<string>();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        grounds.add(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+        if (process.env.CALLS_TEST_SCREENSHOTS) {
+          await page.screenshot({
+            path: join(process.env.CALLS_TEST_SCREENSHOTS, `${by}-${colorScheme}.png`),
+            fullPage: true,
+          });
+        }
+      }
+      expect(grounds.size).toBe(2);
+      // As narrow as a phone: nothing is wider than the page.
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
+  });
 });
 
 test('the report of a whole year has one line for each group', () => {

@@ -6,12 +6,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startLive } from './live.ts';
-import { runNode } from './program.ts';
-import { type OwnStage, openOwnStage } from './stage.ts';
+import { nobody, type OwnStage, openOwnStage } from './stage.ts';
 
 let stage: OwnStage;
 beforeAll(async () => {
-  stage = await openOwnStage({ records: 500 });
+  stage = await openOwnStage({ records: 200 });
 });
 afterAll(() => stage.close());
 const start = (args: string[], env?: Record<string, string>, cwd?: string) =>
@@ -50,10 +49,10 @@ describe('calls sync', () => {
     const store = `sqlite:${join(cwd, 'calls.db')}`;
     const first = await stage.quick(['sync', '--store', store, '--json']);
     expect(first.code).toBe(0);
-    expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 500, changed: 0, same: 0 });
-    expect(first.stderr).toMatch(/500 new, 0 changed, 0 the same/);
+    expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 200, changed: 0, same: 0 });
+    expect(first.stderr).toMatch(/200 new, 0 changed, 0 the same/);
     const second = await stage.quick(['sync', '--store', store, '--lookback', '9999d', '--json']);
-    expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 500 });
+    expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 200 });
 
     const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);
     const { url } = JSON.parse((await mirror.until(/^\{.*\}\n/))[0]);
@@ -80,11 +79,11 @@ describe('calls sync', () => {
     const cwd = stage.folder();
     const args = ['sync', '--store', 'sqlite:calls.db', '--every', '1s', '--lookback', '9999d'];
     const live = start(args, { ...stage.env }, cwd);
-    await live.until(/500 new/);
+    await live.until(/200 new/);
     stage.sandbox.faults.set('*', [{ status: 500 }]);
     await live.until(/retrying in 1\.0 s/);
     stage.sandbox.faults.clear();
-    await live.until(/0 new, 0 changed, 500 the same/);
+    await live.until(/0 new, 0 changed, 200 the same/);
     expect(await live.stop()).toBe(0);
   });
 
@@ -141,7 +140,7 @@ describe('calls mcp', () => {
     const client = await connected([], { ...stage.env });
     expect(
       textOf(await client.callTool({ name: 'count_calls', arguments: { include_call_extensions: true } })),
-    ).toContain('500');
+    ).toContain('200');
     await client.close();
     const without = await connected([], { CALLS_BASE_URL: stage.sandbox.url });
     expect((await without.listTools()).tools.length).toBeGreaterThan(3);
@@ -158,7 +157,7 @@ describe('calls mcp', () => {
 describe('calls demo', () => {
   test('it works in an empty folder, without configuration and network', async () => {
     const cwd = stage.folder();
-    const { code, stdout, stderr } = await runNode([stage.bin, 'demo', '--records', '2000'], { cwd });
+    const { code, stdout, stderr } = await stage.quick(['demo', '--records', '2000'], { cwd, env: nobody });
     expect(stderr).toMatch(/\(finished in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 2,000 calls/);

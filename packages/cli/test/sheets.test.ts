@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { checkSheet, createSheet, sheetFormats } from '@call-attribution/conversions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commands } from '../src/table/all.ts';
-import { callWith } from './calls.ts';
 import { openStage } from './stage.ts';
 
 const tagged =

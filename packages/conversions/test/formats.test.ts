@@ -13,10 +13,10 @@ import {
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { toE164 } from '@call-attribution/core/privacy';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readSheet, sheetLine } from '../src/sheet-lines.ts';
-import { callWith } from './calls.ts';
 
 const formats = Object.values(sheetFormats);
 const rules: ConversionRules = {

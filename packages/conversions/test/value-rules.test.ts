@@ -5,8 +5,8 @@ import {
   ValueRulesError,
   valueByRules,
 } from '@call-attribution/conversions';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
-import { callWith } from './calls.ts';
 
 const rules = readValueRules(
   JSON.stringify({

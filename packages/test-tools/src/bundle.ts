@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
-import { afterAll } from 'vitest';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // Native packages cannot be bundled and the others need not be: they are imported from where the sources find them.
 const outsidePackagesStay: Plugin = {
@@ -20,17 +19,9 @@ const outsidePackagesStay: Plugin = {
   },
 };
 
-/**
- * Bundles a source file, given as a `file:` URL, so that plain Node can run it. The bundle is deleted when the test file is
- * done.
- */
-export async function builtFile(source: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'calls-built-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const outfile = join(folder, 'dist', 'src', 'built.mjs');
+/** Bundles sources of this workspace, so that plain Node can run them without a build. */
+export async function bundle(options: BuildOptions): Promise<void> {
   await build({
-    entryPoints: [fileURLToPath(source)],
-    outfile,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -39,7 +30,18 @@ export async function builtFile(source: string): Promise<string> {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
     plugins: [outsidePackagesStay],
-    logLevel: 'silent',
+    logLevel: 'error',
+    ...options,
   });
+}
+
+/** Bundles a source file, given as a `file:` URL, and deletes the bundle after the test file. */
+export async function builtFile(source: string): Promise<string> {
+  // Loaded here, because a global setup, which bundles too, may not load it.
+  const { afterAll } = await import('vitest');
+  const folder = mkdtempSync(join(tmpdir(), 'calls-built-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const outfile = join(folder, 'dist', 'src', 'built.mjs');
+  await bundle({ entryPoints: [fileURLToPath(source)], outfile });
   return outfile;
 }

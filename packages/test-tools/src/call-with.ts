@@ -1,12 +1,11 @@
-import type { Call } from '@call-attribution/core';
-import { generate } from '@call-attribution/sandbox';
+import { type Call, fields } from '@call-attribution/core';
 
-/** One finished call with a Google click; `changes` make it what a test needs. */
+/** A finished call with a Google click, and null in all fields that are not named here; `changes` are what a test needs. */
 export function callWith(changes: Partial<Record<string, unknown>> = {}): Call {
-  const [call] = generate({ records: 1 });
   return {
-    ...call,
+    ...Object.fromEntries(fields.map(({ name }) => [name, null])),
     sid: '1000000001',
+    acct_id: '101',
     channel: 'Tracker',
     ani: '2025550123',
     dnis: '8005550100',
