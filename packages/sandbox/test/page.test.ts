@@ -21,8 +21,9 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   const assets = mkdtempSync(join(tmpdir(), 'page-'));
   let browser: Browser;
   let sandbox: Sandbox;
-  const opened: Page[] = [];
-  /** What went wrong in the page, and which hosts it asked. */
+  // One page for all tests: a new one costs a process. Nothing but the address has any state.
+  let shared: Page;
+  /** What went wrong in the page, and to which hosts it sent requests. */
   const errors: string[] = [];
   const hosts = new Set<string>();
 
@@ -31,11 +32,18 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     execFileSync(process.execPath, [fileURLToPath(builder), assets]);
     sandbox = await startSandbox({ ...data, service: { page: { assets } } });
     browser = await launch(chromium as string);
+    shared = await browser.newPage();
+    shared.setDefaultTimeout(20_000);
+    shared.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    shared.on('pageerror', (error) => errors.push(String(error)));
+    shared.on('request', (request) => hosts.add(new URL(request.url()).host));
   });
   afterEach(async () => {
     await leave();
     expect(errors.splice(0)).toEqual([]);
-    expect([...hosts].filter((host) => !host.startsWith('127.0.0.1:'))).toEqual([]);
+    expect([...hosts].filter((host) => host !== '' && !host.startsWith('127.0.0.1:'))).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -44,20 +52,13 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   });
 
   async function leave(): Promise<void> {
-    for (const page of opened.splice(0)) await page.context().close();
+    await shared.goto('about:blank');
   }
   async function open(url = sandbox.url): Promise<Page> {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    opened.push(page);
-    page.setDefaultTimeout(20_000);
-    page.on('console', (message) => {
-      if (message.type() === 'error') errors.push(message.text());
-    });
-    page.on('pageerror', (error) => errors.push(String(error)));
-    page.on('request', (request) => hosts.add(new URL(request.url()).host));
-    await page.goto(url);
-    return page;
+    // An address that differs in its hash only would not load the page again.
+    await leave();
+    await shared.goto(url);
+    return shared;
   }
   const loaded = async (page: Page) => {
     await page.waitForSelector('#days svg');
@@ -68,7 +69,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   const until = (page: Page, text: string) =>
     page.locator('#calls-range', { hasText: new RegExp(`^${text}$`) }).waitFor();
 
-  test('shows accounts with their keys, the first calls and the exact total', async () => {
+  test('it shows accounts with their keys, the first calls and the exact total', async () => {
     const page = await loaded(await open());
     expect(await page.getByRole('radio', { name: /Harbor Dental/ }).isChecked()).toBe(true);
     expect(await page.getByText('test_access_101', { exact: true }).isVisible()).toBe(true);
@@ -77,7 +78,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await page.locator('#calls tbody tr button').first().textContent()).toBe(tracked[0]?.date_added);
   });
 
-  test('turns pages to the last one and back', async () => {
+  test('it goes to the last page and back', async () => {
     const page = await loaded(await open());
     const total = grouped(tracked.length);
     await page.getByRole('button', { name: 'Last' }).click();
@@ -88,10 +89,11 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await until(page, `${grouped(first - 25)} to ${grouped(first - 1)} of ${total}`);
   });
 
-  test('points at what is wrong in a filter while it is written, and mends it', async () => {
+  test('it points at a mistake in a filter while it is typed, and fixes it', async () => {
     const page = await loaded(await open());
-    let asked = 0;
-    page.on('request', () => asked++);
+    let requests = 0;
+    const count = () => requests++;
+    page.on('request', count);
     await filter(page).fill('talk_minutes:[2 to *]');
     const problem = page.locator('#problem');
     expect(await problem.locator('pre').textContent()).toBe('talk_minutes:[2 to *]\n                ^^');
@@ -99,7 +101,8 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await problem.getAttribute('aria-live')).toBe('polite');
     await filter(page).press('Escape');
     await filter(page).press('Enter');
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
+    page.off('request', count);
     await page.getByRole('button', { name: /Fix it/ }).click();
     expect(await filter(page).inputValue()).toBe('talk_minutes:[2 TO *]');
     expect(await filter(page).getAttribute('aria-invalid')).toBe('false');
@@ -108,7 +111,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await until(page, `1 to 25 of ${grouped(long)}`);
   });
 
-  test('completes field, bracket and date, and leaves the shape of the date to be written over', async () => {
+  test('it completes field, bracket and date, and selects the date format to be typed over', async () => {
     const page = await loaded(await open());
     await filter(page).focus();
     await page.keyboard.type('da');
@@ -123,7 +126,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await filter(page).inputValue()).toBe('date_added:[2026-10-20 00:00:00 TO ');
   });
 
-  test('is used by keyboard alone: skip link, completion, answer, record and back', async () => {
+  test('it can be used with the keyboard only: skip link, completion, results, record and back', async () => {
     const page = await loaded(await open());
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the filter');
@@ -150,7 +153,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await page.evaluate("document.activeElement?.closest('#calls') !== null")).toBe(true);
   });
 
-  test('asks v2 with the bearer token, and keeps the question in the address without keys', async () => {
+  test('it searches v2 with the bearer token, and keeps the search in the address without keys', async () => {
     const page = await loaded(await open());
     await page.getByRole('radio', { name: 'v2' }).check({ force: true });
     await until(page, `1 to 25 of ${grouped(calls.length)}`);
@@ -166,7 +169,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await range(again).textContent()).toBe(`1 to 25 of ${grouped(long)}`);
   });
 
-  test('draws the calls of each day, in words and as a table too', async () => {
+  test('it draws the calls of each day, also in words and as a table', async () => {
     const page = await loaded(
       await open(
         `${sandbox.url}/#q=${encodeURIComponent('date_added:[2026-10-12 00:00:00 TO 2026-10-19 00:00:00}')}`,
@@ -188,7 +191,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     );
   });
 
-  test('shows what visitors wrote as text, never as markup', async () => {
+  test('it shows what visitors wrote as text, never as markup', async () => {
     const odd = tracked.find((call) => `${call.search_term}${call.custom_value}`.includes('<img'));
     if (!odd) throw new Error('the seed has no call with markup in it');
     const day = odd.date_added;
@@ -203,7 +206,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await page.locator('#record img').count()).toBe(0);
   });
 
-  test('is readable in light and dark, wide and narrow: enough contrast, nothing beyond the edge', async () => {
+  test('it is readable in light and dark, wide and narrow: enough contrast, nothing beyond the edge', async () => {
     const page = await loaded(await open());
     await page.getByRole('button', { name: 'With a typo' }).click();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -217,9 +220,11 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
         );
       }
     }
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  test('every control has a name, and the headings make an outline', async () => {
+  test('every control has a name, and the headings form an outline', async () => {
     const page = await loaded(await open());
     for (const role of ['button', 'radio', 'combobox', 'link', 'region', 'img', 'table'] as const) {
       const all = await page.getByRole(role).count();
@@ -238,7 +243,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     ]);
   });
 
-  test('of a live sandbox follows the calls that come in, when it is told to', async () => {
+  test('it follows the new calls of a live sandbox when the button is pressed', async () => {
     const live = await startSandbox({
       records: 20,
       days: 2,
@@ -256,13 +261,13 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       await expect.poll(total, { timeout: 20_000 }).toBeGreaterThan(before + 50);
       expect(await range(page).textContent()).not.toMatch(/^1 to /);
     } finally {
-      // The page goes before its server: it asks for new calls as long as it is open.
+      // The page is closed before its server, because it requests new calls as long as it is open.
       await leave();
       await live.close();
     }
   });
 
-  test('of a mirror asks for keys, shows none, and says what the service says', async () => {
+  test('it has input fields for the keys of a mirror, shows none, and repeats what the service says', async () => {
     const store = await openStore('sqlite::memory:');
     const account = {
       id: '7',
