@@ -25,18 +25,18 @@ describe('the fault book', () => {
     ['status=500, on=single', '000000'],
     ['status=500, share=0', '000000'],
     ['status=500, share=1', '111111'],
-  ])('"%s" meets requests %s', (text, expected) => {
+  ])('"%s" applies to requests %s', (text, expected) => {
     expect(hits(text, 6)).toBe(expected);
   });
 
-  test('draws a share from its seed, the same each time', () => {
+  test('it draws a share from its seed, the same each time', () => {
     const drawn = hits('reset, share=0.5', 400);
     expect(drawn).toBe(hits('reset, share=0.5', 400));
     expect(drawn.split('1').length - 1).toBeGreaterThan(150);
     expect(drawn.split('1').length - 1).toBeLessThan(250);
   });
 
-  test('meets only the key it is set for, or all with *', () => {
+  test('it applies faults to the key they are set for, or to all with *', () => {
     const book = createFaultBook();
     book.set('k', 'reset');
     book.set('*', 'latency=1');
@@ -49,7 +49,7 @@ describe('the fault book', () => {
     expect(book.choose(list)).toEqual([]);
   });
 
-  test('counts anew when a key is set again, and counts each header for itself', () => {
+  test('it counts from 0 when a key is set again, and counts each header separately', () => {
     const book = createFaultBook();
     const count = () => book.choose(list).length;
     book.set('k', 'reset, times=1');
@@ -63,7 +63,7 @@ describe('the fault book', () => {
 });
 
 describe('the journal', () => {
-  test('keeps the last entries only, and goes on counting', () => {
+  test('it keeps the last entries only, and continues to count', () => {
     const journal = createJournal(3);
     const entry = {
       at: 0,
@@ -108,7 +108,7 @@ describe('faults on a real connection', () => {
       server.closeAllConnections();
     });
     const { port } = server.address() as AddressInfo;
-    const ask = (path: string, headers: Record<string, string> = {}) =>
+    const request = (path: string, headers: Record<string, string> = {}) =>
       new Promise<{
         status: number | undefined;
         headers: IncomingMessage['headers'];
@@ -127,53 +127,56 @@ describe('faults on a real connection', () => {
           response.on('error', () => done('broken'));
         }).on('error', reject);
       });
-    return { book, journal, changes, ask };
+    return { book, journal, changes, request };
   }
   const calls = '/v3/user/bid-management';
 
-  test.each([[true], [false]])('cut the body after a share (with Content-Length: %s)', async (sized) => {
-    const { ask } = await serve('a body of exactly fourty-two characters...', sized);
-    const answer = await ask(calls, { 'x-sandbox-faults': 'cut=0.5' });
-    expect(answer).toMatchObject({ status: 200, body: 'a body of exactly fou', end: 'broken' });
-  });
+  test.each([[true], [false]])(
+    'cut closes the connection after a share of the body (with Content-Length: %s)',
+    async (sized) => {
+      const { request } = await serve('a body of exactly fourty-two characters...', sized);
+      const response = await request(calls, { 'x-sandbox-faults': 'cut=0.5' });
+      expect(response).toMatchObject({ status: 200, body: 'a body of exactly fou', end: 'broken' });
+    },
+  );
 
-  test('cut before the first byte still sends the head', async () => {
-    const { ask } = await serve('0123456789abcdef');
-    expect(await ask(calls, { 'x-sandbox-faults': 'cut=0' })).toMatchObject({
+  test('cut=0 still sends the head', async () => {
+    const { request } = await serve('0123456789abcdef');
+    expect(await request(calls, { 'x-sandbox-faults': 'cut=0' })).toMatchObject({
       status: 200,
       body: '',
       end: 'broken',
     });
   });
 
-  test('stall: the connection stays open and silent', async () => {
-    const { ask, journal } = await serve('stop here, stop now');
-    const answer = await ask(calls, { 'x-sandbox-faults': 'stall=0.48' });
-    expect(answer).toMatchObject({ status: 200, body: 'stop here', end: 'silence' });
+  test('stall leaves the connection open and silent', async () => {
+    const { request, journal } = await serve('stop here, stop now');
+    const response = await request(calls, { 'x-sandbox-faults': 'stall=0.48' });
+    expect(response).toMatchObject({ status: 200, body: 'stop here', end: 'silence' });
     expect(journal.entries()).toEqual([]);
   });
 
-  test('reset: no answer at all', async () => {
-    const { ask } = await serve('never sent');
-    await expect(ask(calls, { 'x-sandbox-faults': 'reset' })).rejects.toThrow('socket hang up');
+  test('reset closes the connection without a response', async () => {
+    const { request } = await serve('never sent');
+    await expect(request(calls, { 'x-sandbox-faults': 'reset' })).rejects.toThrow('socket hang up');
   });
 
-  test('answer instead, and an HTML page', async () => {
-    const { ask, book } = await serve('never sent');
+  test('status and html replace the response', async () => {
+    const { request, book } = await serve('never sent');
     book.set('test_access_101', 'status=429, retry-after=3');
-    const refused = await ask(calls, { access_key: 'test_access_101' });
+    const refused = await request(calls, { access_key: 'test_access_101' });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
-    const page = await ask(calls, { 'x-sandbox-faults': 'html' });
+    const page = await request(calls, { 'x-sandbox-faults': 'html' });
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
   });
 
   test('waits add up, and of two responses the later fault decides', async () => {
-    const { ask, journal } = await serve('never sent');
-    const answer = await ask(calls, {
+    const { request, journal } = await serve('never sent');
+    const response = await request(calls, {
       'x-sandbox-faults': 'latency=20, status=500; latency=5, status=503, retry-after=7',
     });
-    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
-    expect(JSON.parse(answer.body)).toMatchObject({ status: 503, code: 'made_up_fault' });
+    expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
+    expect(JSON.parse(response.body)).toMatchObject({ status: 503, code: 'made_up_fault' });
     while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
     expect(journal.entries()[0]?.faults).toEqual([
       'latency=20, status=500',
@@ -182,9 +185,9 @@ describe('faults on a real connection', () => {
   });
 
   test('the service makes the changes to its choice of records and to their form', async () => {
-    const { ask, changes } = await serve('0123456789abcdef');
-    await ask(calls, { 'x-sandbox-faults': 'clamp=5, shift=1; single=array, count=header' });
-    await ask(calls);
+    const { request, changes } = await serve('0123456789abcdef');
+    await request(calls, { 'x-sandbox-faults': 'clamp=5, shift=1; single=array, count=header' });
+    await request(calls);
     expect(changes).toEqual([{ clampRows: 5, shift: 1, singleAs: 'array', countAs: 'header' }, {}]);
   });
 
@@ -199,41 +202,41 @@ describe('faults on a real connection', () => {
     ['error-body=invalid session', { status: 200, body: '{"error":"invalid session"}' }],
     ['encoding=gzip', { status: 200, headers: { 'content-encoding': 'gzip' }, end: 'complete' }],
   ])('%s changes the response', async (fault, expected) => {
-    const { ask } = await serve('0123456789abcdef');
-    expect(await ask(calls, { 'x-sandbox-faults': fault })).toMatchObject(expected);
+    const { request } = await serve('0123456789abcdef');
+    expect(await request(calls, { 'x-sandbox-faults': fault })).toMatchObject(expected);
   });
 
-  test('hand changes on to the service, by kind of request and by bearer token', async () => {
-    const { ask, book, changes } = await serve('0123456789abcdef');
+  test('faults apply by kind of request and by bearer token', async () => {
+    const { request, book, changes } = await serve('0123456789abcdef');
     book.set('tok', 'count=text, on=count; single=array, on=single');
     const headers = { authorization: 'Bearer tok' };
-    await ask('/v2/user/bid-management/count', headers);
-    await ask('/v2/user/bid-management/123', headers);
-    await ask('/v2/user/bid-management?rows=1', headers);
+    await request('/v2/user/bid-management/count', headers);
+    await request('/v2/user/bid-management/123', headers);
+    await request('/v2/user/bid-management?rows=1', headers);
     expect(changes).toEqual([{ countAs: 'text' }, { singleAs: 'array' }, {}]);
   });
 
-  test('a header that cannot be read is a 400 that names the word', async () => {
-    const { ask } = await serve('never sent');
-    const answer = await ask(calls, { 'x-sandbox-faults': 'explode' });
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'fault_syntax' });
-    expect(answer.body).toContain('explode');
+  test('a header that cannot be read gets status 400 and the wrong word', async () => {
+    const { request } = await serve('never sent');
+    const response = await request(calls, { 'x-sandbox-faults': 'explode' });
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'fault_syntax' });
+    expect(response.body).toContain('explode');
   });
 
-  test('other paths pass untouched and are not written down', async () => {
-    const { ask, book, journal, changes } = await serve('0123456789abcdef');
+  test('other paths pass unchanged and are not in the journal', async () => {
+    const { request, book, journal, changes } = await serve('0123456789abcdef');
     book.set('*', 'reset');
-    expect(await ask('/healthz')).toMatchObject({ status: 200, end: 'complete' });
+    expect(await request('/healthz')).toMatchObject({ status: 200, end: 'complete' });
     expect([changes, journal.entries()]).toEqual([[undefined], []]);
   });
 
-  test('the journal tells what was asked and answered, without secrets', async () => {
-    const { ask, journal } = await serve('0123456789abcdef');
-    await ask('/ibp_api.php?action=sms.get_numbers&access_key=A&secret_access_key=hush', {
+  test('the journal has requests and responses without secrets', async () => {
+    const { request, journal } = await serve('0123456789abcdef');
+    await request('/ibp_api.php?action=sms.get_numbers&access_key=A&secret_access_key=hush', {
       'x-sandbox-faults': 'latency=1',
     });
-    await ask(`${calls}?rows=5`, { access_key: 'B', 'x-sandbox-faults': 'cut' });
+    await request(`${calls}?rows=5`, { access_key: 'B', 'x-sandbox-faults': 'cut' });
     while (journal.total < 2) await new Promise((resolve) => setImmediate(resolve));
     const [sms, cut] = journal.entries();
     expect(sms).toEqual({

@@ -13,7 +13,7 @@ function begin(callsPerMinute = 12, records = 500) {
 }
 
 describe('a schedule', () => {
-  test('brings new calls at the rate that was asked for', () => {
+  test('it adds calls at the given rate', () => {
     const { source, schedule } = begin(12);
     const { arrived } = schedule.advance(source.until + 3600);
     expect(arrived.length).toBeGreaterThan(600);
@@ -23,14 +23,14 @@ describe('a schedule', () => {
     expect(new Set(arrived.map((call) => call.sid)).size).toBe(arrived.length);
   });
 
-  test('brings a call when it is over, so that some appear behind others that began later', () => {
+  test('it adds a call when it is over, so that some appear after others that began later', () => {
     const { source, schedule } = begin(12);
     const times = schedule.advance(source.until + 3600).arrived.map((call) => call.date_added);
     expect((times.at(-1) as string) < formatNaive((source.until + 3600) * 1000)).toBe(true);
     expect(times).not.toEqual([...times].sort());
   });
 
-  test('gives the same calls in many small steps and in one', () => {
+  test('it adds the same calls in many small steps and in one', () => {
     const one = begin();
     const many = begin();
     const whole = one.schedule.advance(one.source.until + 1800);
@@ -40,7 +40,7 @@ describe('a schedule', () => {
     expect(sids(parts)).toEqual(sids([whole]));
   });
 
-  test('lets the ad data of old and new calls move on, each record otherwise the same', () => {
+  test('it changes the ad data of old and new calls, and nothing else of them', () => {
     const { source, schedule } = begin(2);
     const stored = new Map([...source.calls()].map((call) => [call.sid, call]));
     let changes = 0;
@@ -59,7 +59,7 @@ describe('a schedule', () => {
 });
 
 describe('the live clock', () => {
-  test('advances by hand, in order, and waits until all is stored', async () => {
+  test('it advances by hand, in order, and waits until everything is stored', async () => {
     const { source, schedule } = begin();
     const stored: string[] = [];
     const clock = createLiveClock(
@@ -76,7 +76,7 @@ describe('the live clock', () => {
     expect(stored.length).toBe(first.arrived + first.changed + second.arrived + second.changed);
   });
 
-  test('follows the clock it is given, as fast as it is told', async () => {
+  test('it follows the given clock at the given speed', async () => {
     const { source, schedule } = begin();
     let now = 0;
     let arrived = 0;
@@ -96,7 +96,7 @@ describe('the live clock', () => {
     expect(arrived).toBe(seen);
   });
 
-  test('tells when storing fails, and goes on', async () => {
+  test('it reports when storing fails, and continues', async () => {
     const { source, schedule } = begin(600);
     const errors: unknown[] = [];
     let now = 0;

@@ -13,20 +13,20 @@ const share = (list: readonly Call[], test: (call: Call) => boolean) =>
 const seconds = (text: string) => parseNaive(text) / 1000;
 
 describe('made-up calls', () => {
-  test('are the same bytes for the same seed on every machine', () => {
+  test('they are the same bytes for the same seed on every machine', () => {
     const digest = createHash('sha256');
     for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
       digest.update(JSON.stringify(call));
     expect(digest.digest('hex')).toBe('741124ebd294b99a867e50a8400c37c23926e31f32b8ebc3fcaf6afa02886937');
   });
 
-  test('differ from seed to seed', () => {
+  test('they differ from seed to seed', () => {
     const [a] = generate({ records: 10, seed: 1 });
     const [b] = generate({ records: 10, seed: 2 });
     expect(a?.pid).not.toBe(b?.pid);
   });
 
-  test('have every field of the table, in its order, and keep it in both versions', () => {
+  test('they have every field of the table, in its order, and keep it in both versions', () => {
     for (const call of calls) {
       expect(Object.keys(call)).toEqual(fields.map((field) => field.name));
       for (const version of ['v2', 'v3'] as const) {
@@ -35,7 +35,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('tell the same story in v2 and v3', () => {
+  test('they have the same values in v2 and v3', () => {
     for (const call of calls.slice(0, 200)) {
       const v2 = fromCall(call, 'v2') as unknown as Record<string, unknown>;
       const v3 = fromCall(call, 'v3') as unknown as Record<string, unknown>;
@@ -45,7 +45,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('come in the order of their times, each with an id of its own, and the ids do not give the order away', () => {
+  test('they are ordered by time, their ids are unique, and the ids do not reveal the order', () => {
     for (const account of madeUpAccounts({ records: 3000, accounts: 2 })) {
       const list = [...account.calls()];
       const times = list.map((call) => call.date_added);
@@ -57,7 +57,7 @@ describe('made-up calls', () => {
     expect(new Set(calls.map((call) => call.sid)).size).toBe(calls.length);
   });
 
-  test('fit together inside one call', () => {
+  test('the fields of one call are consistent', () => {
     for (const call of calls) {
       const made = seconds(call.date_added);
       const talked = Math.round(Number(call.talk_minutes) * 60);
@@ -77,7 +77,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('belong to a tree of campaigns, ad groups and keywords that stays the same', () => {
+  test('they belong to campaigns, ad groups and keywords that do not change', () => {
     const parents = new Map<string, string>();
     for (const call of calls.filter((call) => call.ppc_status === 'Processed')) {
       for (const [child, parent] of [
@@ -92,7 +92,7 @@ describe('made-up calls', () => {
     expect(parents.size).toBeGreaterThan(50);
   });
 
-  test('leave the fields of a web visit empty for call extensions', () => {
+  test('calls from call extensions have no fields of a web visit', () => {
     expect(share(calls, (call) => call.channel === 'Call Extension')).toBeCloseTo(0.1, 1);
     for (const call of extensions) {
       expect([call.first_touch, call.last_touch, call.ppc_gclid, call.os, call.browser]).toEqual([
@@ -105,7 +105,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('come from numbers, addresses and domains that belong to nobody', () => {
+  test('their numbers, addresses and domains do not belong to anyone', () => {
     const number =
       /^(1[2-9]\d\d55501\d\d|44(2079460|1[1-6]14960|11[3-8]4960|1[2-5]14960|1914980|2896496|2920180|3069990)\d{3})$/;
     const address =
@@ -123,7 +123,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('have repeat callers who stay the same person', () => {
+  test('repeat callers stay the same person', () => {
     const people = new Map<string, Call>();
     for (const call of calls) {
       const who = `${call.acct_id} ${call.ani}`;
@@ -136,7 +136,7 @@ describe('made-up calls', () => {
     expect(people.size / calls.length).toBeLessThan(0.8);
   });
 
-  test('follow the day and the week', () => {
+  test('they follow the rhythm of the day and the week', () => {
     const hour = (call: Call) => Number(call.date_added.slice(11, 13));
     const weekday = (call: Call) => new Date(`${call.date_added.slice(0, 10)}T00:00:00Z`).getUTCDay();
     expect(share(calls, (call) => hour(call) >= 8 && hour(call) < 18)).toBeGreaterThan(0.7);
@@ -144,7 +144,7 @@ describe('made-up calls', () => {
     expect(share(calls, (call) => weekday(call) === 0 || weekday(call) === 6)).toBeLessThan(0.2);
   });
 
-  test('hold names, titles and paths beyond ASCII, and visitor text that tests its readers', () => {
+  test('they have names, titles and paths beyond ASCII, and visitor text that tests its readers', () => {
     const all = JSON.stringify(calls);
     for (const text of ['Zoë', '美咲', 'Montréal', '桜', '%E6%A1%9C', '=HYPERLINK', 'DROP TABLE']) {
       expect(all).toContain(text);
@@ -152,7 +152,7 @@ describe('made-up calls', () => {
     expect(share(visits, (call) => call.referrer === '')).toBeGreaterThan(0.1);
   });
 
-  test('are shared out to the accounts without losing any', () => {
+  test('they are divided among the accounts without losing any', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 1, max: 9 }), (records, accounts) => {
         const made = madeUpAccounts({ records, accounts });
@@ -163,7 +163,7 @@ describe('made-up calls', () => {
     );
   });
 
-  test('stay inside the days that were asked for', () => {
+  test('they stay within the given days', () => {
     for (const days of [1, 7, 400]) {
       const until = '2026-03-08 12:34:56';
       const times = [...generate({ records: 300, days, until })].map((call) => seconds(call.date_added));
@@ -172,7 +172,7 @@ describe('made-up calls', () => {
     }
   });
 
-  test('change their ad data with age and come to an end', () => {
+  test('their ad data changes with age and becomes final', () => {
     const [account] = madeUpAccounts({ records: 1000 });
     if (!account) throw new Error('no account');
     const states = new Set<string>();
@@ -196,7 +196,7 @@ describe('made-up calls', () => {
     [{ accounts: 0 }, 'accounts is 0: expected a whole number from 1 to 1000'],
     [{ seed: 1.5 }, 'seed is 1.5: expected a whole number from 0 to 4294967295'],
     [{ until: '2026-02-30 00:00:00' }, 'until is "2026-02-30 00:00:00": expected YYYY-MM-DD HH:MM:SS'],
-  ])('are refused for %j', (options, message) => {
+  ])('options %j are refused', (options, message) => {
     expect(() => [...generate(options)]).toThrow(message);
   });
 });

@@ -14,17 +14,17 @@ const headers = { access_key: accessKey, secret_key: secretKey };
 async function everyCall(url: string): Promise<unknown[]> {
   const found: unknown[] = [];
   for (let start = 0; ; start += 1) {
-    const answer = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=100&start=${start}`, {
+    const response = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=100&start=${start}`, {
       headers,
     });
-    const page = (await answer.json()) as unknown[];
+    const page = (await response.json()) as unknown[];
     if (page.length === 0) return found;
     found.push(...page);
   }
 }
 
 test.each(stores)(
-  'a mirror in a $kind store answers as the service it was synced from',
+  'a mirror in a $kind store serves the same records as the service it was synced from',
   async ({ newUrl }) => {
     const sandbox = await startSandbox({ records: 300, days: 3, live: { callsPerMinute: 0.2 } });
     const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });

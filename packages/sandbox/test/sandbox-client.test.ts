@@ -43,7 +43,7 @@ describe('the client against the faults of a sandbox', () => {
     'html, times=1',
     'latency=30',
     'clamp=25',
-  ])('every call arrives once in spite of "%s"', async (fault) => {
+  ])('every call arrives once despite "%s"', async (fault) => {
     const whole = await sids(v2);
     expect(whole).toHaveLength(250);
     sandbox.faults.set('*', fault);
@@ -64,7 +64,7 @@ describe('the client against the faults of a sandbox', () => {
     expect(await v3.getCall(records[0]?.sid as string)).toEqual(records[0]);
   });
 
-  test('SMS numbers arrive in spite of a cut', async () => {
+  test('SMS numbers arrive despite a cut', async () => {
     sandbox.faults.set('*', 'cut, on=sms, times=1');
     expect(await v3.listSmsNumbers()).toHaveLength(3);
   });

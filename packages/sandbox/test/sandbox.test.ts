@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const sandbox of open) await sandbox.close();
 });
 
-test('a store with accounts of one’s own is no place for a sandbox, and stays as it is', async () => {
+test('a sandbox refuses a store with other accounts, and does not change it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'own-store-'));
   const url = `sqlite:${join(folder, 'calls.db')}`;
   const own = await openStore(url);
@@ -54,7 +54,7 @@ describe('a sandbox', () => {
     ({ sandbox, account } = await start({ accounts: 2, seed: 5 }));
   });
 
-  test('serves the made-up calls of its seed, in both versions', async () => {
+  test('it serves the made-up calls of its seed, in both versions', async () => {
     const made = [...generate({ records: 300, accounts: 2, seed: 5 })].filter(
       (call) => call.acct_id === account.id,
     );
@@ -68,7 +68,7 @@ describe('a sandbox', () => {
     expect(v2).toEqual(inOrder.map((call) => fromCall(call, 'v2')));
   });
 
-  test('has accounts with the documented test keys, each with its own calls', async () => {
+  test('its accounts have the documented test keys and different calls', async () => {
     expect(
       sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => [
         id,
@@ -81,13 +81,13 @@ describe('a sandbox', () => {
       ['102', 'test_access_102', 'test_secret_102', 'test_bearer_102'],
     ]);
     for (const own of sandbox.accounts) {
-      const answer = await get(`${list}?q=inc_gce:1`, keys(own));
-      expect(answer.headers.get('content-range')).toBe(`1-100/${own.records}`);
-      for (const call of (await answer.json()) as { acct_id: string }[]) expect(call.acct_id).toBe(own.id);
+      const response = await get(`${list}?q=inc_gce:1`, keys(own));
+      expect(response.headers.get('content-range')).toBe(`1-100/${own.records}`);
+      for (const call of (await response.json()) as { acct_id: string }[]) expect(call.acct_id).toBe(own.id);
     }
   });
 
-  test('lists SMS numbers', async () => {
+  test('it lists SMS numbers', async () => {
     const query = `action=sms.get_numbers&access_key=${account.accessKey}&secret_access_key=${account.secretKey}`;
     const xml = await (await fetch(`${sandbox.legacyUrl}/ibp_api.php?${query}`)).text();
     expect(xml).toContain('[3] Number(s) Returned');
@@ -97,25 +97,25 @@ describe('a sandbox', () => {
   test.each([
     ['clamp=7', `${list}?rows=50`, '1-7/'],
     ['clamp=500', `${list}?rows=50`, '1-50/'],
-  ])('a fault "%s" gives fewer rows than were asked for', async (fault, path, range) => {
-    const answer = await get(path, { ...keys(account), 'x-sandbox-faults': fault });
-    expect(answer.headers.get('content-range')).toContain(range);
+  ])('the fault "%s" sends fewer rows than requested', async (fault, path, range) => {
+    const response = await get(path, { ...keys(account), 'x-sandbox-faults': fault });
+    expect(response.headers.get('content-range')).toContain(range);
   });
 
-  test('a fault "shift" gives other records under the range that was asked for', async () => {
+  test('the fault "shift" sends other records with the range that was requested', async () => {
     const plain = (await (await get(`${list}?rows=11`)).json()) as object[];
-    const answer = await get(`${list}?rows=10`, { ...keys(account), 'x-sandbox-faults': 'shift=1' });
-    expect(answer.headers.get('content-range')).toMatch(/^1-10\//);
-    expect(await answer.json()).toEqual(plain.slice(1));
+    const response = await get(`${list}?rows=10`, { ...keys(account), 'x-sandbox-faults': 'shift=1' });
+    expect(response.headers.get('content-range')).toMatch(/^1-10\//);
+    expect(await response.json()).toEqual(plain.slice(1));
   });
 
-  test('a fault "single" wraps a record', async () => {
+  test('the fault "single" wraps a record', async () => {
     const [call] = (await (await get(`${list}?rows=1`)).json()) as { sid: string }[];
-    const answer = await get(`${list}/${call?.sid}`, {
+    const response = await get(`${list}/${call?.sid}`, {
       ...keys(account),
       'x-sandbox-faults': 'single=array',
     });
-    expect(await answer.json()).toEqual([call]);
+    expect(await response.json()).toEqual([call]);
   });
 
   test.each([
@@ -124,21 +124,21 @@ describe('a sandbox', () => {
     ['text', (n: number) => String(n)],
     ['array', (n: number) => [{ count: n }]],
     ['header', () => []],
-  ])('a fault "count=%s" gives the count in that shape', async (shape, expected) => {
+  ])('the fault "count=%s" sends the count in that shape', async (shape, expected) => {
     const headers = { authorization: `Bearer ${account.bearerToken}`, 'x-sandbox-faults': `count=${shape}` };
-    const answer = await get('/v2/user/bid-management/count', headers);
-    expect(await answer.json()).toEqual(expected(account.records));
-    expect(answer.headers.get('content-range')).toBe(`*/${account.records}`);
+    const response = await get('/v2/user/bid-management/count', headers);
+    expect(await response.json()).toEqual(expected(account.records));
+    expect(response.headers.get('content-range')).toBe(`*/${account.records}`);
   });
 
-  test('a fault "cut" breaks a compressed answer too', async () => {
+  test('the fault "cut" also cuts a compressed response', async () => {
     const headers = { ...keys(account), 'x-sandbox-faults': 'cut=0.4', 'accept-encoding': 'gzip' };
-    const answer = await get(`${list}?rows=100`, headers);
-    await expect(answer.text()).rejects.toThrow();
+    const response = await get(`${list}?rows=100`, headers);
+    await expect(response.text()).rejects.toThrow();
     expect((await get(`${list}?rows=1`)).status).toBe(200);
   });
 
-  test('faults are set for a key by another process and count their times', async () => {
+  test('another process can set faults for a key, and they count their times', async () => {
     const faults = encodeURIComponent('status=503, retry-after=0, times=2');
     const set = await control(`/sandbox/faults?key=${account.accessKey}&faults=${faults}`, 'PUT');
     expect(await set.json()).toEqual({ test_access_101: [{ status: 503, retryAfter: '0', times: 2 }] });
@@ -148,7 +148,7 @@ describe('a sandbox', () => {
     expect(await (await control('/sandbox/faults', 'DELETE')).json()).toEqual({});
   });
 
-  test('the journal is read and emptied by another process', async () => {
+  test('another process can read and clear the journal', async () => {
     await control('/sandbox/requests', 'DELETE');
     await get(`${list}?rows=3`);
     while (sandbox.requests.total < 1) await new Promise((resolve) => setImmediate(resolve));
@@ -167,18 +167,18 @@ describe('a sandbox', () => {
     ['POST', '/sandbox/advance', 'missing_parameter'],
     ['POST', '/sandbox/requests', 'method_not_allowed'],
   ])('%s %s is refused: %s', async (method, path, code) => {
-    const answer = await control(path, method);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(await answer.json()).toMatchObject({ code });
+    const response = await control(path, method);
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(await response.json()).toMatchObject({ code });
   });
 });
 
 describe('a sandbox in which time passes', () => {
-  test('gets new calls and changes the ad data of old ones, with exact totals', async () => {
+  test('it gets new calls and changes the ad data of old ones, with exact totals', async () => {
     const { sandbox, account } = await start({ days: 3 });
     const total = async () => {
-      const answer = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
-      return Number(answer.headers.get('content-range')?.split('/')[1]);
+      const response = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
+      return Number(response.headers.get('content-range')?.split('/')[1]);
     };
     const before = await total();
     const { arrived, changed } = await sandbox.advance(6 * 3600);
@@ -187,7 +187,7 @@ describe('a sandbox in which time passes', () => {
     expect(await total()).toBe(before + arrived);
   });
 
-  test('begins now and follows the clock when it is live', async () => {
+  test('it starts now and follows the clock when it is live', async () => {
     let now = Date.parse('2026-03-01T12:00:00Z');
     const { sandbox, account } = await start({
       days: 2,
@@ -210,19 +210,22 @@ describe('a sandbox in which time passes', () => {
     expect((await newest()).total).toBeGreaterThan(300);
   });
 
-  test.each(['stall', 'latency=60000'])('ends although a client waits at a fault "%s"', async (fault) => {
-    const { sandbox, account } = await start({ faults: { '*': fault } });
-    const waiting = fetch(`${sandbox.url}${list}`, { headers: keys(account) }).then((answer) =>
-      answer.text(),
-    );
-    const gone = expect(waiting).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await sandbox.close();
-    open.splice(open.indexOf(sandbox), 1);
-    await gone;
-  });
+  test.each(['stall', 'latency=60000'])(
+    'it closes although a client waits because of the fault "%s"',
+    async (fault) => {
+      const { sandbox, account } = await start({ faults: { '*': fault } });
+      const waiting = fetch(`${sandbox.url}${list}`, { headers: keys(account) }).then((response) =>
+        response.text(),
+      );
+      const gone = expect(waiting).rejects.toThrow();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sandbox.close();
+      open.splice(open.indexOf(sandbox), 1);
+      await gone;
+    },
+  );
 
-  test('refuses options that make no sense, and leaves nothing running', async () => {
+  test('it refuses wrong options and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
     await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is not a fault');
     await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow('cannot listen');

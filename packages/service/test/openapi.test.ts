@@ -48,7 +48,7 @@ function resolve(reference: string): unknown {
 }
 
 describe('the OpenAPI document', () => {
-  test.each(['v2', 'v3'] as const)('describes every field of the table as %s shows it', (version) => {
+  test.each(['v2', 'v3'] as const)('it describes every field of the table as %s has it', (version) => {
     const schema = document.components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
     const names = fields.flatMap((field) => field[version] ?? []);
     expect(Object.keys(schema.properties ?? {})).toEqual(names);
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('refuses a record that departs from the table', () => {
+  test('it does not match a record that differs from the table', () => {
     const schema = document.components?.schemas?.CallV3 as Schema;
     const [call] = makeCalls(1);
     const bad = { ...fromCall(call as Call, 'v3'), date_added: 'yesterday', rank: 1, extra: true };
@@ -66,13 +66,13 @@ describe('the OpenAPI document', () => {
     expect([...new Set(places)].sort()).toEqual(['v3', 'v3.date_added', 'v3.rank']);
   });
 
-  test('has no reference that leads nowhere', () => {
+  test('every reference has a target', () => {
     const all = references(document);
     expect(all.length).toBeGreaterThan(30);
     expect(all.filter((reference) => resolve(reference) === undefined)).toEqual([]);
   });
 
-  test('says how this service is set up', () => {
+  test('it says how this service is set up', () => {
     const own = openApiDocument({ maxRows: 50, countAs: 'text', singleAs: 'array' }) as unknown as Schema;
     const text = JSON.stringify(own);
     expect(text).toContain('"maximum":50');
@@ -98,19 +98,19 @@ describe('a running service', () => {
     await store.close();
   });
 
-  test('serves the document, with its own limits, to anyone', async () => {
-    const answer = await fetch(`${url}/openapi.json`);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(await answer.json()).toEqual(openApiDocument({ maxRows: 77 }));
+  test('it serves the document with its own limits, without credentials', async () => {
+    const response = await fetch(`${url}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual(openApiDocument({ maxRows: 77 }));
   });
 
-  test('answers every path of the document', async () => {
+  test('it serves every path of the document', async () => {
     const headers = { authorization: 'Bearer bearer' };
     for (const path of Object.keys(document.paths ?? {})) {
-      const answer = await fetch(url + path.replace('{sid}', 'none'), { headers });
+      const response = await fetch(url + path.replace('{sid}', 'none'), { headers });
       const known = path.endsWith('{sid}') ? 404 : 200;
-      expect([path, answer.status]).toEqual([path, known]);
-      if (known === 404) expect(await answer.json()).toMatchObject({ code: 'unknown_record' });
+      expect([path, response.status]).toEqual([path, known]);
+      if (known === 404) expect(await response.json()).toMatchObject({ code: 'unknown_record' });
     }
   });
 });

@@ -37,14 +37,14 @@ async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store 
 }
 
 describe('health', () => {
-  test('stands beside the API, outside its limits', async () => {
+  test('it is on the same port as the API and exempt from the rate limit', async () => {
     const { get } = await started({ rateLimit: { requests: 1, seconds: 60 } });
     await get(list);
     expect((await get(list)).status).toBe(429);
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path, {})).status).toBe(200);
   });
 
-  test('has a port of its own when it is given one, and metrics are there only', async () => {
+  test('it can have another port, and metrics are only there', async () => {
     const { url, adminUrl } = await started({}, { adminPort: 0 });
     expect(adminUrl).not.toBe(url);
     expect((await fetch(`${adminUrl}/metrics`)).status).toBe(200);
@@ -53,7 +53,7 @@ describe('health', () => {
     expect((await fetch(adminUrl + list, { headers: keys })).status).toBe(404);
   });
 
-  test('is not ready when the store does not answer, though it lives', async () => {
+  test('the service is not ready when the store does not respond, but alive', async () => {
     const closed = await openStore('sqlite::memory:');
     const { get } = await started({ store: { ...closed, ping: () => Promise.reject(new Error('gone')) } });
     expect((await get('/readyz')).status).toBe(503);
@@ -61,7 +61,7 @@ describe('health', () => {
     await closed.close();
   });
 
-  test('counts requests by route and status, never by what a caller sent', async () => {
+  test('it counts requests by route and status, never by what a caller sent', async () => {
     const { get } = await started();
     await get(list);
     await get('/v3/user/bid-management/secret-sid');
@@ -78,22 +78,22 @@ describe('health', () => {
   });
 });
 
-describe('stopping', () => {
-  test('lets an answer under way finish, takes no new one, and then ends', async () => {
+describe('closing the service', () => {
+  test('it lets a response in progress finish, accepts no new request, and ends', async () => {
     const { url, service } = await started({
       intercept: (_request, _response, next) => setTimeout(() => next(), 150),
     });
     const slow = fetch(url + list, { headers: keys });
     await new Promise((done) => setTimeout(done, 50));
     const stopped = service.close();
-    const answer = await slow;
-    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
-    expect(await answer.json()).toHaveLength(100);
+    const response = await slow;
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await response.json()).toHaveLength(100);
     await stopped;
     await expect(fetch(url + list)).rejects.toThrow();
   });
 
-  test('does not wait for ever on a client that does not read', async () => {
+  test('it does not wait forever for a client that does not read', async () => {
     const { url, service } = await started({ limits: { drainMs: 100 }, intercept: () => undefined });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -106,7 +106,7 @@ describe('stopping', () => {
 });
 
 describe('a request', () => {
-  test('carries its id through answer and log, or gets one', async () => {
+  test('it keeps its id in response and log, or gets one', async () => {
     const log: LogEntry[] = [];
     const { get } = await started({ log: (entry) => log.push(entry) });
     expect((await get(list, { ...keys, 'x-request-id': 'abc-1' })).headers.get('x-request-id')).toBe('abc-1');
@@ -123,30 +123,30 @@ describe('a request', () => {
     expect(JSON.stringify(log)).not.toMatch(/inc_gce|test_/);
   });
 
-  test('is answered without a word of the store when the store fails', async () => {
+  test('when the store fails, the response says nothing about the store', async () => {
     const log: LogEntry[] = [];
     const page = () =>
       Promise.reject(Object.assign(new Error('relation "calls" of host db-7'), { code: '42P01' }));
     const { get } = await started({ store: { ...store, page }, log: (entry) => log.push(entry) });
-    const answer = await get(list);
-    const body = (await answer.json()) as { code: string; requestId: string };
-    expect([answer.status, body.code, body.requestId]).toEqual([
+    const response = await get(list);
+    const body = (await response.json()) as { code: string; requestId: string };
+    expect([response.status, body.code, body.requestId]).toEqual([
       500,
       'internal_error',
-      answer.headers.get('x-request-id'),
+      response.headers.get('x-request-id'),
     ]);
     expect(JSON.stringify(body)).not.toContain('db-7');
     expect(log[0]).toMatchObject({ level: 'error', error: 'Error 42P01' });
   });
 
-  test('is asked to come back when the store is away for a while', async () => {
+  test('when the store is away, the response asks to try again', async () => {
     const page = () => Promise.reject(Object.assign(new Error('away'), { isRetryable: true }));
     const { get } = await started({ store: { ...store, page } });
-    const answer = await get(list);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    const response = await get(list);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
   });
 
-  test('has its connection cut when the answer breaks off, so that nobody takes it for whole', async () => {
+  test('when the body breaks off, the connection is closed, so that the response is not taken for complete', async () => {
     const body = async function* () {
       yield Buffer.from('[{');
       throw Object.assign(new Error('gone'), { code: 'short_page' });
@@ -154,11 +154,11 @@ describe('a request', () => {
     const log: LogEntry[] = [];
     const page = async () => ({ total: 9, count: 9, body: body() });
     const { get } = await started({ store: { ...store, page }, log: (entry) => log.push(entry) });
-    await expect(get(list).then((answer) => answer.text())).rejects.toThrow();
+    await expect(get(list).then((response) => response.text())).rejects.toThrow();
     expect(log[0]).toMatchObject({ level: 'error', error: 'Error short_page' });
   });
 
-  test('of a client that reads slowly is not read ahead of', async () => {
+  test('for a client that reads slowly, the store is not read ahead', async () => {
     let read = 0;
     const body = async function* () {
       for (; read < 400; read += 1) yield Buffer.alloc(64 * 1024, 0x20);
@@ -177,7 +177,7 @@ describe('a request', () => {
   });
 
   test.each(['gzip', 'br'])(
-    'for a page of many slices gets the same records packed as %s',
+    'a page of many slices has the same records when it is compressed with %s',
     async (encoding) => {
       const { get } = await started();
       const plain = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': 'identity' });
@@ -192,7 +192,7 @@ describe('a request', () => {
     },
   );
 
-  test('with a key that was revoked or an account that was switched off is refused within seconds', async () => {
+  test('a revoked key and a disabled account are refused within seconds', async () => {
     let time = 0;
     const own = await openStore('sqlite::memory:');
     const { get } = await started({ store: own, now: () => time });
@@ -213,14 +213,14 @@ test('TLS is served with a certificate and key', async () => {
   const { url } = await started({}, { tls: { cert: pem('cert'), key: pem('key') } });
   expect(url).toMatch(/^https:/);
   const status = await new Promise((done, fail) => {
-    getSecure(url + list, { headers: keys, ca: pem('cert') }, (answer) =>
-      done(answer.resume().statusCode),
+    getSecure(url + list, { headers: keys, ca: pem('cert') }, (response) =>
+      done(response.resume().statusCode),
     ).once('error', fail);
   });
   expect(status).toBe(200);
 });
 
-test('a port that is taken is refused in plain words', async () => {
+test('a port that is taken is refused with what to do', async () => {
   const { url } = await started();
   await expect(started({}, { port: Number(new URL(url).port) })).rejects.toThrow(
     /another program listens there/,

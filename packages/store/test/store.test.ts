@@ -39,7 +39,7 @@ async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
 const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
 
 describe.each(stores)('a $kind store', ({ newUrl }) => {
-  test('gives each call back as either version would send it', async () => {
+  test('it returns each call as either version sends it', async () => {
     const store = await filled(newUrl);
     for (const version of ['v2', 'v3'] as const) {
       const page = await store.page('101', { ...whole, version });
@@ -54,7 +54,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('keeps Unicode, quotes, line ends and fields it does not know', async () => {
+  test('it keeps Unicode, quotes, line breaks and unknown fields', async () => {
     const store = await filled(newUrl);
     const odd = smallCall('odd', '2024-05-05 05:05:05', '1.0', false, {
       first_name: 'Zoë “x” \u2028 \u0000 👩‍💻 مرحبا',
@@ -67,7 +67,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('replaces a call by sid, and takes the last of several in one batch', async () => {
+  test('it replaces a call by sid; of several in one batch the last one wins', async () => {
     const store = await filled(newUrl);
     const sid = calls[0]?.sid as string;
     const moved = smallCall(sid, '2030-01-01 00:00:00', '9.9');
@@ -86,7 +86,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     ['a date of another form', { date_added: '01/02/2024' }, /date_added/],
     ['a day that does not exist', { date_added: '2023-02-30 00:00:00' }, /date_added/],
     ['a talk time finer than tenths', { talk_minutes: '1.25' }, /talk_minutes/],
-  ])('refuses a call with %s, and the whole batch with it', async (_, wrong, reason) => {
+  ])('it refuses a call with %s, and its whole batch', async (_, wrong, reason) => {
     const store = await filled(newUrl);
     const bad = smallCall('bad', '2024-01-01 00:00:00', '1.0', false, wrong);
     const batch = [smallCall('good', '2024-01-01 00:00:00', '1.0'), bad];
@@ -97,7 +97,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('commits calls and the state of a sync together or not at all', async () => {
+  test('it commits calls and the state of a sync together or not at all', async () => {
     const store = await filled(newUrl);
     expect(await store.syncState('101')).toBeNull();
     const fresh = smallCall('new', '2024-01-01 00:00:00', '1.0');
@@ -110,7 +110,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('goes on behind the last call sent when calls arrive while a long page is read', async () => {
+  test('it continues after the last call sent when calls arrive while a long page is read', async () => {
     const store = await filled(newUrl, { sliceRows: 4 });
     const page = await store.page('101', { ...whole, rows: 30 });
     expect([page.total, page.count]).toEqual([30, 30]);
@@ -124,7 +124,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('ends a long page with an error when calls vanish while it is read', async () => {
+  test('it ends a long page with an error when calls are deleted while it is read', async () => {
     const store = await filled(newUrl, { sliceRows: 4 });
     const page = await store.page('101', { ...whole, rows: 30 });
     await store.remove(
@@ -135,7 +135,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('purges by age and leaves the rest exact', async () => {
+  test('it purges by age, and the counts of the rest stay exact', async () => {
     const store = await filled(newUrl);
     const middle = calls[12]?.date_added as string;
     expect(await store.purge('101', middle)).toBe(12);
@@ -145,7 +145,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('erases a caller however the number is written, and keeps a later sync from bringing them back', async () => {
+  test('it erases a caller however the number is written, and leaves the caller out of later syncs', async () => {
     const store = await filled(newUrl);
     const mine = smallCall('mine', '2024-01-01 00:00:00', '1.0', false, { ani: '15555550199' });
     await store.upsert('101', [mine]);
@@ -162,7 +162,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('exports and imports all it holds, from either version', async () => {
+  test('it exports and imports everything, in the form of either version', async () => {
     const store = await filled(newUrl);
     await store.putAccount({ id: '102', name: 'Two' });
     const exported = await lines(exportCalls(store, '101'));
@@ -182,7 +182,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('names the line of an import that is no call, without repeating it', async () => {
+  test('it names the line of an import that is not a call, without repeating it', async () => {
     const store = await filled(newUrl);
     const good = JSON.stringify(calls[0]);
     const error = await importCalls(store, '101', streamOf(`${good}\n{"ani":"5555550123"`)).catch(
@@ -193,7 +193,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('tells sizes and ages per account', async () => {
+  test('it measures sizes and ages of each account', async () => {
     const store = await filled(newUrl, { now: () => 1_700_000_000_000 });
     await store.putAccount({ id: '102', name: 'Empty' });
     await store.commitSync('101', { calls: [], state: {} });
@@ -213,7 +213,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('keeps credentials as hashes, and forgets them when they are revoked', async () => {
+  test('it keeps hashes of credentials, and refuses them once they are revoked', async () => {
     const store = await filled(newUrl);
     const keys = { kind: 'keys', accessKey: 'ak-plain', secretKey: 'sk-plain' } as const;
     await store.putCredential('101', keys);
@@ -232,7 +232,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('renames an account that is switched off without switching it on', async () => {
+  test('it renames a disabled account without enabling it', async () => {
     const store = await filled(newUrl);
     await store.putAccount({ id: '101', name: 'One', disabled: true });
     await store.putAccount({ id: '101', name: 'Other' });
@@ -242,14 +242,14 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('has no call for a sid that no database can hold', async () => {
+  test('it does not find a call by a sid that no database can hold', async () => {
     const store = await filled(newUrl);
     expect(await store.document('101', 'a\0b', 'v3')).toBeNull();
     expect(await store.get('101', 'a\0b')).toBeNull();
     await store.close();
   });
 
-  test('is opened by several processes at the same moment', async () => {
+  test('it can be opened by several processes at the same moment', async () => {
     const url = await newUrl();
     const opened = await Promise.all([1, 2, 3, 4].map(() => openStore(url)));
     await Promise.all(opened.map((store, i) => store.putAccount({ id: String(i), name: 'x' })));
@@ -258,7 +258,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
   });
 });
 
-test('a PostgreSQL store goes on after its connections were ended', async () => {
+test('a PostgreSQL store works again after its connections were closed', async () => {
   for (const { newUrl } of stores.filter(({ kind }) => kind === 'postgres')) {
     const url = await newUrl();
     const store = await filled(async () => url);
@@ -268,12 +268,12 @@ test('a PostgreSQL store goes on after its connections were ended', async () => 
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     await client.end();
-    const answer = () => store.count('101', everything);
-    // At worst the one request that meets the ended connection is told to come back.
-    const first = await answer().catch((error: unknown) => error);
+    const count = () => store.count('101', everything);
+    // At worst the one query on the closed connection fails and can be repeated.
+    const first = await count().catch((error: unknown) => error);
     if (typeof first !== 'number')
       expect(first).toMatchObject({ code: 'store_unavailable', isRetryable: true });
-    expect(await answer()).toBe(30);
+    expect(await count()).toBe(30);
     await store.close();
   }
   expect(stores.length).toBeGreaterThan(0);
