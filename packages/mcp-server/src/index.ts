@@ -5,7 +5,7 @@
 export { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 export type { HttpEndpoint } from './http/endpoint.ts';
 export type { HttpAuth, HttpOptions, SessionOptions } from './http/options.ts';
-export type { Reveal } from './privacy/masks.ts';
+export type { Reveal } from './privacy/masking.ts';
 export { type CallsMcpOptions, type CallsMcpServer, createServer } from './server/create-server.ts';
 export { callTool, serveHttp, serveStdio } from './server/serve.ts';
 export type { StdioConnection, StdioStreams } from './stdio/connection.ts';

@@ -3,7 +3,7 @@ import { createPseudonymizer } from '@call-attribution/core/privacy';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
 import { callTool, createServer, type Reveal } from '../src/index.ts';
-import { scrubText } from '../src/privacy/scrub.ts';
+import { scrubText } from '../src/privacy/masking.ts';
 import { fakeClient } from './support/fake-client.ts';
 
 // A made-up person, and every way in which their data may be written into other fields.

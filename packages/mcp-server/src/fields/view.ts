@@ -1,8 +1,15 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { Pseudonymize } from '@call-attribution/core/privacy';
 import { parseNaive } from '@call-attribution/core/time';
-import { canonical, isRevealed, maskingOf, type Reveal } from '../privacy/masks.ts';
-import { type KnownValue, scrubOwnPhones, scrubText } from '../privacy/scrub.ts';
+import {
+  canonical,
+  isRevealed,
+  type KnownValue,
+  maskingOf,
+  type Reveal,
+  scrubOwnPhones,
+  scrubText,
+} from '../privacy/masking.ts';
 import { cleanText, cutText, fence } from '../text/untrusted.ts';
 
 /** A value as an agent sees it. */

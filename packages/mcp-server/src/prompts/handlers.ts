@@ -1,8 +1,8 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
-import { timeParts } from '../fields/group-keys.ts';
 import { fieldsOf } from '../fields/select.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { isObject, RpcError, rpcCodes } from '../protocol/messages.ts';
+import { timeParts } from '../results/groups.ts';
 import { type Prompt, prompts } from './prompts.ts';
 
 /** Handles the methods for prompts. */

@@ -1,6 +1,6 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { fieldsOf } from '../fields/select.ts';
-import { isRevealed, maskingOf, type Reveal } from '../privacy/masks.ts';
+import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { zoneNote } from '../text/notes.ts';
 
 // The resources that agents read, in Markdown.

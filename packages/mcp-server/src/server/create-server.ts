@@ -1,7 +1,7 @@
 import { type Client, fields, redact, type Version } from '@call-attribution/core';
 import { createPseudonymizer } from '@call-attribution/core/privacy';
 import { createView } from '../fields/view.ts';
-import type { Reveal } from '../privacy/masks.ts';
+import type { Reveal } from '../privacy/masking.ts';
 
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import type { Reveal } from '../privacy/masks.ts';
+import type { Reveal } from '../privacy/masking.ts';
 
 /** What the command line says. */
 export interface CommandLine {

@@ -5,10 +5,9 @@ import type { HttpOptions } from '../http/options.ts';
 import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
 import { serveHttp, serveStdio } from '../server/serve.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
-import { checkSetup } from './check.ts';
 import { help } from './help.ts';
 import { printConfig } from './print-config.ts';
-import { type ApiSettings, clientFrom, readApiSettings } from './settings.ts';
+import { type ApiSettings, checkSetup, clientFrom, readApiSettings } from './settings.ts';
 
 /** The parts of its process that the program uses. */
 export interface ProcessIo {

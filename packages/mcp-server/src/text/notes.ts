@@ -1,5 +1,5 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
-import { isRevealed, maskingOf, type Reveal } from '../privacy/masks.ts';
+import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { fenceNote } from './untrusted.ts';
 
 /** A whole number with separators between thousands. */

@@ -1,15 +1,24 @@
+import type { Call } from '@call-attribution/core';
+import type { Filter } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { groupKeys } from '../fields/group-keys.ts';
 import type { Cell } from '../fields/view.ts';
-import { createGrouping, type Group } from '../results/groups.ts';
+import { createGrouping, type Group, groupKeys } from '../results/groups.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
-import { fieldNotes } from '../text/notes.ts';
-import { coverageSummary, groupsSummary, repeatedNotes } from '../text/summaries.ts';
-import { readAll } from './read-all.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { count, fieldNotes } from '../text/notes.ts';
+import {
+  type Coverage,
+  coverageSummary,
+  groupsSummary,
+  repeatedNotes,
+  type Stop,
+} from '../text/summaries.ts';
+import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
 const defaultLimit = 20;
+
+/** Rows requested per page. The API does not name a largest page; a server that sends fewer is followed. */
+const pageRows = 500;
 
 /** Fields that are part of every summary, if only in its filter and measures. */
 const measuredFields = ['date_added', 'talk_minutes'];
@@ -84,4 +93,38 @@ function measured(group: Group, allCalls: number): Cell[] {
   const share = Math.round((group.calls / allCalls) * 1000) / 10;
   const mean = Math.round((group.tenths / group.calls) * 10) / 100;
   return [...group.key, group.calls, share, group.tenths / 10, mean];
+}
+
+/** Passes every call that matches a filter to `use`, up to the limits on rows and time, and reports how far it got. */
+async function readAll(
+  filter: Filter | undefined,
+  context: ToolContext,
+  use: (call: Call) => void,
+): Promise<Coverage> {
+  const { rows, ms } = context.summaryLimits;
+  const started = context.now();
+  const client = await context.client();
+  const seen = new Set<string>();
+  let total: number | null = null;
+  let repeated = 0;
+  let stop: Stop | undefined;
+  const query = { rows: Math.min(pageRows, rows), signal: context.signal, ...(filter ? { filter } : {}) };
+  for await (const page of client.pages(query)) {
+    total = page.range?.total ?? total;
+    for (const call of page.records) {
+      if (seen.has(call.sid)) {
+        repeated += 1;
+      } else if (seen.size < rows) {
+        seen.add(call.sid);
+        use(call);
+      }
+    }
+    context.progress(seen.size, total, `Read ${count(seen.size)} calls`);
+    const more = total === null || seen.size + repeated < total;
+    if (seen.size >= rows && more) stop = { by: 'rows', rows };
+    else if (context.now() - started > ms && more) stop = { by: 'time', ms };
+    if (stop) break;
+  }
+  const complete = stop === undefined && (total === null || seen.size >= total);
+  return { read: seen.size, total, repeated, complete, stop };
 }

@@ -1,7 +1,7 @@
 import type { Client, FieldSpec, Version } from '@call-attribution/core';
 import type * as z from 'zod';
 import type { RecordView } from '../fields/view.ts';
-import type { Reveal } from '../privacy/masks.ts';
+import type { Reveal } from '../privacy/masking.ts';
 
 /** What a tool may use while it runs. */
 export interface ToolContext {

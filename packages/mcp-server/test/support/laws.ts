@@ -4,9 +4,9 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { toJsonSchema } from '../../src/arguments/json-schema.ts';
-import { timeParts } from '../../src/fields/group-keys.ts';
 import { fieldGroups } from '../../src/fields/select.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
+import { timeParts } from '../../src/results/groups.ts';
 import { estimateTokens } from '../../src/results/table.ts';
 import { fakeClient } from './fake-client.ts';
 
