@@ -51,7 +51,7 @@ for (const count of [1, 3, 50]) {
       `  ${name.padEnd(24)} ${time(value).padStart(10)}  ${(value / times.parse).toFixed(1).padStart(7)} x`,
     );
   }
-  limit('parse / JSON.parse of the same tree', times.parse / times['JSON.parse of the tree'], 0.4, 'most');
+  limit('parse / JSON.parse of the same tree', times.parse / times['JSON.parse of the tree'], 0.3, 'most');
   const nearest = Math.min(...rangeParsers.map((name) => times[name]));
   limit('nearest parser of ranges / parse', nearest / times.parse, 30, 'least');
   limit(

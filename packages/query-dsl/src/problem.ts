@@ -151,7 +151,7 @@ interface Values {
     needsEnd: boolean;
     bound: string | undefined;
   };
-  date_with_zone: { zone: string };
+  date_with_zone: object;
   date_with_fraction: object;
   no_such_date: OutOfRange & { year: number; month: number };
 

@@ -1,6 +1,7 @@
 import { type DateParts, endOf, formatDate, outOfRange, type Precision } from './calendar.ts';
 import type { Cursor } from './cursor.ts';
 import type { Field } from './filter.ts';
+import type { Fact } from './problem.ts';
 import { isBound, mostDigits } from './scan.ts';
 
 // Bounds as people write them. What cannot be a bound, or needs another form, is noted at the cursor.
@@ -31,13 +32,8 @@ export function takeStray(cursor: Cursor, pattern = spacesAndQuotes): void {
 /** bound = "*" | date | decimal, after spaces and quotes. Null when open; undefined when it cannot be read. */
 export function readBound(cursor: Cursor, field: Field, side: 'lower' | 'upper'): Meant | null | undefined {
   takeStray(cursor);
-  const start = cursor.pos;
-  let bound: Meant | null | undefined;
-  if (cursor.text[start] === '*') {
-    cursor.pos++;
-    bound = null;
-  } else bound = field.type === 'date' ? readDate(cursor) : readDecimal(cursor, field, side);
-  return bound;
+  if (cursor.take(/\*/y) !== '') return null;
+  return field.type === 'date' ? readDate(cursor) : readDecimal(cursor, field, side);
 }
 
 const datePattern =
@@ -54,45 +50,18 @@ function readDate(cursor: Cursor): Meant | undefined {
     cursor.note({ reason: 'not_a_date', start, end });
     return undefined;
   }
-  const part: Readonly<Record<string, string | undefined>> = match.groups ?? {};
-  const placeOf = (name: string) => {
-    const [from, to] = match.indices?.groups?.[name] ?? [start, end];
-    return { start: from, end: to };
-  };
-  const numberOf = (name: string, otherwise: number): number => Number(part[name] ?? otherwise);
-  const year = numberOf('year', 0);
-  const month = numberOf('month', 1);
-  const day = numberOf('day', 1);
-  const date: DateParts = [
-    year,
-    month,
-    day,
-    numberOf('hour', 0),
-    numberOf('minute', 0),
-    numberOf('second', 0),
-  ];
-  if (part.zone !== undefined) {
-    cursor.note({ reason: 'date_with_zone', ...placeOf('zone'), zone: part.zone });
-    return undefined;
+  const part: Part = match.groups ?? {};
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  const date: DateParts = [+year, +month, +day, +hour, +minute, +second];
+  // Midnight may be written as 24:00:00 of the day before.
+  const midnight = isMidnight(date) ? endOf(date, 'day') : undefined;
+  const text = formatDate(midnight ?? date);
+  const fact = factAboutDate(match, date);
+  if (fact !== undefined) {
+    if (midnight === undefined) cursor.note(fact);
+    else cursor.note(fact, { start, end, text });
+    return midnight && { text, start, end };
   }
-  if (part.fraction !== undefined && /[1-9]/.test(part.fraction)) {
-    cursor.note({ reason: 'date_with_fraction', ...placeOf('fraction') });
-    return undefined;
-  }
-  const wrong = outOfRange(date);
-  if (wrong !== undefined) {
-    const fact = { reason: 'no_such_date', ...wrong, year, month, ...placeOf(wrong.part) } as const;
-    // Midnight may be called 24:00:00 of the day before.
-    const midnight = isMidnight(date) ? endOf(date, 'day') : undefined;
-    if (midnight === undefined) {
-      cursor.note(fact);
-      return undefined;
-    }
-    const text = formatDate(midnight);
-    cursor.note(fact, { start, end, text });
-    return { text, start, end };
-  }
-  const text = formatDate(date);
   const precision = precisionOf(part);
   if (precision !== 'second') {
     const over = endOf(date, precision);
@@ -102,17 +71,32 @@ function readDate(cursor: Cursor): Meant | undefined {
   return { text, start, end };
 }
 
-function isMidnight([year, month, day, hour, minute, second]: DateParts): boolean {
-  return (
-    outOfRange([year, month, day, 0, minute, second]) === undefined && hour === 24 && minute + second === 0
-  );
+type Part = Readonly<Record<string, string | undefined>>;
+
+/** What keeps a date from being a bound: a time zone, a fraction of a second, or that it does not exist. */
+function factAboutDate(match: RegExpExecArray, date: DateParts): Fact | undefined {
+  const placeOf = (name: string) => {
+    const [start, end] = match.indices?.groups?.[name] ?? [match.index, match.index];
+    return { start, end };
+  };
+  const { zone, fraction }: Part = match.groups ?? {};
+  if (zone !== undefined) return { reason: 'date_with_zone', ...placeOf('zone') };
+  if (fraction !== undefined && Number(fraction.slice(1)) > 0) {
+    return { reason: 'date_with_fraction', ...placeOf('fraction') };
+  }
+  const wrong = outOfRange(date);
+  if (wrong === undefined) return undefined;
+  return { reason: 'no_such_date', ...wrong, year: date[0], month: date[1], ...placeOf(wrong.part) };
 }
 
-function precisionOf(part: Readonly<Record<string, string | undefined>>): Precision {
-  if (part.month === undefined) return 'year';
-  if (part.day === undefined) return 'month';
-  if (part.hour === undefined) return 'day';
-  return part.second === undefined ? 'minute' : 'second';
+const isMidnight = ([year, month, day, ...time]: DateParts): boolean =>
+  time.join() === '24,0,0' && outOfRange([year, month, day, 0, 0, 0]) === undefined;
+
+function precisionOf({ month, day, hour, second }: Part): Precision {
+  if (month === undefined) return 'year';
+  if (day === undefined) return 'month';
+  if (hour === undefined) return 'day';
+  return second === undefined ? 'minute' : 'second';
 }
 
 const dateLike = /\d{4}-\d\d?-\d\d?(?:[ T]\d\d?:[\d:.]*)?/y;

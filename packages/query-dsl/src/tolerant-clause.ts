@@ -47,8 +47,8 @@ export function readClause(cursor: Cursor, vocabulary: Vocabulary): void {
   readRest(cursor, field, start);
   if (isGuessed && cursor.unfixable > before.unfixable) {
     // It does not fit the field with the similar name, so another one may be meant, whose form is not known here.
-    cursor.rewrite(before, undefined);
-    cursor.facts.length = before.facts;
+    cursor.forget(before);
+    cursor.unfixable++;
   }
 }
 
@@ -86,34 +86,35 @@ export function factAboutName(
   return { reason: 'unknown_field', ...place, suggestion, names };
 }
 
-const operatorPattern = /(\s*)(:?)(\s*)(?:(>=|=>|\u2265|<=|=<|\u2264|!=|<>|==?|[><~]|between\b)\s*)?/iy;
+const operatorPattern =
+  /(?<before>\s*)(?<colon>:?)(?<after>\s*)(?:(?<comparison>>=|=>|\u2265|<=|=<|\u2264|!=|<>|==?|[><~]|between\b)\s*)?/iy;
 
 /** operator = ":" | comparison, then what the operator and the field want */
 function readRest(cursor: Cursor, field: Field, clauseStart: number): void {
   const { pos: nameEnd } = cursor;
-  const [operator, spaceBefore, colon, spaceAfter, comparison] = groupsOf(cursor, operatorPattern);
-  cursor.pos += operator.length;
+  const {
+    before = '',
+    colon = '',
+    after = '',
+    comparison = '',
+  } = cursor.match(operatorPattern)?.groups ?? {};
+  const operator = cursor.take(operatorPattern);
   const quotesEnd = cursor.pos + cursor.peek(quotes).length;
   const hasBracket = /[[{(]/.test(cursor.text.charAt(quotesEnd));
   if (field.type === 'flag') readFlag(cursor, nameEnd, operator);
   else if (hasBracket && /^=*$/.test(comparison)) {
-    const colonEnd = nameEnd + spaceBefore.length + 1;
+    const colonEnd = nameEnd + before.length + 1;
     if (colon === '' || comparison !== '') noteColon(cursor, nameEnd, cursor.pos);
     else {
-      if (spaceBefore !== '') noteColon(cursor, nameEnd, colonEnd);
-      if (spaceAfter !== '') cursor.replace({ reason: 'stray', start: colonEnd, end: cursor.pos }, '');
+      if (before !== '') noteColon(cursor, nameEnd, colonEnd);
+      if (after !== '') cursor.replace({ reason: 'stray', start: colonEnd, end: cursor.pos }, '');
     }
     takeStray(cursor, quotes);
     readRange(cursor, field, clauseStart);
   } else if (comparison !== '') {
-    const start = nameEnd + spaceBefore.length + colon.length + spaceAfter.length;
+    const start = nameEnd + before.length + colon.length + after.length;
     readComparison(cursor, field, { operator: comparison, start, nameEnd });
   } else readBareValue(cursor, field, nameEnd);
-}
-
-function groupsOf(cursor: Cursor, pattern: RegExp): [string, string, string, string, string] {
-  const [whole = '', one = '', two = '', three = '', four = ''] = cursor.match(pattern) ?? [];
-  return [whole, one, two, three, four];
 }
 
 const noteColon = (cursor: Cursor, start: number, end: number): void =>

@@ -1,6 +1,5 @@
 import { Cursor } from './cursor.ts';
-import type { Clause } from './filter.ts';
-import { limits, type ParseOptions } from './filter.ts';
+import { type Clause, limits, type ParseOptions } from './filter.ts';
 import type { Fact, Fix } from './problem.ts';
 import { scanClause } from './scan.ts';
 import { takeStray } from './tolerant-bound.ts';
@@ -35,14 +34,7 @@ export function readTolerantly(text: string, options: ParseOptions): Findings {
     });
     return findings(cursor, clauses);
   }
-  const decoded = decode(text);
-  if (decoded !== undefined) {
-    const place = /%[\da-f]{2}|\+/i.exec(text);
-    const start = place?.index ?? 0;
-    const fact = { reason: 'still_encoded', start, end: start + (place?.[0].length ?? 0) } as const;
-    cursor.note(fact, { start: 0, end: text.length, text: decoded });
-    return findings(cursor, clauses);
-  }
+  if (noteEncoding(cursor)) return findings(cursor, clauses);
   const vocabulary = vocabularyOf(options);
   readPrefix(cursor);
   let hasNext = readStart(cursor);
@@ -76,13 +68,18 @@ function findings({ facts, edits, unfixable }: Cursor, clauses: readonly Clause[
 
 const encodedText = /%[\da-f]{2}|\+to\+|\d{4}-\d\d-\d\d\+\d\d:/i;
 
-/** The text with percent-encoding undone, when it has some. */
-function decode(text: string): string | undefined {
-  if (!encodedText.test(text)) return undefined;
+/** Notes a text that is percent-encoded, which says all there is to say about it. False when it is not. */
+function noteEncoding(cursor: Cursor): boolean {
+  const { text } = cursor;
+  if (!encodedText.test(text)) return false;
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    const decoded = decodeURIComponent(text.replaceAll('+', ' '));
+    const { index: start = 0, 0: found = '' } = /%[\da-f]{2}|\+/i.exec(text) ?? {};
+    const fact = { reason: 'still_encoded', start, end: start + found.length } as const;
+    cursor.note(fact, { start: 0, end: text.length, text: decoded });
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
