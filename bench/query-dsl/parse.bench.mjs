@@ -1,6 +1,6 @@
 // Parsing 1, 3 and 50 clauses against JSON.parse of the same tree and against other parsers; failing against passing;
 // ten thousand clauses against one thousand; a matcher for 50 clauses against one for 3. Exits 1 when a limit is broken.
-import { matcher, parse, safeParse } from '@call-attribution/query-dsl';
+import { diagnose, matcher, parse, safeParse } from '@call-attribution/query-dsl';
 import rsql from '@rsql/parser';
 import { parse as graphql } from 'graphql';
 import jsep from 'jsep';
@@ -36,6 +36,7 @@ for (const count of [1, 3, 50]) {
     parse: (index) => parse(at(index).ours),
     'safeParse, passing': (index) => safeParse(at(index).ours).ok,
     'safeParse, failing': (index) => !safeParse(wrong[index % variants]).ok,
+    'diagnose, failing': (index) => diagnose(wrong[index % variants]).problems.length,
     'JSON.parse of the tree': (index) => JSON.parse(trees[index % variants]),
     liqe: (index) => liqe.parse(at(index).liqe),
     lucene: (index) => lucene.parse(at(index).lucene),

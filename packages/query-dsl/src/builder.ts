@@ -31,6 +31,7 @@ export interface FilterBuilder<V extends Version = Version> extends Filter {
 
 /** The time zone in which a JS `Date` is read: an IANA name such as `America/New_York`, or `UTC`. */
 export interface InZone {
+  /** The name of the time zone. */
   readonly timeZone: string;
 }
 
@@ -67,7 +68,9 @@ export interface RangeBuilder<A extends unknown[]>
 
 /** The types of bounds by field type. */
 export interface BoundArguments {
+  /** Bounds of a date field. */
   date: DateArguments;
+  /** Bounds of a decimal field. */
   decimal: DecimalArguments;
 }
 
@@ -83,6 +86,7 @@ export type Where<F> = <N extends keyof F & string>(
 
 /** A tree that was parsed or written by hand. The types do not know which version it is for. */
 export interface PlainFilter extends Filter {
+  /** Never present; it tells plain filters from builders. */
   readonly fits?: never;
 }
 
@@ -100,7 +104,7 @@ export interface BuildV3<F extends ExtraFields> extends Build<'v3', F> {
   includeCallExtensions(): FilterBuilder<'v3'>;
 }
 
-/** Options of `builderFor`. */
+/** What `builderFor` knows besides the documented fields. */
 export interface BuildOptions<F extends ExtraFields> {
   /** Further fields that may be filtered, by name, each with the type of its bounds. */
   readonly fields?: F;
@@ -117,6 +121,13 @@ export function builderFor<F extends ExtraFields = Record<never, never>>(
   version: 'v2',
   options?: BuildOptions<F>,
 ): Build<'v2', F>;
+/**
+ * Builder functions for v3, which has `includeCallExtensions`.
+ *
+ * @example
+ * const { allOf, includeCallExtensions, where } = builderFor('v3');
+ * allOf(where('talk_minutes').atLeast(2), includeCallExtensions());
+ */
 export function builderFor<F extends ExtraFields = Record<never, never>>(
   version: 'v3',
   options?: BuildOptions<F>,

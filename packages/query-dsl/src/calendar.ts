@@ -6,8 +6,8 @@ const monthNames = [
   ...['July', 'August', 'September', 'October', 'November', 'December'],
 ];
 
-/** Whether the year has a 29 February. */
-export const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+// Whether the year has a 29 February.
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
 /** The number of days in a month of the Gregorian calendar. January is month 1. */
 export function daysInMonth(year: number, month: number): number {

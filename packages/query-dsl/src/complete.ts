@@ -13,6 +13,7 @@ export interface Completion {
 
 /** What can follow at a cursor. */
 export interface Completions {
+  /** What can follow, the most likely first. */
   readonly items: readonly Completion[];
   /** Where the text that an item replaces starts. */
   readonly start: number;

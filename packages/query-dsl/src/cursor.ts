@@ -7,7 +7,7 @@ export interface Mark {
   readonly unfixable: number;
 }
 
-/** A text, how far it has been read, and what was found wrong with it so far. */
+/** A string, how far it has been read, and what was found wrong with it so far. */
 export class Cursor {
   pos = 0;
   readonly text: string;
@@ -50,7 +50,7 @@ export class Cursor {
     if (edits.length === 0) this.unfixable++;
   }
 
-  /** Notes a mistake that is corrected by putting a text in its place. */
+  /** Notes a mistake that is corrected by putting a string in its place. */
   replace(fact: Fact, text: string): void {
     this.note(fact, { start: fact.start, end: fact.end, text });
   }

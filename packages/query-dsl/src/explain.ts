@@ -2,7 +2,7 @@ import { monthName } from './calendar.ts';
 import type { FieldType } from './filter.ts';
 import { codeOf, drawFrame, type Fact, type Fix, type Problem } from './problem.ts';
 
-/** A fact about a text as a problem that can be shown. */
+/** A fact about a string as a problem that can be shown. */
 export function toProblem(text: string, fact: Fact, fix?: Fix): Problem {
   const { start, end } = fact;
   // Where something is missing, what is found is the next character.

@@ -7,25 +7,37 @@ export interface Bound {
   readonly text: string;
   /** Whether the bound itself is in the range: yes for `[` and `]`, no for `{` and `}`. */
   readonly inclusive: boolean;
+  /** Where the bound starts in the text. */
   readonly start?: number;
+  /** Where it ends. */
   readonly end?: number;
 }
 
 /** `field:[lower TO upper]`. An open end (`*`) is null; when both are open, any value matches. */
 export interface RangeClause {
+  /** Tells a range from a flag. */
   readonly kind: 'range';
+  /** The name of the field. */
   readonly field: string;
+  /** The lower bound; null when the range has none. */
   readonly lower: Bound | null;
+  /** The upper bound; null when the range has none. */
   readonly upper: Bound | null;
+  /** Where the clause starts in the text. */
   readonly start?: number;
+  /** Where it ends, after the closing bracket. */
   readonly end?: number;
 }
 
 /** `inc_gce:1`, a switch that adds the calls made through call extensions (v3). */
 export interface FlagClause {
+  /** Tells a flag from a range. */
   readonly kind: 'flag';
+  /** The one flag there is. */
   readonly field: 'inc_gce';
+  /** Where the clause starts in the text. */
   readonly start?: number;
+  /** Where it ends. */
   readonly end?: number;
 }
 
@@ -34,6 +46,7 @@ export type Clause = RangeClause | FlagClause;
 
 /** A filter as plain data. No clauses means no restriction. */
 export interface Filter {
+  /** The clauses, in the order of the text. */
   readonly clauses: readonly Clause[];
 }
 
@@ -68,7 +81,9 @@ export const limits = { maxLength: 1_000_000, maxClauses: 10_000 } as const;
 
 /** What one version of the API documents about `q`. */
 export interface Dialect {
+  /** The version it is about. */
   readonly version: Version;
+  /** The fields that may be filtered, each with its type. */
   readonly fields: Readonly<Record<string, FieldType>>;
   /** Whether `{` and `}` are documented. They are always accepted, with a warning where they are not documented. */
   readonly exclusiveBounds: boolean;

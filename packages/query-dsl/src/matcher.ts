@@ -1,18 +1,19 @@
 import type { Bound, FilterLike } from './filter.ts';
 import { intersect, isDate, type Range } from './ranges.ts';
 
-/** How the records of call extensions are told from the others. */
+/** How to recognize records of calls made through call extensions. */
 export interface CallExtensions {
   /** The field that holds the channel: `channel`. */
   readonly channel: string;
+  /** Whether a value of that field means a call extension. */
   isExtension(value: unknown): boolean;
 }
 
-/** Options of `matcher`. */
+/** How `matcher` treats calls made through call extensions. */
 export interface MatcherOptions {
   /**
-   * What v3 does: without `inc_gce:1` in the filter, records of call extensions do not match. Left out, `inc_gce:1` has
-   * no effect and channels are not looked at.
+   * Do what v3 does: without `inc_gce:1` in the filter, records of call extensions do not match. If this is left out,
+   * `inc_gce:1` has no effect and channels are not looked at.
    */
   readonly callExtensions?: CallExtensions | undefined;
 }
@@ -20,8 +21,12 @@ export interface MatcherOptions {
 type Test = (record: Readonly<Record<string, unknown>>) => boolean;
 
 /**
- * Compiles a filter to a predicate over records in wire form: decimal strings compare as numbers, dates as text, and
- * null is never in a range. Ranges on one field are merged first, so fifty parts cost no more than three.
+ * Compiles a filter to a predicate over records as the API sends them: decimal strings compare as numbers, dates as
+ * strings, and null is never in a range. Ranges on one field are merged first, so fifty clauses cost no more than three.
+ *
+ * @example
+ * const matches = matcher(parse('talk_minutes:[2 TO *]'));
+ * records.filter(matches);
  */
 export function matcher(filter: FilterLike, options: MatcherOptions = {}): (record: object) => boolean {
   return compile(filter, options) as (record: object) => boolean;
@@ -53,7 +58,7 @@ function toTest({ field, lower, upper }: Range): Test {
 
 function dateTest(field: string, lower: Bound | null, upper: Bound | null): Test {
   const from = lower?.text ?? '';
-  // Above every other text.
+  // Above every date.
   const to = upper?.text ?? '\uffff';
   const withFrom = lower?.inclusive !== false;
   const withTo = upper?.inclusive !== false;

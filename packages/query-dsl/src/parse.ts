@@ -24,7 +24,7 @@ export function toFilter(input: string | FilterLike, options?: ParseOptions): Fi
   return typeof input === 'string' ? parse(input, options) : filterOf(input);
 }
 
-/** Options of `safeParse`. */
+/** How `safeParse` reads a filter. */
 export interface SafeParseOptions extends ParseOptions {
   /**
    * Correct the text where that can be done in one way only. What was changed is given as warnings, and the offsets of the
@@ -61,7 +61,7 @@ export function safeParse(input: string, options: SafeParseOptions = {}): ParseR
   return (options.lenient === true ? readLeniently(text, options) : undefined) ?? new Failure(text, options);
 }
 
-/** Everything there is to say about a text. */
+/** Everything there is to say about a string. */
 export interface Diagnosis {
   /** The clauses that are right. */
   readonly filter: Filter;
@@ -135,7 +135,7 @@ function readLeniently(text: string, options: ParseOptions): ParseResult | undef
   return { ok: true, filter, text: corrected.text, warnings: [...changes, ...warnings] };
 }
 
-/** A text in which everything is corrected. */
+/** A string in which everything is corrected. */
 interface Correction {
   readonly text: string;
   readonly filter: Filter;

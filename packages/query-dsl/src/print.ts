@@ -47,7 +47,7 @@ export function toQueryParam(filter: FilterLike): string {
 
 /**
  * Decodes the value of the query parameter `q`, exactly once. A `+` becomes a space, as HTML forms write it. Throws a
- * `FilterSyntaxError` for a text that is not percent-encoded UTF-8.
+ * `FilterSyntaxError` for a string that is not percent-encoded UTF-8.
  *
  * @example
  * parse(fromQueryParam('talk_minutes%3A%5B2+TO+5%5D'));

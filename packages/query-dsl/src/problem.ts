@@ -14,10 +14,13 @@ export type ProblemCode =
   | 'empty_range'
   | 'undocumented';
 
-/** A change of a text: put `text` in place of the characters from `start` to `end`. */
+/** A change of a string: put `text` in place of the characters from `start` to `end`. */
 export interface Fix {
+  /** Where the replaced characters start. */
   readonly start: number;
+  /** Where they end. */
   readonly end: number;
+  /** What to put in their place. */
   readonly text: string;
 }
 
@@ -58,18 +61,28 @@ export function applyFix(text: string, problem: { readonly fix?: Fix | undefined
   return fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
 }
 
-/** Thrown for a text that is not a filter. It carries the first problem, and that problem's properties as its own. */
+/** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
 export class FilterSyntaxError extends Error implements Problem {
+  /** See `Problem`. */
   declare readonly code: ProblemCode;
+  /** See `Problem`. */
   declare readonly start: number;
+  /** See `Problem`. */
   declare readonly end: number;
+  /** See `Problem`. */
   declare readonly found: string;
+  /** See `Problem`. */
   declare readonly expected: readonly string[];
+  /** See `Problem`. */
   declare readonly suggestions: readonly string[];
+  /** See `Problem`. */
   declare readonly fix?: Fix | undefined;
+  /** See `Problem`. */
   declare readonly frame: string;
+  /** The problem as a plain object. */
   declare readonly problem: Problem;
 
+  /** Makes the error for a problem that `diagnose` or `safeParse` found. */
   constructor(problem: Problem) {
     super(problem.message);
     // Descriptors and not values, so that the frame is drawn only when it is read.

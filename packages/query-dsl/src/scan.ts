@@ -25,7 +25,7 @@ const closeExclusive = 125;
 /** Digits before the decimal point. With at most 99 of them, no number is too large for a double. */
 export const mostDigits = 99;
 
-/** The filter in a text, or undefined when the text is not a filter. */
+/** The filter in a string, or undefined when the text is not a filter. */
 export function scan(text: string, options: ParseOptions): Filter | undefined {
   if (text.length > (options.maxLength ?? limits.maxLength)) return undefined;
   return new Scanner(text, 0).filter(fieldsOf(options), options.maxClauses ?? limits.maxClauses);
@@ -217,7 +217,7 @@ class Scanner {
     while (this.pos < text.length && text.charCodeAt(this.pos) === space) this.pos++;
   }
 
-  // Looking past the end of a text makes `charCodeAt` slow for the rest of the program.
+  // Looking past the end of a string makes `charCodeAt` slow for the rest of the program.
   private code(): number {
     return this.pos < this.text.length ? this.text.charCodeAt(this.pos) : -1;
   }

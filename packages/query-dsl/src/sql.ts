@@ -4,14 +4,15 @@ import { intersect, isDate } from './ranges.ts';
 /** A value for a placeholder. */
 export type SqlValue = string | number | bigint;
 
-/** A column, or an SQL expression, written into the text as it is: never take it from user input. */
+/** A column and how to bind values for it. */
 export interface SqlColumn {
+  /** The name of the column, or an SQL expression. It is written into the SQL as it is: never take it from user input. */
   readonly column: string;
-  /** Turns a bound into what the column holds. Default: a number for a decimal, the text for a date. */
+  /** Turns a bound into what the column holds. Default: a number for a decimal field, the string for a date field. */
   bind?(text: string): SqlValue;
 }
 
-/** Options of `toSql`. */
+/** Which columns a condition may use, and how it is written. */
 export interface SqlOptions {
   /** Fields that may be filtered, each with its column. A filter on any other field throws. */
   readonly columns: Readonly<Record<string, string | SqlColumn>>;
@@ -19,17 +20,25 @@ export interface SqlOptions {
   readonly placeholder: '?' | '$';
   /** Number of the first `$` placeholder. Default 1. */
   readonly firstParameter?: number | undefined;
-  /** What v3 does: without `inc_gce:1`, rows whose column holds one of the values are left out. */
+  /** Do what v3 does: without `inc_gce:1`, rows whose column holds one of the values are left out. */
   readonly callExtensions?: { readonly column: string; readonly values: readonly SqlValue[] } | undefined;
 }
 
 /** A condition for WHERE and the values of its placeholders. */
 export interface SqlCondition {
+  /** The condition, with placeholders. */
   readonly text: string;
+  /** What to bind, in the order of the placeholders. */
   readonly values: readonly SqlValue[];
 }
 
-/** The filter as a parameterised SQL condition. No bound is ever written into the text. */
+/**
+ * The filter as a parameterized SQL condition. Bounds are never written into the SQL, only bound to placeholders.
+ *
+ * @example
+ * const { text, values } = toSql(filter, { columns: { talk_minutes: 'talk' }, placeholder: '?' });
+ * db.prepare(`SELECT * FROM calls WHERE ${text}`).all(...values);
+ */
 export function toSql(filter: FilterLike, options: SqlOptions): SqlCondition {
   const { columns, placeholder, firstParameter = 1, callExtensions } = options;
   const { ranges, flagged } = intersect(filter);

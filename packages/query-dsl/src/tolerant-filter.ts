@@ -5,7 +5,7 @@ import { scanClause } from './scan.ts';
 import { takeStray } from './tolerant-bound.ts';
 import { readClause, type Vocabulary, vocabularyOf } from './tolerant-clause.ts';
 
-/** What there is to know about a text: the clauses that are right, and what is wrong with the others. */
+/** What there is to know about a string: the clauses that are right, and what is wrong with the others. */
 export interface Findings {
   readonly clauses: readonly Clause[];
   /** What is wrong, in the order of the text. */
@@ -15,7 +15,7 @@ export interface Findings {
 }
 
 /**
- * Reads a text to its end, whatever it contains. Each clause is first given to the scanner, which alone decides what is
+ * Reads a string to its end, whatever it contains. Each clause is first given to the scanner, which alone decides what is
  * right. The clauses that it gives up on are read once more, as people write them.
  *
  * filter = [ "?q=" ] { clause separator }
@@ -68,7 +68,7 @@ function findings({ facts, edits, unfixable }: Cursor, clauses: readonly Clause[
 
 const encodedText = /%[\da-f]{2}|\+to\+|\d{4}-\d\d-\d\d\+\d\d:/i;
 
-/** Notes a text that is percent-encoded, which says all there is to say about it. False when it is not. */
+/** Notes a string that is percent-encoded, which says all there is to say about it. False when it is not. */
 function noteEncoding(cursor: Cursor): boolean {
   const { text } = cursor;
   if (!encodedText.test(text)) return false;

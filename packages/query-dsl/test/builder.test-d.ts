@@ -2,18 +2,18 @@ import { describe, expectTypeOf, it } from 'vitest';
 import { allOf, builderFor, type Filter, includeCallExtensions, print, where } from '../src/index.ts';
 
 describe('the types of the builder', () => {
-  it('know what a bound of a field may be', () => {
+  it('accept only bounds of the type of the field', () => {
     where('date_added').from('2024-01-01 00:00:00');
     where('date_added').from(new Date(0), { timeZone: 'UTC' });
     where('talk_minutes').atLeast(2);
     where('talk_minutes').atLeast('2.5');
-    // @ts-expect-error a number is no bound of a date
+    // @ts-expect-error a number is not a bound of a date
     where('date_added').from(5);
     // @ts-expect-error a Date needs a time zone
     where('date_added').from(new Date(0));
-    // @ts-expect-error a date is no bound of a number
+    // @ts-expect-error a date is not a bound of a number
     where('talk_minutes').atLeast('2024-01-01 00:00:00');
-    // @ts-expect-error a Date is no bound of a number
+    // @ts-expect-error a Date is not a bound of a number
     where('talk_minutes').atLeast(new Date(0), { timeZone: 'UTC' });
     // @ts-expect-error there is no such field
     where('tlk_minutes');
@@ -21,7 +21,7 @@ describe('the types of the builder', () => {
     where('inc_gce');
   });
 
-  it('let each end be set once', () => {
+  it('allow each end to be set only once', () => {
     where('talk_minutes').atLeast(2).below(5);
     // @ts-expect-error the lower bound is set
     where('talk_minutes').atLeast(2).above(3);
@@ -29,7 +29,7 @@ describe('the types of the builder', () => {
     where('talk_minutes').atMost(2).below(3);
   });
 
-  it('know which version allows what', () => {
+  it('keep filters for v3 out of v2', () => {
     const v2 = builderFor('v2');
     const v3 = builderFor('v3');
     // @ts-expect-error v2 has no inc_gce
@@ -43,17 +43,17 @@ describe('the types of the builder', () => {
     allOf(where('talk_minutes').atLeast(2), includeCallExtensions());
   });
 
-  it('know the fields of the caller', () => {
+  it('include the fields of the caller', () => {
     const { where: own } = builderFor('v3', { fields: { smart_minutes: 'decimal', talk_start: 'date' } });
     own('smart_minutes').atLeast(1);
     own('talk_start').from('2024-01-01 00:00:00');
-    // @ts-expect-error a number is no bound of a date
+    // @ts-expect-error a number is not a bound of a date
     own('talk_start').from(1);
     // @ts-expect-error there is no such field
     own('talk_end');
   });
 
-  it('make filters', () => {
+  it('produce filters', () => {
     expectTypeOf(where('talk_minutes').atLeast(2)).toExtend<Filter>();
     expectTypeOf(print).parameter(0).toEqualTypeOf<Filter>();
   });

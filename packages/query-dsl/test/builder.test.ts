@@ -38,7 +38,7 @@ describe('where', () => {
     expect(print(toFilter(builder))).toBe(text);
   });
 
-  it('leaves what it started from as it was', () => {
+  it('does not change the builder it is called on', () => {
     const some = where('talk_minutes').atLeast(2);
     some.below(5);
     expect(String(some)).toBe('talk_minutes:[2 TO *]');
@@ -55,7 +55,7 @@ describe('where', () => {
     );
   });
 
-  it('refuses a Date without a time zone, or one that is no time', () => {
+  it('refuses a Date without a time zone, or one that is not a valid time', () => {
     const from = where('date_added').from as (...values: unknown[]) => unknown;
     expect(() => from(new Date(0))).toThrow('A Date needs a time zone');
     expect(() => from(new Date(Number.NaN), { timeZone: 'UTC' })).toThrow('not a valid time');
@@ -97,8 +97,8 @@ describe('where', () => {
   });
 });
 
-describe('builders of a version', () => {
-  it('know the fields of the caller', () => {
+describe('the builders of a version', () => {
+  it('accept the fields of the caller', () => {
     const v3 = builderFor('v3', { fields: { smart_minutes: 'decimal', last_touch_timestamp: 'date' } });
     const filter = v3.allOf(
       v3.where('smart_minutes').below(1),
@@ -110,7 +110,7 @@ describe('builders of a version', () => {
     );
   });
 
-  it('have the switch for call extensions in v3 only', () => {
+  it('have includeCallExtensions only in v3', () => {
     expect(Object.keys(builderFor('v2'))).toEqual(['where', 'allOf']);
     expect(Object.keys(builderFor('v3'))).toEqual(['where', 'allOf', 'includeCallExtensions']);
   });
@@ -129,7 +129,7 @@ describe('print', () => {
 });
 
 describe('dialects', () => {
-  it('are data', () => {
+  it('are plain data', () => {
     expect(dialects).toEqual({
       v2: { version: 'v2', fields: { date_added: 'date', talk_minutes: 'decimal' }, exclusiveBounds: true },
       v3: {

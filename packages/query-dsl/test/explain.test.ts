@@ -10,7 +10,7 @@ import {
 } from '../src/index.ts';
 
 describe('diagnose', () => {
-  it('gives all problems and the parts that are right', () => {
+  it('returns all problems and the clauses that are right', () => {
     const text = 'tlk_minutes:[2 TO 5],talk_minutes:[2 to 5,date_added:[2023-02-30 00:00:00 TO *],inc_gce:1,';
     const { filter, problems, warnings } = diagnose(text);
     expect(print(filter)).toBe('inc_gce:1');
@@ -24,23 +24,23 @@ describe('diagnose', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('finds several problems in one part', () => {
+  it('finds several problems in one clause', () => {
     const { problems } = diagnose('Talk_Minutes:[ +2 to "5" ]');
     expect(problems.map(({ found }) => found)).toEqual(['Talk_Minutes', ' ', '+2', 'to', '"', '" ']);
     expect(problems.every(({ fix }) => fix !== undefined)).toBe(true);
-    const mended = safeParse('Talk_Minutes:[ +2 to "5" ]', { lenient: true });
-    expect(mended.ok && print(mended.filter)).toBe('talk_minutes:[2 TO 5]');
+    const corrected = safeParse('Talk_Minutes:[ +2 to "5" ]', { lenient: true });
+    expect(corrected.ok && print(corrected.filter)).toBe('talk_minutes:[2 TO 5]');
   });
 
-  it('warns about the parts that are right', () => {
+  it('warns about the clauses that are right', () => {
     expect(diagnose('talk_minutes:[* TO *],inc_gce:2').warnings).toMatchObject([{ code: 'any_value' }]);
   });
 });
 
 describe('a failed safeParse', () => {
-  it('becomes JSON with its problem, and gives the same problem each time', () => {
+  it('serializes with its problem, which is made only once', () => {
     const result = safeParse('inc_gce:2');
-    if (result.ok) throw new Error('this is no filter');
+    if (result.ok) throw new Error('this is not a filter');
     expect(result.problem).toBe(result.problem);
     expect(JSON.parse(JSON.stringify(result))).toMatchObject({
       ok: false,
@@ -55,10 +55,10 @@ describe('a failed safeParse', () => {
 });
 
 describe('a FilterSyntaxError', () => {
-  it('carries the problem and its fields', () => {
+  it('has the problem and its properties', () => {
     try {
       parse('talk_minutes:[2 to 5]');
-      throw new Error('this is no filter');
+      throw new Error('this is not a filter');
     } catch (error) {
       if (!(error instanceof FilterSyntaxError)) throw error;
       const { problem } = error;
@@ -114,11 +114,11 @@ describe('complete', () => {
     ['date_added:[2024-01-01 00:00:00 TO 2024-01-01 00', ['2024-01-01 00:MM:SS']],
     ['date_added:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00', [']', '}']],
     ['date_added:[x', []],
-  ])('after %j come %j', (text, expected) => {
+  ])('after %j, it offers %j', (text, expected) => {
     expect(texts(text)).toEqual(expected);
   });
 
-  it('knows the version and the fields of the caller', () => {
+  it('respects the version and the fields of the caller', () => {
     expect(texts('', { version: 'v2' })).toEqual(['date_added:', 'talk_minutes:']);
     expect(texts('s', { fields: { smart_minutes: 'decimal' } })).toEqual(['smart_minutes:']);
     expect(complete('talk_minutes:', 13, { version: 'v3' }).items[1]?.detail).toContain('documented for v2');
@@ -132,7 +132,7 @@ describe('complete', () => {
 });
 
 describe('fromQueryParam', () => {
-  it('decodes once', () => {
+  it('decodes exactly once', () => {
     expect(fromQueryParam('talk_minutes%3A%5B2%20TO%205%5D')).toBe('talk_minutes:[2 TO 5]');
     expect(fromQueryParam('talk_minutes:[2+TO+5]')).toBe('talk_minutes:[2 TO 5]');
     expect(fromQueryParam('talk_minutes:[2%2520TO%25205]')).toBe('talk_minutes:[2%20TO%205]');

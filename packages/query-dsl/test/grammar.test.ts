@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse, print, safeParse } from '../src/index.ts';
 
-describe('what the grammar leaves open: accepted', () => {
+describe('what the specification leaves open and this package accepts', () => {
   it.each([
     ['', ''],
     ['   ', ''],
@@ -22,7 +22,7 @@ describe('what the grammar leaves open: accepted', () => {
     expect(print(parse(text))).toBe(canonical);
   });
 
-  it('keeps offsets that point at what was written', () => {
+  it('gives offsets that point at what was written', () => {
     const text = ' talk_minutes:[02.50 TO 5} , inc_gce:1';
     const [range, flag] = parse(text).clauses;
     if (range?.kind !== 'range') throw new Error('a range was expected');
@@ -56,18 +56,18 @@ describe('what the grammar leaves open: accepted', () => {
   });
 });
 
-describe('what the grammar leaves open: refused', () => {
+describe('what this package refuses', () => {
   it('suggests the names that are close', () => {
     expect(safeParse('tlk_minutes:[2 TO 5]')).toMatchObject({ problem: { suggestions: ['talk_minutes'] } });
     expect(safeParse('Date:[2 TO 5]')).toMatchObject({ problem: { suggestions: ['date_added'] } });
   });
 
-  it.each([undefined, null, 42, {}, [], ['inc_gce:1']])('%j, which is no text, is refused', (value) => {
+  it.each([undefined, null, 42, {}, [], ['inc_gce:1']])('it refuses %j, which is not a string', (value) => {
     expect(safeParse(value as unknown as string)).toMatchObject({ ok: false, problem: { start: 0 } });
     expect(() => parse(value as unknown as string)).toThrow(TypeError);
   });
 
-  it('holds to its limits', () => {
+  it('respects its limits', () => {
     const two = 'inc_gce:1,inc_gce:1';
     expect(safeParse(two, { maxClauses: 2, maxLength: two.length }).ok).toBe(true);
     expect(safeParse(two, { maxClauses: 1 })).toMatchObject({ problem: { code: 'limit', start: 10 } });
@@ -80,14 +80,14 @@ describe('what the grammar leaves open: refused', () => {
 describe('fields of the caller', () => {
   const fields = { smart_minutes: 'decimal', last_touch_timestamp: 'date' } as const;
 
-  it('are read like the documented ones', () => {
+  it('are read like the documented fields', () => {
     const text = 'smart_minutes:[1 TO 2],last_touch_timestamp:[2024-01-01 00:00:00 TO *]';
     expect(print(parse(text, { fields }))).toBe(text);
     expect(safeParse(text).ok).toBe(false);
     expect(safeParse('smart_minutes:[2024-01-01 00:00:00 TO *]', { fields }).ok).toBe(false);
   });
 
-  it('leave the documented ones in place', () => {
+  it('do not replace the documented fields', () => {
     expect(safeParse('inc_gce:1', { fields, version: 'v2' }).ok).toBe(false);
     expect(safeParse('inc_gce:1', { fields, version: 'v3' }).ok).toBe(true);
   });

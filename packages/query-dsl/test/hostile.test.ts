@@ -3,14 +3,14 @@ import { complete, diagnose, matcher, parse, print, safeParse, simplify } from '
 
 const size = 100_000;
 
-describe('a text of many parts', () => {
+describe('a filter with many clauses', () => {
   const parts = Array.from({ length: 10_000 }, (_, index) =>
     index % 2
       ? `talk_minutes:[${index % 7} TO *]`
       : 'date_added:[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}',
   );
 
-  it('of ten thousand is read, printed, simplified and run', () => {
+  it('is read, printed, simplified and run', () => {
     const text = parts.join(',');
     const filter = parse(text);
     expect(filter.clauses).toHaveLength(10_000);
@@ -21,29 +21,29 @@ describe('a text of many parts', () => {
     expect(matcher(filter)({ date_added: '2024-01-02 00:00:00', talk_minutes: '6.5' })).toBe(true);
   });
 
-  it('with a mistake in each has a problem in each', () => {
+  it('has a problem for each clause that has a mistake', () => {
     const { problems, filter } = diagnose(parts.join(',').replaceAll(' TO ', ' to '));
     expect(problems).toHaveLength(10_000);
     expect(filter.clauses).toEqual([]);
-    const mended = safeParse(parts.join(',').replaceAll(' TO ', ' to '), { lenient: true });
-    expect(mended.ok && print(mended.filter)).toBe(parts.join(','));
+    const corrected = safeParse(parts.join(',').replaceAll(' TO ', ' to '), { lenient: true });
+    expect(corrected.ok && print(corrected.filter)).toBe(parts.join(','));
   });
 });
 
-describe('a long text that is no filter', () => {
+describe('a long text that is not a filter', () => {
   it.each([
     ['brackets', '['.repeat(size)],
     ['closing brackets', ']'.repeat(size)],
     ['commas', ','.repeat(size)],
     ['commas in a bracket', `talk_minutes:[${', '.repeat(size)}`],
     ['quotes', '"'.repeat(size)],
-    ['quotes around blanks', `talk_minutes:["${' '.repeat(size)}`],
+    ['quotes around spaces', `talk_minutes:["${' '.repeat(size)}`],
     ['a name', 'a'.repeat(size)],
     ['names', 'a,'.repeat(size)],
     ['a name in a bracket', `talk_minutes:[,${'a'.repeat(size)}`],
-    ['blanks', `${' '.repeat(size)}x`],
-    ['blanks before TO', `talk_minutes:[2${' '.repeat(size)}TO 5]`],
-    ['blanks in a date', `date_added:[2024-01-01${' '.repeat(size)}00:00:00 TO *]`],
+    ['spaces', `${' '.repeat(size)}x`],
+    ['spaces before TO', `talk_minutes:[2${' '.repeat(size)}TO 5]`],
+    ['spaces in a date', `date_added:[2024-01-01${' '.repeat(size)}00:00:00 TO *]`],
     ['tabs', `talk_minutes:[${'\t'.repeat(size)}2 TO 5]`],
     ['zeros', `talk_minutes:[0.${'0'.repeat(size)}1 TO ${'0'.repeat(size)}]`],
     ['digits', `talk_minutes:[${'9'.repeat(size)} TO *]`],
@@ -51,7 +51,7 @@ describe('a long text that is no filter', () => {
     ['open ranges', 'talk_minutes:[2 TO '.repeat(size / 20)],
     ['percent signs', '%20'.repeat(size)],
     ['wide characters', '\u3042'.repeat(size)],
-  ])('of %s is answered', (_, text) => {
+  ])('is read in linear time when it consists of %s', (_, text) => {
     const { problems } = diagnose(text);
     const result = safeParse(text);
     expect(result.ok).toBe(problems.length === 0);
@@ -77,7 +77,7 @@ describe('the frame of a problem', () => {
     expect(frame('talk_minutes:[2')).toBe('talk_minutes:[2\n               ^');
   });
 
-  it('shows a window of a long text', () => {
+  it('shows part of a long text', () => {
     const good = 'talk_minutes:[2 TO 5],'.repeat(20);
     const drawn = frame(`${good}talk_minutes:[2 to 5],${good}inc_gce:1`);
     const [line = '', caret = ''] = drawn.split('\n');
@@ -86,7 +86,7 @@ describe('the frame of a problem', () => {
     expect(line.slice(caret.indexOf('^'), caret.lastIndexOf('^') + 1)).toBe('to');
   });
 
-  it('stays in line below wide characters and shows what cannot be seen', () => {
+  it('keeps the caret in line under wide characters and shows invisible ones', () => {
     expect(frame('talk_minutes:[2\u00a0TO 5]')).toBe('talk_minutes:[2·TO 5]\n               ^');
     expect(frame('talk_minutes:[2 TO 5]\u3042 x')).toContain('\u3042 x\n');
     const [, caret = ''] = frame('\u3042\u3042=1,talk_minutes:[2 to 5]').split('\n');

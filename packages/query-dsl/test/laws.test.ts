@@ -8,6 +8,7 @@ import {
   type Filter,
   FilterSyntaxError,
   fromQueryParam,
+  type Problem,
   parse,
   print,
   safeParse,
@@ -19,7 +20,7 @@ import { bare, filters, runs } from './arbitrary.ts';
 const assertLaw = <T extends [unknown, ...unknown[]]>(property: fc.IPropertyWithHooks<T>): void =>
   fc.assert(property, { numRuns: runs });
 
-// Everything a text may end in: a value with its tree, or one of our own errors.
+// A string is read, or refused with one of our own errors whose fix, if it has one, parses.
 function check(text: string, options = {}): void {
   const result = safeParse(text, options);
   const { filter, problems } = diagnose(text, options);
@@ -32,18 +33,24 @@ function check(text: string, options = {}): void {
   }
   const thrown = catchError(() => parse(text, options));
   expect(thrown).toBeInstanceOf(FilterSyntaxError);
-  for (const problem of problems) {
-    expect(problem.start).toBeGreaterThanOrEqual(0);
-    expect(problem.end).toBeGreaterThanOrEqual(problem.start);
-    expect(problem.end).toBeLessThanOrEqual(text.length);
-    expect(problem.message).not.toMatch(/\n|undefined/);
-    expect(problem.frame.split('\n')).toHaveLength(2);
-    const fixed = applyFix(text, problem);
-    if (fixed !== undefined) expect(parse(fixed, options).clauses).not.toEqual([]);
-  }
+  expect(problems.filter((problem) => !isSound(text, problem, options))).toEqual([]);
   const { code, start, end, found, message, fix } = result.problem;
   expect(thrown).toMatchObject({ code, start, end, found, message });
   expect((thrown as FilterSyntaxError).fix).toEqual(fix);
+}
+
+// One expectation for all rules: hundreds of thousands of them would take half a minute.
+function isSound(text: string, problem: Problem, options: object): boolean {
+  const { start, end, message, frame } = problem;
+  const fixed = applyFix(text, problem);
+  return (
+    start >= 0 &&
+    end >= start &&
+    end <= text.length &&
+    !/\n|undefined/.test(message) &&
+    frame.split('\n').length === 2 &&
+    (fixed === undefined || parse(fixed, options).clauses.length > 0)
+  );
 }
 
 function catchError(run: () => unknown): unknown {
@@ -55,7 +62,7 @@ function catchError(run: () => unknown): unknown {
   return undefined;
 }
 
-describe('laws', () => {
+describe('for every filter or text,', () => {
   it('what is printed reads back as the same tree', () => {
     assertLaw(
       fc.property(filters, (filter) => {
@@ -64,7 +71,7 @@ describe('laws', () => {
     );
   });
 
-  it('printing is idempotent, also for numbers with needless zeros', () => {
+  it('printing is idempotent, even for numbers with needless zeros', () => {
     const number = fc.stringMatching(/^-?[0-9]{1,12}(\.[0-9]{1,12})?$/);
     assertLaw(
       fc.property(number, (text) => {
@@ -88,7 +95,7 @@ describe('laws', () => {
     );
   });
 
-  it('a query parameter decodes to the text it was made of, and has no plus and no blank', () => {
+  it('a query parameter decodes to the text it was made of, and contains no plus and no space', () => {
     assertLaw(
       fc.property(filters, (filter) => {
         const encoded = toQueryParam(filter);
@@ -98,7 +105,7 @@ describe('laws', () => {
     );
   });
 
-  it('every prefix of a filter ends in a value or in our own error', () => {
+  it('every prefix of a filter is read or refused with our own error', () => {
     fc.assert(
       fc.property(filters, (filter) => {
         const text = print(filter);
@@ -108,7 +115,7 @@ describe('laws', () => {
     );
   });
 
-  it('every single-character edit ends in a value or in our own error', () => {
+  it('every single-character edit is read or refused with our own error', () => {
     const character = fc.oneof(
       fc.constantFrom(...'[]{},:* TOto0129-.+%"\'q=\t\u00a0あ😀\n\\'),
       fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
@@ -124,7 +131,7 @@ describe('laws', () => {
     );
   });
 
-  it('any text made of the tokens of the grammar ends in a value or in our own error', () => {
+  it('any text made of the tokens of the grammar is read or refused with our own error', () => {
     const token = fc.constantFrom(
       'talk_minutes',
       'date_added',
@@ -164,7 +171,7 @@ describe('laws', () => {
     );
   });
 
-  it('any text at all ends in a value or in our own error', () => {
+  it('any text at all is read or refused with our own error', () => {
     assertLaw(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         check(text);
@@ -234,7 +241,7 @@ describe('laws', () => {
     );
   });
 
-  it('simplify keeps one part for each field and changes nothing when done twice', () => {
+  it('simplify keeps one clause for each field and changes nothing when done twice', () => {
     assertLaw(
       fc.property(filters, (filter) => {
         const simple = simplify(filter);
@@ -246,7 +253,7 @@ describe('laws', () => {
     );
   });
 
-  it('whatever completions are taken, a filter comes out', () => {
+  it('taking any completions leads to a valid filter', () => {
     assertLaw(
       fc.property(fc.array(fc.nat(), { minLength: 12, maxLength: 40 }), (choices) => {
         let text = '';

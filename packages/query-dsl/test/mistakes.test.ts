@@ -91,19 +91,19 @@ describe('a filter for one version', () => {
     ],
     ['ppc_campaign:Brand', 'unknown_field', 0, 12, `"ppc_campaign" cannot be filtered. ${fieldsOfV2}`],
     ['baseuri:[1 TO 2]', 'unknown_field', 0, 7, `"baseuri" cannot be filtered. ${fieldsOfV2}`],
-  ] as const)('%j names what v2 has', (text, code, start, end, message) => {
+  ] as const)('%j is explained for v2', (text, code, start, end, message) => {
     const result = safeParse(text, { version: 'v2' });
     expect(result).toMatchObject({ ok: false, problem: { code, start, end, message, fix: undefined } });
   });
 
-  it('names the fields of the caller', () => {
+  it('includes the fields of the caller', () => {
     expect(safeParse('rank:[1 TO 2]', { fields: { smart_minutes: 'decimal' } })).toMatchObject({
       problem: { message: expect.stringContaining('date_added, talk_minutes, inc_gce and smart_minutes.') },
     });
   });
 });
 
-describe('a text with several problems', () => {
+describe('a string with several problems', () => {
   const text = 'talk_minuts:[2 to 5] and date_added:[2026-10-01 - 2026-10-31],';
   const fixed = 'talk_minutes:[2 TO 5], date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}';
 
@@ -121,7 +121,7 @@ describe('a text with several problems', () => {
     for (const problem of problems) expect(applyFix(text, problem)).toBe(fixed);
   });
 
-  it('is corrected in lenient reading, which gives every change', () => {
+  it('is corrected in lenient reading, which returns every change', () => {
     const result = safeParse(text, { lenient: true });
     expect(result).toMatchObject({ ok: true, text: fixed });
     if (result.ok) expect(result.warnings).toEqual(diagnose(text).problems);
@@ -132,14 +132,14 @@ describe('a text with several problems', () => {
     expect(problems.every(({ fix }) => fix === undefined)).toBe(true);
   });
 
-  it('says what only the corrected text brings up', () => {
+  it('reports mistakes that only the first correction brings up', () => {
     const encoded = 'talk_minutes%3A%5B9%20to%202%5D';
     const result = safeParse(encoded, { lenient: true });
     expect(result).toMatchObject({ ok: true, text: 'talk_minutes:[2 TO 9]' });
     if (result.ok) expect(result.warnings.map(({ code }) => code)).toEqual(['encoded', 'inverted', 'syntax']);
   });
 
-  it('gives no warnings about changes when nothing had to be changed', () => {
+  it('causes no warnings when nothing has to be changed', () => {
     const valid = 'talk_minutes:[2 TO 5]';
     expect(safeParse(valid, { lenient: true })).toMatchObject({ ok: true, text: valid, warnings: [] });
   });

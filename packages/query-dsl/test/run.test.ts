@@ -44,7 +44,7 @@ describe('a matcher and SQL', () => {
   const byMatcher = (records: readonly Row[], match: (record: Row) => boolean): number[] =>
     [...records.keys()].filter((id) => match(records[id] as Row));
 
-  it('take the same records, as SQLite runs it', () => {
+  it('match the same records in SQLite', () => {
     fc.assert(
       fc.property(filters, rows, (filter, records) => {
         const expected = byMatcher(records, matcher(filter));
@@ -54,7 +54,7 @@ describe('a matcher and SQL', () => {
     );
   });
 
-  it('take the same records when calls through call extensions have to be asked for', () => {
+  it('match the same records when call extensions are left out by default', () => {
     fc.assert(
       fc.property(filters, rows, (filter, records) => {
         const match = matcher(filter, {
@@ -71,7 +71,7 @@ describe('a matcher and SQL', () => {
     );
   });
 
-  it('take the same records before and after simplify', () => {
+  it('match the same records before and after simplify', () => {
     fc.assert(
       fc.property(filters, rows, (filter, records) => {
         expect(byMatcher(records, matcher(simplify(filter)))).toEqual(byMatcher(records, matcher(filter)));
@@ -97,16 +97,16 @@ describe('a matcher', () => {
   it.each([
     ['talk_minutes:[* TO 5]', [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN]],
     ['talk_minutes:[-1 TO *]', [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN]],
-  ])('%s takes nothing that is not a number', (text, values) => {
+  ])('%s matches nothing that is not a number', (text, values) => {
     expect(takes(text, values)).toEqual([]);
   });
 
-  it('takes any value but null where both ends are open', () => {
+  it('matches any value but null when both ends are open', () => {
     expect(takes('talk_minutes:[* TO *]', ['', '5', 'x', null, undefined])).toEqual(['', '5', 'x']);
     expect(matcher(parse('talk_minutes:[* TO *]'))({})).toBe(false);
   });
 
-  it('compares dates as text, with fractions behind the second', () => {
+  it('compares dates as strings, even with fractions of a second', () => {
     const match = matcher(
       parse('talk_start:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00}', { fields: { talk_start: 'date' } }),
     );
@@ -130,7 +130,7 @@ describe('a matcher', () => {
     expect(match({})).toBe(true);
   });
 
-  it('takes everything without a filter', () => {
+  it('matches everything without a filter', () => {
     expect(matcher(parse(''))({})).toBe(true);
   });
 });
@@ -148,7 +148,7 @@ describe('SQL', () => {
     ['talk_minutes:[* TO *],talk_minutes:[* TO 9]', 'talk <= ?', [9]],
     ['date_added:[2024-01-01 00:00:00 TO *]', 'added >= ?', ['2024-01-01 00:00:00']],
     ['talk_minutes:[1 TO *],talk_minutes:{1 TO 8],talk_minutes:[0 TO 9]', 'talk > ? AND talk <= ?', [1, 8]],
-  ])('of %j is %j', (text, condition, values) => {
+  ])('%j becomes %j', (text, condition, values) => {
     expect(sql(text)).toEqual({ text: condition, values });
   });
 
@@ -157,7 +157,7 @@ describe('SQL', () => {
     expect(sql('talk_minutes:[2 TO 5]', '$', 7).text).toBe('talk >= $7 AND talk <= $8');
   });
 
-  it('binds as the column wants it', () => {
+  it('binds values with the function of the column', () => {
     const tenths = { column: 'tenths', bind: (text: string) => BigInt(Math.round(Number(text) * 10)) };
     const filter = where('talk_minutes').atLeast(2.5);
     expect(toSql(filter, { columns: { talk_minutes: tenths }, placeholder: '?' })).toEqual({
