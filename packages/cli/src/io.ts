@@ -10,6 +10,7 @@ export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: (raw:
 
 /** Everything that a command uses of its process. `bin.ts` passes the real one; tests pass their own. */
 export interface Io {
+  /** For keys that are typed, NDJSON to import and the messages of an MCP client. */
   readonly stdin: Input;
   /** Only for data. */
   readonly stdout: Output;

@@ -30,6 +30,7 @@ export interface SheetColumn {
 
 /** An upload format, as data: which calls a tool takes, and the sheet it reads. */
 export interface SheetFormat {
+  /** What `calls export --for` takes. */
   readonly name: SheetFormatName;
   /** What the tool calls it. */
   readonly title: string;

@@ -27,6 +27,7 @@ export interface ValueRules {
 
 /** A rule table that cannot be used. */
 export class ValueRulesError extends Error {
+  /** The name of the class, which survives a bundler. */
   override readonly name = 'ValueRulesError';
   /** Stable name of the problem. */
   readonly code: ValueRulesProblem['code'];
@@ -92,16 +93,16 @@ export function readValueRules(text: string, source: string): ValueRules {
 }
 
 /** The value of a call by the rules; null when no rule applies and there is no `otherwise`. */
-export function valueByRules(call: Call, { rules, otherwise }: ValueRules): number | null {
+export function valueByRules(call: Call, table: ValueRules): number | null {
   const minutes = Number(call.talk_minutes);
-  const rule = rules.find(
+  const rule = table.rules.find(
     ({ minMinutes, maxMinutes, campaign, label }) =>
       (minMinutes === undefined || minutes >= minMinutes) &&
       (maxMinutes === undefined || minutes < maxMinutes) &&
       (campaign === undefined || matches(call.ppc_campaign, campaign)) &&
       (label === undefined || matches(call.phone_label, label)),
   );
-  return rule?.value ?? otherwise ?? null;
+  return rule?.value ?? table.otherwise ?? null;
 }
 
 function isAmount(value: unknown): value is number {

@@ -43,7 +43,7 @@ export function openTarget(
 const rowsOf = (path: string): string => `${path}.rows`;
 
 /** What the incomplete file of an export is called. */
-export function partialOf(target: Target, name: string): string {
+function partialOf(target: Target, name: string): string {
   return `${target.format === 'parquet' ? rowsOf(name) : name}.partial`;
 }
 
