@@ -8,7 +8,7 @@ import { openStage } from './stage.ts';
 const stage = openStage();
 const folder = stage.folder();
 afterAll(() => stage.close());
-// Windows has no signals to listen to: a process that is told to stop just ends.
+// Windows has no signals to listen to: a process that receives one just ends.
 const stopped = process.platform === 'win32' ? null : 0;
 const mirror = `sqlite:${join(folder, 'mirror.db')}`;
 const calls = (args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) =>

@@ -15,7 +15,7 @@ import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 
-/** Options of {@link startSandbox}. Without any: 2,000 calls of one account on a free port, always the same. */
+/** What a sandbox serves, and how. Without options: 2,000 calls of one account on a free port, always the same. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
   /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
   readonly store?: string;

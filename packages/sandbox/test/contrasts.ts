@@ -1,4 +1,4 @@
-// Runs inside the page: how well each visible text stands out from what is behind it, as WCAG measures it.
+// Runs inside the page: how well each visible text stands out from its background, as WCAG measures it.
 /** One text with its contrast, from 1 to 21. */
 export interface Contrast {
   readonly text: string;
@@ -27,10 +27,10 @@ export function contrasts(): Contrast[] {
     });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const behind = (element: Node | null): readonly number[] => {
+  const backgroundOf = (element: Node | null): readonly number[] => {
     if (element === null) return [255, 255, 255];
     const [r = 0, g = 0, b = 0, alpha = 1] = channels(page.getComputedStyle(element).backgroundColor);
-    return alpha < 1 ? behind(element.parentElement) : [r, g, b];
+    return alpha < 1 ? backgroundOf(element.parentElement) : [r, g, b];
   };
   return [...page.document.body.querySelectorAll('*')]
     .filter((element) =>
@@ -39,7 +39,7 @@ export function contrasts(): Contrast[] {
     .filter((element) => element.checkVisibility() && !element.matches('.hidden, .skip, :disabled, svg *'))
     .map((element) => {
       const text = light(channels(page.getComputedStyle(element).color).slice(0, 3));
-      const back = light(behind(element));
+      const back = light(backgroundOf(element));
       const ratio = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
       return { text: element.textContent?.trim().slice(0, 40) ?? '', ratio: Math.round(ratio * 100) / 100 };
     });

@@ -26,7 +26,7 @@ export interface AccountWithKeys {
   readonly bearerToken: string;
 }
 
-/** Options of {@link createService}. */
+/** What a service serves, and how. */
 export interface ServiceOptions extends Partial<Shape> {
   /** Where calls and accounts are. The caller opens and closes it. */
   readonly store: Store;

@@ -6,7 +6,7 @@ import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
-/** Options of {@link openStore}. Those of the other database have no effect. */
+/** How a store is opened. Options of the other database have no effect. */
 export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning {
   /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;

@@ -133,7 +133,6 @@ function nameOf(fault: Fault): string {
 
 function unreadableHeader({ code, message }: FaultSyntaxError): PlannedResponse {
   const problem = {
-    type: 'about:blank',
     title: 'Bad Request',
     status: 400,
     code,

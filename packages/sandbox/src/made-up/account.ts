@@ -46,7 +46,7 @@ export function makeAccount(seed: number, index: number): MadeUpAccount {
   };
 }
 
-/** Returns the person behind each caller of an account. The first `keep` people are kept, the others made again when needed. */
+/** Returns the person of each caller of an account. The first `keep` people are kept, the others made again when needed. */
 export function peopleOf(account: MadeUpAccount, keep = 20_000): (caller: number) => Person {
   const random = new Random(0);
   const known = new Map<number, Person>();

@@ -4,7 +4,7 @@ import { paths } from './paths.ts';
 import { recordSchema, type Schema } from './record-schema.ts';
 import { type ReplyShapes, refusalResponses, replySchemas } from './schemas.ts';
 
-/** Options of `openApiDocument`: how the described service is set up. */
+/** The shapes and limits of the service that the document describes. */
 export interface OpenApiOptions extends Partial<ReplyShapes> {
   /** Rows of a page when the request names none. Default 100. */
   readonly defaultRows?: number;

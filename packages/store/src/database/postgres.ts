@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Dialect, Driver, Insert, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
 
-/** Options of a PostgreSQL store. */
+/** How a store connects to PostgreSQL. */
 export interface PostgresOptions {
   /** Most connections of this process. Default 10. */
   poolSize?: number;

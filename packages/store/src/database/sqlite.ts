@@ -2,7 +2,7 @@ import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
 
-/** Options of a SQLite store. */
+/** How a store uses a SQLite file. */
 export interface SqliteOptions {
   /**
    * `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
