@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { limit, median } from './figures.mjs';
+import { limit, median } from '../figures.mjs';
 
 const records = 20_000;
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);

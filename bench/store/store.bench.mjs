@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { openStore } from '@call-attribution/store';
 import { build } from 'esbuild';
-import { limit, median, timed } from './figures.mjs';
+import { limit, median, timed } from '../figures.mjs';
 
 const records = Number(process.env.CALLS_BENCH_RECORDS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
