@@ -29,7 +29,7 @@ export {
   ResponseError,
   TimeoutError,
 } from './errors/calls-error.ts';
-export { type Clock, systemClock } from './http/clock.ts';
+export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export type {

@@ -49,7 +49,7 @@ describe('an abort', () => {
       await expect.poll(() => server.connections()).toBe(0);
     });
 
-  test('during a backoff rejects within a tick and leaves no timer', async () => {
+  test('an abort during a wait rejects within a tick and leaves no timer', async () => {
     const clock = createManualClock(Date.UTC(2024, 0, 1));
     const { server, client } = await serve({}, { clock });
     server.next(faults.rateLimited(60));
@@ -62,7 +62,7 @@ describe('an abort', () => {
     expect([clock.pending(), server.requests.length]).toEqual([0, 1]);
   });
 
-  test('in the queue of a limiter rejects within a tick', async () => {
+  test('an abort in the queue of a limiter rejects within a tick', async () => {
     const limiter = createLimiter({ concurrency: 1 }, createManualClock());
     await limiter.acquire();
     const { server, client } = await serve({}, { limiter });
@@ -74,7 +74,7 @@ describe('an abort', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('leaves no listener on a signal that lives on', async () => {
+  test('no listener stays on the signal', async () => {
     const { client } = await serve();
     const { signal } = new AbortController();
     for (let i = 0; i < 5; i += 1) await client.listCalls({ signal });
@@ -83,7 +83,7 @@ describe('an abort', () => {
 });
 
 describe('deadlines', () => {
-  test('a connection that is never answered ends at the connect deadline', async () => {
+  test('a connection that nobody accepts ends at the connect deadline', async () => {
     const agent = new Agent({
       connect: (_, callback) =>
         void setTimeout(
@@ -104,7 +104,7 @@ describe('deadlines', () => {
     });
     await agent.close();
   });
-  test('a server that is not there is named, with what to check', async () => {
+  test('the error names a server that is not running, and says what to check', async () => {
     const { server, client } = await serve();
     await server.close();
     const error = await failure(client.listCalls());
@@ -116,7 +116,7 @@ describe('deadlines', () => {
     });
     expect(String(error)).toContain('ECONNREFUSED');
   });
-  test('a host that does not exist is named', async () => {
+  test('the error names a host that does not exist', async () => {
     const client = createClient({
       baseUrl: 'http://nowhere.invalid',
       auth: bearerToken('t'),

@@ -34,7 +34,7 @@ describe.each(versions)('a %s record', (version) => {
   const schema = version === 'v2' ? callV2Schema : callV3Schema;
   const [good] = makeWireCalls(1, version) as object[];
 
-  test('passes the quick check exactly when the slow one finds nothing, and the schema agrees', () => {
+  test('a record passes the quick check exactly when the slow check finds nothing, and the schema agrees', () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), anything, fc.boolean(), (name, value, extra) => {
         const record: Record<string, unknown> = { ...good, [name]: value, ...(extra ? { novel: 1 } : {}) };
@@ -49,43 +49,45 @@ describe.each(versions)('a %s record', (version) => {
     );
   });
 
-  test('with a wrong value in any field is reported under that field, and kept', () => {
+  test('a record with a wrong value in any field is reported under that field, and kept', () => {
     for (const name of names) {
-      const told: string[] = [];
+      const reports: string[] = [];
       const broken = { ...good, [name]: { odd: true } };
       if (name === 'sid') continue;
-      const call = toCall(broken, version, { onProblem: ({ kind, field }) => told.push(`${kind} ${field}`) });
-      expect(told).toEqual([`type ${name}`]);
+      const call = toCall(broken, version, {
+        onProblem: ({ kind, field }) => reports.push(`${kind} ${field}`),
+      });
+      expect(reports).toEqual([`type ${name}`]);
       expect(Object.values(call)).toContainEqual({ odd: true });
     }
   });
 
-  test('without a field is reported as missing it', () => {
+  test('a record without a field is reported as missing it', () => {
     for (const name of names.filter((one) => one !== 'sid')) {
-      const told: string[] = [];
+      const reports: string[] = [];
       const { [name as never]: _, ...short } = good as Record<string, unknown>;
-      toCall(short, version, { onProblem: ({ kind, field }) => told.push(`${kind} ${field}`) });
-      expect(told).toEqual([`missing ${name}`]);
+      toCall(short, version, { onProblem: ({ kind, field }) => reports.push(`${kind} ${field}`) });
+      expect(reports).toEqual([`missing ${name}`]);
     }
   });
 
-  test('without sid is refused, except in mode off', () => {
+  test('a record without sid is refused, except in mode off', () => {
     const { sid: _, ...short } = good as { sid: string };
     expect(() => toCall(short, version)).toThrow(/sid: expected string, found nothing/);
     expect(toCall(short, version, { records: 'off' })).not.toHaveProperty('sid');
   });
 });
 
-test('the deprecated fields are tolerated in v3', () => {
-  const told: unknown[] = [];
+test('deprecated fields are accepted in v3', () => {
+  const reports: unknown[] = [];
   const [good] = makeWireCalls(1, 'v3');
   const call = toCall({ ...good, phone_number: null, super_id: 'x', call_logging_id: null }, 'v3', {
-    onProblem: (p) => told.push(p),
+    onProblem: (p) => reports.push(p),
   });
-  expect([told, call.super_id]).toEqual([[], 'x']);
+  expect([reports, call.super_id]).toEqual([[], 'x']);
 });
 
-test('the neutral schema takes what either version gives', () => {
+test('the neutral schema accepts records of both versions', () => {
   for (const version of versions)
     for (const record of makeWireCalls(20, version))
       expect(callSchema.safeParse(toCall(record, version)).error).toBeUndefined();

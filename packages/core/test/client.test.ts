@@ -17,7 +17,7 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 describe('the client against a plain server', () => {
-  test('lists a page with keys, filter and range', async () => {
+  test('it lists a page with keys, filter and range', async () => {
     const seen: { url: string; headers: object }[] = [];
     const records = makeWireCalls(2, 'v3');
     const baseUrl = await serve((request, response) => {
@@ -46,7 +46,7 @@ describe('the client against a plain server', () => {
     });
   });
 
-  test('walks all pages in v2 and brings them under neutral names', async () => {
+  test('it reads all pages in v2 and gives the fields their neutral names', async () => {
     const all = makeWireCalls(7, 'v2');
     const baseUrl = await serve((request, response) => {
       const { searchParams } = new URL(request.url as string, 'http://x');

@@ -8,7 +8,7 @@ import { parseInPieces } from '../src/page/parse-in-pieces.ts';
 import { decodeText } from '../src/page/read-json.ts';
 import { afterwards } from './support.ts';
 
-test('a coding that is told twice over is taken off as often', async () => {
+test('a body that was encoded twice is decoded twice', async () => {
   const body = gzipSync(gzipSync('[]'));
   const server = createServer((_, response) => {
     response.writeHead(200, [
@@ -26,7 +26,7 @@ test('a coding that is told twice over is taken off as often', async () => {
   expect((await client.listCalls()).records).toEqual([]);
 });
 
-test('decoding gives the text back at any size, or refuses what is no UTF-8', () => {
+test('decoding returns the text at any size, or refuses bytes that are not UTF-8', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 50 }),
@@ -58,7 +58,7 @@ const nested = fc.record({ sid: nasty, a: fc.oneof(nasty, inner), pad: fc.consta
 const many = (one: fc.Arbitrary<unknown>) => fc.array(one, { minLength: 44, maxLength: 80 });
 const lists = fc.oneof(many(flat), many(nested));
 
-test('a page parsed in pieces is the page parsed at once', () => {
+test('a page parsed in pieces equals the page parsed at once', () => {
   let inPieces = 0;
   fc.assert(
     fc.property(lists, fc.integer({ min: -1, max: 1 }), (records, off) => {

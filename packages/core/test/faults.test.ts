@@ -39,7 +39,7 @@ describe('the text form of faults', () => {
     expect(() => parseFaults(text)).toThrow(FaultSyntaxError);
     expect(() => parseFaults(text)).toThrow(message);
   });
-  test('every text is read or refused, never anything else', () => {
+  test('every string is read or refused, never anything else', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

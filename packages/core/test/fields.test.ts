@@ -2,18 +2,18 @@ import { fields, isCallExtension, isFinalStatus, maskClasses } from '@call-attri
 import { describe, expect, test } from 'vitest';
 
 describe('the field table', () => {
-  test('says for every personal field, and for no other, how it is masked', () => {
+  test('the table says for every personal field, and for no other, how it is masked', () => {
     for (const { name, personal, mask } of fields) expect(mask !== undefined, name).toBe(personal);
     expect(new Set(fields.flatMap(({ mask }) => mask?.class ?? []))).toEqual(new Set(maskClasses));
   });
-  test('marks as ids what is compared and never added up', () => {
+  test('the table marks as ids what is compared and never added up', () => {
     expect(fields.filter(({ isId }) => isId).map(({ name }) => name)).toEqual([
       ...['sid', 'acct_id', 'call_logging_id', 'super_id', 'pid', 'activity_type_id', 'pool_id'],
       ...['domain_set_id', 'location_id', 'ppc_account_id', 'ppc_campaign_id', 'ppc_adgroup_id'],
       ...['ppc_keyword_id', 'ppc_ad_id', 'ppc_gclid'],
     ]);
   });
-  test('knows which values of ppc_status may still change', () => {
+  test('the table knows which values of ppc_status may still change', () => {
     const { values = [], interimValues = [] } = fields.find(({ name }) => name === 'ppc_status') ?? {};
     for (const value of values)
       expect(isFinalStatus(value), String(value)).toBe(!interimValues.includes(String(value)));

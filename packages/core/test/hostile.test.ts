@@ -122,7 +122,7 @@ const table: Row[] = [
   { name: '408, then fine', faults: [faults.status(408)], outcome: { ok: 2 } },
   { name: '409', faults: [faults.status(409)], outcome: { error: 'request_rejected', attempts: 1 } },
   { name: '414', faults: [faults.status(414)], outcome: { error: 'request_rejected', attempts: 1 } },
-  { name: '429 without a word when to come back', faults: [faults.status(429)], outcome: { ok: 2 } },
+  { name: '429 that does not say when to try again', faults: [faults.status(429)], outcome: { ok: 2 } },
   { name: '429 with Retry-After in seconds', faults: [faults.rateLimited(0)], outcome: { ok: 2 } },
   { name: '429 with Retry-After as a date', faults: [faults.rateLimitedUntil(0)], outcome: { ok: 2 } },
   {

@@ -19,7 +19,7 @@ function listen(): Event[] {
 }
 
 describe('diagnostics channels', () => {
-  test('tell a request from its start over a retry to its end', async () => {
+  test('the events follow a request from its start over a retry to its end', async () => {
     const events = listen();
     const { server, client } = await serve();
     server.next(faults.status(503));
@@ -44,7 +44,7 @@ describe('diagnostics channels', () => {
     expect(new Set(events.slice(0, 5).map(({ id }) => id)).size).toBe(1);
   });
 
-  test('tell how a request failed', async () => {
+  test('the events say how a request failed', async () => {
     const events = listen();
     const { client } = await serve({ fault: () => faults.status(401) });
     await client.countCalls().catch(() => {});
@@ -53,7 +53,7 @@ describe('diagnostics channels', () => {
     expect(events.filter((event) => event.error === 'aborted').length).toBeLessThanOrEqual(2);
   });
 
-  test('tell what the limiter held back', async () => {
+  test('the events say how long the limiter held a request back', async () => {
     const events = listen();
     const { client } = await serve({ fault: () => faults.drip(4096, 2) }, { limiter: { concurrency: 1 } });
     await Promise.all([client.listCalls(), client.listCalls()]);
@@ -61,7 +61,7 @@ describe('diagnostics channels', () => {
     expect(Math.max(...waits)).toBeGreaterThan(0);
   });
 
-  test('are enough to keep spans, two requests at a time apart', async () => {
+  test('the events are enough to tell the spans of two simultaneous requests apart', async () => {
     const open = new Map<object, string>();
     const done: string[] = [];
     const hear = (message: unknown) => {
@@ -78,13 +78,13 @@ describe('diagnostics channels', () => {
 });
 
 describe('reports', () => {
-  test('name each unknown or broken field once, not once for each record', async () => {
-    const told: unknown[] = [];
+  test('each unknown or broken field is reported once, not once for each record', async () => {
+    const reports: unknown[] = [];
     const odd = makeCalls(20).map((call) => ({ ...call, novel: 1, rank: '9' })) as Call[];
-    const { client } = await serve({ calls: odd }, { onReport: (report) => told.push(report) });
+    const { client } = await serve({ calls: odd }, { onReport: (report) => reports.push(report) });
     const calls = await collect(client.calls({ rows: 5 }));
     expect(calls.map((call) => (call as Call & { novel: number }).novel)).toEqual(Array(20).fill(1));
-    expect(told).toEqual([
+    expect(reports).toEqual([
       {
         type: 'record',
         kind: 'value',
@@ -103,8 +103,8 @@ describe('reports', () => {
   });
 });
 
-describe('what came with an answer', () => {
-  test('is within reach: status, headers, request id, attempts', async () => {
+describe('the response of a result', () => {
+  test('status, headers, request id and attempts of the response are available', async () => {
     const headers = { 'x-request-id': 'req-1', 'set-cookie': 'session=secret', 'x-served-by': 'a' };
     const { client } = await serve({
       fault: () => ({ change: (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } }) }),
@@ -124,7 +124,7 @@ describe('what came with an answer', () => {
     ).rejects.toMatchObject({ requestId: 'req-1' });
   });
 
-  test('a raw page gives its bytes, its borders and single records', async () => {
+  test('a raw page has its bytes, its byte ranges and single records', async () => {
     const { server, client } = await serve();
     const page = await client.fetchPage({ rows: 3, start: 1 });
     const [first] = page.byteRanges();
@@ -142,7 +142,7 @@ describe('what came with an answer', () => {
 });
 
 describe('another dispatcher', () => {
-  test('one that throws is an error like any other, and leaves no timer', async () => {
+  test('an error thrown by a dispatcher is an error like any other, and leaves no timer', async () => {
     const clock = createManualClock();
     const dispatcher = {
       dispatch: () => {
@@ -171,7 +171,7 @@ describe('another dispatcher', () => {
     expect((await client.listCalls().catch((error) => error)).code).toBe('client_closed');
     await dispatcher.close();
   });
-  test('another origin than the mocked one is refused without showing what was sent', async () => {
+  test('a request to an origin that is not mocked is refused without showing what was sent', async () => {
     const dispatcher = createMockAgent({ baseUrl: 'https://api.example.com' });
     const client = createClient({
       baseUrl: 'https://other.example.com',

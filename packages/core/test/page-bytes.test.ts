@@ -30,7 +30,7 @@ describe('scanField', () => {
     const [, range] = splitRecords(bytes);
     return range && scanField(bytes, range, name);
   };
-  test('finds what a parser finds, whatever the record holds', () => {
+  test('it finds what a parser finds, whatever the record holds', () => {
     const value = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -49,7 +49,7 @@ describe('scanField', () => {
     [{ sid: { sid: 'x' } }, 'x'],
     [{}, undefined],
   ])('of %j the sid is %j', (record, sid) => expect(field(record, 'sid')).toBe(sid));
-  test('reads a field of a fragment that is not whole JSON, unescaped', () => {
+  test('it reads a field of a fragment that is not complete JSON, unescaped', () => {
     const bytes = Buffer.from('{"sid":"1","ani":"\\u202a+1 555 555 0100","city":null,');
     expect(scanField(bytes, { start: 0, end: bytes.length }, 'ani')).toBe('\u202a+1 555 555 0100');
   });

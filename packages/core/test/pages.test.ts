@@ -8,7 +8,7 @@ const ids = (calls: readonly Call[]): string[] => calls.map((call) => call.sid);
 const all = makeCalls(60);
 
 describe('pages and calls', () => {
-  test('servers that do not agree on the total are named, not asked for ever', async () => {
+  test('servers that disagree on the total are an error, not an endless loop', async () => {
     const { client } = await serve({
       calls: makeCalls(20),
       fault: (_, i) => faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
@@ -24,7 +24,7 @@ describe('pages and calls', () => {
     [20, 0],
     [20, 2],
     [20, 3],
-  ])('rows %i from page %i: every call once, in order', async (rows, start) => {
+  ])('with rows %i from page %i, every call comes once and in order', async (rows, start) => {
     const { client } = await serve({ calls: [...all] });
     expect(ids(await collect(client.calls({ rows, start })))).toEqual(ids(all.slice(rows * start)));
   });
@@ -38,7 +38,7 @@ describe('pages and calls', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('a page past the end is empty and knows the total', async () => {
+  test('a page past the end is empty and has the total', async () => {
     const { client } = await serve({ calls: [...all] });
     expect(await client.listCalls({ rows: 50, start: 9 })).toMatchObject({
       records: [],
@@ -46,17 +46,17 @@ describe('pages and calls', () => {
     });
   });
 
-  test.each([404, 416])('status %i past the end is an empty page, too', async (status) => {
+  test.each([404, 416])('status %i past the end is an empty page as well', async (status) => {
     const { server, client } = await serve();
     server.next(faults.replace(status, '{}', { 'content-range': '*/20' }));
     expect((await client.listCalls({ rows: 50, start: 9 })).range).toEqual({ first: 0, last: 0, total: 20 });
   });
 
-  test('a server that clamps rows is read on with its real page size', async () => {
-    const told: Report[] = [];
+  test('reading continues with the real page size of a server that clamps rows', async () => {
+    const reports: Report[] = [];
     const { server, client } = await serve(
       { calls: [...all], maxRows: 25 },
-      { onReport: (report) => told.push(report) },
+      { onReport: (report) => reports.push(report) },
     );
     expect(ids(await collect(client.calls({ rows: 1000 })))).toEqual(ids(all));
     expect(server.requests.map(({ query }) => [query.get('rows'), query.get('start')])).toEqual([
@@ -64,15 +64,15 @@ describe('pages and calls', () => {
       ['25', '1'],
       ['25', '2'],
     ]);
-    expect(told).toEqual([{ type: 'clamped', requested: 1000, received: 25 }]);
+    expect(reports).toEqual([{ type: 'clamped', requested: 1000, received: 25 }]);
   });
 
-  test('a clamped server is read from the right call on when the walk begins later', async () => {
+  test('with a server that clamps rows, reading from a later page starts at the right call', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 7 });
     expect(ids(await collect(client.calls({ rows: 20, start: 1 })))).toEqual(ids(all.slice(20)));
   });
 
-  test('one clamped page says its real size; a later one is refused, for it is another one', async () => {
+  test('a clamped first page says its real size; a later one is refused, because it is another part of the list', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 25 });
     expect((await client.listCalls({ rows: 50 })).meta.clampedTo).toBe(25);
     for (const method of ['listCalls', 'fetchPage'] as const)
@@ -83,19 +83,19 @@ describe('pages and calls', () => {
   });
 
   test.each([1, 7, 25, 60, 100])(
-    'without Content-Range, rows %i still gives every call once',
+    'every call comes once without Content-Range, with rows %i',
     async (rows) => {
       const { client } = await serve({ calls: [...all], fault: () => faults.noRange() });
       expect(ids(await collect(client.calls({ rows })))).toEqual(ids(all));
     },
   );
 
-  test('without Content-Range on a clamping server, every call still comes', async () => {
+  test('every call comes from a clamping server without Content-Range', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 10, fault: () => faults.noRange() });
     expect(ids(await collect(client.calls({ rows: 100 })))).toEqual(ids(all));
   });
 
-  test('without a total, every call still comes', async () => {
+  test('every call comes without a total', async () => {
     const { client } = await serve({
       calls: [...all],
       fault: () => faults.range((first, last) => `${first}-${last}/*`),
@@ -103,26 +103,32 @@ describe('pages and calls', () => {
     expect(ids(await collect(client.calls({ rows: 25 })))).toEqual(ids(all));
   });
 
-  test('calls that appear at the beginning while reading are noticed, and none comes twice', async () => {
-    const told: Report[] = [];
-    const { server, client } = await serve({ calls: [...all] }, { onReport: (report) => told.push(report) });
+  test('calls that appear at the beginning of the list are noticed, and no call comes twice', async () => {
+    const reports: Report[] = [];
+    const { server, client } = await serve(
+      { calls: [...all] },
+      { onReport: (report) => reports.push(report) },
+    );
     server.next(faults.none(), faults.insertFirst(...makeCalls(3, 99)));
     expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
-    expect(told).toEqual([
+    expect(reports).toEqual([
       { type: 'total_moved', from: 60, to: 63 },
       { type: 'repeated_calls', count: 3 },
     ]);
   });
 
-  test('calls that disappear at the beginning while reading let none slip through', async () => {
-    const told: Report[] = [];
-    const { server, client } = await serve({ calls: [...all] }, { onReport: (report) => told.push(report) });
+  test('calls that disappear at the beginning of the list do not make the client miss others', async () => {
+    const reports: Report[] = [];
+    const { server, client } = await serve(
+      { calls: [...all] },
+      { onReport: (report) => reports.push(report) },
+    );
     server.next(faults.none(), faults.none(), faults.removeFirst(5));
     expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
-    expect(told[0]).toEqual({ type: 'total_moved', from: 60, to: 55 });
+    expect(reports[0]).toEqual({ type: 'total_moved', from: 60, to: 55 });
   });
 
-  test('a list that shrinks by more than can be made good is an error', async () => {
+  test('a list that shrinks by more than the client can make up for is an error', async () => {
     const { server, client } = await serve({ calls: [...all] });
     server.next(faults.none(), faults.none(), faults.removeFirst(50));
     await expect(collect(client.calls({ rows: 10 }))).rejects.toMatchObject({
@@ -156,7 +162,7 @@ describe('pages and calls', () => {
     expect(error).toMatchObject({ code: 'list_short' });
   });
 
-  test('a server that sends the same page for ever is an error', async () => {
+  test('a server that always sends the same page is an error', async () => {
     const { client } = await serve({
       calls: [...all],
       fault: () => faults.replace(200, JSON.stringify(all.slice(0, 5))),
@@ -169,7 +175,7 @@ describe('pages and calls', () => {
     expect(seen).toEqual(ids(all.slice(0, 5)));
   });
 
-  test('a page that fails for good ends the walk with its error, after the pages before it', async () => {
+  test('a page that keeps failing ends the list with its error, after the pages before it', async () => {
     const { client } = await serve({
       calls: [...all],
       fault: ({ query }) => (query.get('start') === '1' ? faults.status(500) : undefined),
@@ -183,13 +189,13 @@ describe('pages and calls', () => {
     expect([seen.length, (error as ResponseError).code]).toEqual([20, 'server_error']);
   });
 
-  test('leaving the loop asks for nothing more', async () => {
+  test('leaving the loop sends no more requests', async () => {
     const { server, client } = await serve({ calls: [...all] });
     for await (const call of client.calls({ rows: 5 })) if (call.sid === all[7]?.sid) break;
     expect(server.requests).toHaveLength(2);
   });
 
-  test('whatever the sizes, clamps and transient faults: every call once, in order', async () => {
+  test('every call comes once and in order, whatever the sizes, clamps and transient faults', async () => {
     const kinds = [
       faults.none(),
       faults.cutQuietly(),

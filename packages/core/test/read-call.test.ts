@@ -39,7 +39,7 @@ describe('readMoment', () => {
     '0000-00-00 00:00:00',
     '2024-01-01T00:00:00',
     '',
-  ])('%j is no time', (text) => expect(readMoment(text, zone)).toBeNull());
+  ])('%j is not a time', (text) => expect(readMoment(text, zone)).toBeNull());
   test('an exact moment in UTC prints as the text it came from', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), (date) => {
@@ -68,7 +68,7 @@ describe('readMoment', () => {
 });
 
 describe('readCall', () => {
-  test('gives numbers and moments, and leaves the rest as it is', () => {
+  test('it returns numbers and moments, and leaves other values as they are', () => {
     const [call] = makeCalls(1);
     if (!call) throw new Error('no call');
     const view = readCall(
@@ -84,7 +84,7 @@ describe('readCall', () => {
     });
     expect(view.date_added).toMatchObject({ text: call.date_added, certainty: 'exact' });
   });
-  test('names what it cannot read', () => {
+  test('it names the fields that it cannot read', () => {
     const [call] = makeCalls(1);
     if (!call) throw new Error('no call');
     const view = readCall(
@@ -97,7 +97,7 @@ describe('readCall', () => {
       ['talk_minutes', 'talk_start'],
     ]);
   });
-  test.each(['', 'Mars/Olympus', undefined, 5])('refuses %j as a zone', (timeZone) => {
+  test.each(['', 'Mars/Olympus', undefined, 5])('it refuses %j as a time zone', (timeZone) => {
     const [call] = makeCalls(1);
     expect(() => readCall(call as never, { timeZone } as never)).toThrow(ConfigurationError);
   });

@@ -3,12 +3,12 @@ import { makeCalls, makeWireCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 
 describe('the table of fields', () => {
-  test('has the 76 neutral fields, 54 of v2 and 73 of v3', () => {
+  test('the table has 76 neutral fields, 54 of v2 and 73 of v3', () => {
     expect([fields.length, fields.filter((f) => f.v2).length, fields.filter((f) => f.v3).length]).toEqual([
       76, 54, 73,
     ]);
   });
-  test('names no field twice in any version', () => {
+  test('no version has two fields of the same name', () => {
     for (const names of [
       fields.map((f) => f.name),
       fields.flatMap((f) => f.v2 ?? []),
@@ -28,14 +28,14 @@ describe('toCall and fromCall', () => {
       expect(problems).toEqual([]);
     },
   );
-  test('v3 goes round without loss', () => {
+  test('a v3 record survives the way from wire to neutral and back', () => {
     for (const call of makeCalls(20)) expect(toCall(fromCall(call, 'v3'), 'v3')).toEqual(call);
   });
-  test('v2 goes round from wire to neutral and back', () => {
+  test('a v2 record survives the way from wire to neutral and back', () => {
     for (const record of makeWireCalls(20, 'v2'))
       expect(fromCall(toCall(record, 'v2'), 'v2')).toEqual(record);
   });
-  test('a v2 record comes out under v3 names', () => {
+  test('a v2 record gets v3 names', () => {
     const [record] = makeWireCalls(1, 'v2');
     const call = toCall({ ...record, baseuri: 'https://a.example/x', ads_keyword_id: '7' }, 'v2');
     expect(call).toMatchObject({ first_touch: 'https://a.example/x', ppc_keyword_id: '7' });
@@ -48,12 +48,12 @@ describe('toCall and fromCall', () => {
     const call = toCall({ ...rest, adwords_account_id: '42' }, 'v2', { onProblem: (p) => problems.push(p) });
     expect([call.ppc_account_id, problems]).toEqual(['42', []]);
   });
-  test('unknown fields are kept and told, __proto__ included', () => {
+  test('unknown fields are kept and reported, including __proto__', () => {
     const [record] = makeWireCalls(1, 'v2');
     const strange = JSON.parse(JSON.stringify(record).replace('{', '{"__proto__":{"x":1},"novel":5,'));
-    const told: string[] = [];
-    const call = toCall(strange, 'v2', { onProblem: (p) => told.push(`${p.kind} ${p.field}`) });
-    expect(told).toEqual(['unknown_field __proto__', 'unknown_field novel']);
+    const reports: string[] = [];
+    const call = toCall(strange, 'v2', { onProblem: (p) => reports.push(`${p.kind} ${p.field}`) });
+    expect(reports).toEqual(['unknown_field __proto__', 'unknown_field novel']);
     expect((call as Call & { novel: unknown }).novel).toBe(5);
     expect(Object.getPrototypeOf(call)).toBe(Object.prototype);
     expect(fromCall(call, 'v2')).toHaveProperty('novel', 5);
@@ -69,7 +69,7 @@ describe('toCall and fromCall', () => {
       expect(call.first_touch).toBe('https://a.example/');
     },
   );
-  test('strict refuses what report keeps, and names the field without its value', () => {
+  test('strict mode refuses what report mode keeps, and names the field without its value', () => {
     const [record] = makeWireCalls(1, 'v3');
     const broken = { ...record, talk_minutes: 'Maria', ani: 5555550100 };
     expect(toCall(broken, 'v3')).toEqual(broken);

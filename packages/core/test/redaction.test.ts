@@ -58,7 +58,7 @@ const paths: [string, HostileFault][] = [
   ...[200, 400, 401, 429, 500].flatMap((status): [string, HostileFault][] => [
     [`${status} with a record`, json(status, JSON.stringify(record))],
     [
-      `${status} with an error beside a record`,
+      `${status} with an error next to a record`,
       json(status, JSON.stringify({ error: 'no', call: record, calls: [record] })),
     ],
     [
@@ -205,14 +205,11 @@ describe('redact', () => {
   });
 });
 
-test.each(['a.', 'a', '1 ', 'a-b:', '::', 'token=', '("', 'é'])(
-  'long texts of %j are no trouble',
-  (piece) => {
-    expect(redact(piece.repeat(50_000)).length).toBeGreaterThan(0);
-  },
-);
+test.each(['a.', 'a', '1 ', 'a-b:', '::', 'token=', '("', 'é'])('long strings of %j do no harm', (piece) => {
+  expect(redact(piece.repeat(50_000)).length).toBeGreaterThan(0);
+});
 
-test('a text is never cut within a key', async () => {
+test('the excerpt of a body is never cut within a key', async () => {
   const key = 'quitesecretkey';
   for (let pad = 370; pad < 402; pad += 1) {
     const body = JSON.stringify({ error: `${'so '.repeat(pad / 3)}${'x'.repeat(pad % 3)} ${key}` });
@@ -249,7 +246,7 @@ test('a filter on a field that may name a caller is not shown', async () => {
     }
 });
 
-test('what an error says still helps', async () => {
+test('an error keeps the part of the body that helps', async () => {
   const body = JSON.stringify({
     error: 'rows must be a number from 1 to 1000; found "many"',
     code: 'INVALID_PARAMETER',

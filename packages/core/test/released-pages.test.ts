@@ -37,7 +37,7 @@ const sids = (page: RawPage) => page.records().map(({ sid }) => sid);
 const expected = (number: number) => makeWireCalls(60 + number, 'v3', number).map(({ sid }) => sid);
 
 describe('a released page', () => {
-  test('gives its memory to a later page', async () => {
+  test('a released page gives its memory to a later page', async () => {
     const next = await largePages(false);
     const first = await next();
     first.release?.();
@@ -46,7 +46,7 @@ describe('a released page', () => {
     expect(sids(second)).toEqual(expected(2));
   });
 
-  test('cannot be read any more', async () => {
+  test('a released page cannot be read any more', async () => {
     const next = await largePages(false);
     const page = await next();
     page.release?.();
@@ -54,19 +54,22 @@ describe('a released page', () => {
     expect(() => page.records()).toThrow(/has been released/);
   });
 
-  test.each([false, true])('never touches pages that are still held (packed: %s)', async (isPacked) => {
-    const next = await largePages(isPacked);
-    const held: { page: RawPage; number: number }[] = [];
-    for (let number = 1; number <= 12; number += 1) {
-      const page = await next();
-      if (number % 3 === 0) held.push({ page, number });
-      else {
-        page.release?.();
-        page.release?.();
+  test.each([false, true])(
+    'pages that are still in use are never touched (compressed: %s)',
+    async (isPacked) => {
+      const next = await largePages(isPacked);
+      const held: { page: RawPage; number: number }[] = [];
+      for (let number = 1; number <= 12; number += 1) {
+        const page = await next();
+        if (number % 3 === 0) held.push({ page, number });
+        else {
+          page.release?.();
+          page.release?.();
+        }
       }
-    }
-    const concurrent = await Promise.all([next(), next(), next(), next()]);
-    expect(new Set(concurrent.map(({ bytes }) => bytes.buffer)).size).toBe(4);
-    for (const { page, number } of held) expect(sids(page)).toEqual(expected(number));
-  });
+      const concurrent = await Promise.all([next(), next(), next(), next()]);
+      expect(new Set(concurrent.map(({ bytes }) => bytes.buffer)).size).toBe(4);
+      for (const { page, number } of held) expect(sids(page)).toEqual(expected(number));
+    },
+  );
 });

@@ -70,7 +70,7 @@ describe('settings', () => {
   });
 });
 
-describe('problems are said without the value of a credential', () => {
+describe('problems never show the value of a credential', () => {
   test.each([
     [{}, '{\n  "baseUrl": "x",\n  secretKey: "hunter2"\n}', 'line 3, column 3 should have a name in double'],
     [{}, '{ "secretKey": "hunter2"', 'line 1, column 25 should have a comma'],
@@ -103,14 +103,14 @@ describe('problems are said without the value of a credential', () => {
     expect(problem).not.toContain('hunter2');
     expect(more).toBeUndefined();
   });
-  test('every text that JSON.parse refuses has a place', () => {
+  test('every string that JSON.parse refuses gets a position', () => {
     for (const text of ['{"a":1,}', '["a"', '"a\nb"', '{"a":01}', '{"a":truely}', '[1,,2]', '\u00a0{}'])
       expect(read({}, text).problems[0]?.code, text).toBe('config_not_json');
   });
 });
 
 describe('credentials', () => {
-  test('come from variables, from files named by them, and from files the configuration names', () => {
+  test('credentials come from variables, from files named by them, and from files that the configuration names', () => {
     const cwd = folder({
       'calls.config.json': JSON.stringify({ bearerTokenFile: 'keys/token', accessKey: 'written' }),
       'keys/token': 'token\r\n',

@@ -26,7 +26,7 @@ function refused(options: unknown): ConfigurationError {
 }
 
 describe('secrets', () => {
-  test('print as [secret] everywhere', () => {
+  test('secrets print as [secret] everywhere', () => {
     const hidden = secret('s3cr3t-value');
     const shown = [
       String(hidden),
@@ -39,7 +39,7 @@ describe('secrets', () => {
     expect(inspect(apiKeys('s3cr3t-a', 's3cr3t-b'))).not.toContain('s3cr3t');
     expect(structuredClone({ hidden: { ...hidden } })).toEqual({ hidden: {} });
   });
-  test('are trimmed', async () => {
+  test('spaces around a key are removed', async () => {
     const { server, client } = await serve({}, { auth: apiKeys('  key-one\n', '\tkey-two\r\n') });
     await client.listCalls();
     expect(server.requests[0]?.headers).toMatchObject({ access_key: 'key-one', secret_key: 'key-two' });
@@ -82,7 +82,7 @@ describe('auth', () => {
       Object.keys(headers).sort(),
     );
   });
-  test('keys with v2 fail at construction and say what to use', () => {
+  test('keys with v2 are refused when the client is made, and the hint says what to use', () => {
     const error = refused({ baseUrl, version: 'v2', auth });
     expect([error.code, error.hint]).toEqual([
       'auth_mismatch',
@@ -97,18 +97,24 @@ describe('auth', () => {
     ],
     ['v3' as const, bearerToken('t'), 'others need auth: apiKeys(access, secret)'],
     ['v2' as const, bearerToken('t'), 'v2 expects a bearer token issued for this account'],
-  ])('%s: a refusal says which credentials are expected', async (version, given, hint) => {
-    for (const status of [401, 403]) {
-      const { client } = await serve({ fault: () => faults.status(status) }, { version, auth: given });
-      await expect(client.listCalls()).rejects.toMatchObject({ status, hint: expect.stringContaining(hint) });
-    }
-  });
-  test('plain objects are no auth', () => {
+  ])(
+    'when %s credentials are refused, the hint says which ones are expected',
+    async (version, given, hint) => {
+      for (const status of [401, 403]) {
+        const { client } = await serve({ fault: () => faults.status(status) }, { version, auth: given });
+        await expect(client.listCalls()).rejects.toMatchObject({
+          status,
+          hint: expect.stringContaining(hint),
+        });
+      }
+    },
+  );
+  test('plain objects are refused as credentials', () => {
     expect(
       refused({ baseUrl, auth: { kind: 'keys', accessKey: 'LEAK', secretKey: 'LEAK' } }).message,
     ).not.toContain('LEAK');
   });
-  test('without auth nothing is sent', async () => {
+  test('nothing is sent without credentials', async () => {
     const client = createClient({ baseUrl });
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
   });
@@ -139,12 +145,12 @@ describe('options', () => {
     expect(refused(options).message).toContain(message);
     expect(refused(options).message).not.toContain('LEAK');
   });
-  test('a misspelt option is met with the right one', () => {
+  test('the hint for a misspelt option names the right one', () => {
     expect(refused({ baseUrl, Timeout: {} }).hint).toBe('Did you mean timeout?');
     expect(refused({ baseUrl, timeout: { atempt: 1 } }).hint).toBe('Did you mean timeout.attempt?');
     expect(refused({ baseUrl, zebra: 1 }).hint).toContain('Known options: baseUrl, legacyBaseUrl');
   });
-  test('undefined counts as left out, and a path before the API is kept', async () => {
+  test('an undefined option counts as left out, and a path before the API is kept', async () => {
     const { server, client } = await serve({}, { timeout: { total: undefined as never } });
     const behind = createClient({ baseUrl: `${server.url}/gateway/`, auth });
     expect([client.baseUrl, behind.baseUrl]).toEqual([server.url, `${server.url}/gateway`]);
@@ -153,12 +159,12 @@ describe('options', () => {
     await behind.close();
   });
   test('plain http to another machine is reported', () => {
-    const told: unknown[] = [];
-    createClient({ baseUrl: 'http://api.example.com', auth, onReport: (report) => told.push(report) });
-    createClient({ baseUrl: 'http://127.0.0.1:1', auth, onReport: (report) => told.push(report) });
-    createClient({ baseUrl: 'http://[::1]:1', auth, onReport: (report) => told.push(report) });
-    createClient({ baseUrl: 'http://127.evil.example', auth, onReport: (report) => told.push(report) });
-    expect(told).toEqual([
+    const reports: unknown[] = [];
+    createClient({ baseUrl: 'http://api.example.com', auth, onReport: (report) => reports.push(report) });
+    createClient({ baseUrl: 'http://127.0.0.1:1', auth, onReport: (report) => reports.push(report) });
+    createClient({ baseUrl: 'http://[::1]:1', auth, onReport: (report) => reports.push(report) });
+    createClient({ baseUrl: 'http://127.evil.example', auth, onReport: (report) => reports.push(report) });
+    expect(reports).toEqual([
       { type: 'plain_http', origin: 'http://api.example.com' },
       { type: 'plain_http', origin: 'http://127.evil.example' },
     ]);

@@ -8,7 +8,7 @@ const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.s
 
 type Told = (response: ResponseInfo) => void;
 
-test('a count too deep to be one is no count', async () => {
+test('a number that is nested too deep is not taken for a count', async () => {
   const { server, client } = await serve({}, { version: 'v2', auth: bearerToken('token') });
   server.next(faults.replace(200, `${'{"count":'.repeat(20_000)}1${'}'.repeat(20_000)}`));
   expect(await failure(client.countCalls())).toMatchObject({ code: 'count_unreadable' });
@@ -22,10 +22,10 @@ test.each([
 ] as const)('%s tells status, headers and attempts of the answer behind its result', async (_, ask) => {
   const { server, client } = await serve();
   server.next(faults.status(503));
-  const told: ResponseInfo[] = [];
-  await ask(client, (response) => told.push(response));
-  expect(told).toMatchObject([{ status: 200, attempts: 2 }]);
-  expect(told[0]?.headers).toHaveProperty('content-type');
+  const responses: ResponseInfo[] = [];
+  await ask(client, (response) => responses.push(response));
+  expect(responses).toMatchObject([{ status: 200, attempts: 2 }]);
+  expect(responses[0]?.headers).toHaveProperty('content-type');
 });
 
 describe('getCall', () => {
@@ -35,7 +35,7 @@ describe('getCall', () => {
   test.each([
     ['an object', record],
     ['an array of one', [record]],
-  ])('understands %s', async (_, value) => {
+  ])('it understands %s', async (_, value) => {
     const { server, client } = await serve();
     server.next(json(value));
     expect(await client.getCall('S1-0000001')).toEqual(call);
@@ -72,19 +72,19 @@ describe('getCall', () => {
     ['é', '/v3/user/bid-management/%C3%A9'],
     ['\ud800', '/v3/user/bid-management/%EF%BF%BD'],
     ['%2e%2e', '/v3/user/bid-management/%252e%252e'],
-  ])('encodes the sid %j', async (sid, url) => {
+  ])('it encodes the sid %j', async (sid, url) => {
     const { server, client } = await serve();
     expect(await failure(client.getCall(sid))).toBeInstanceOf(CallsError);
     expect(server.requests[0]?.url).toBe(url);
   });
 
-  test.each(['', '  ', '.', '..', undefined, 5])('refuses the sid %j before it is sent', async (sid) => {
+  test.each(['', '  ', '.', '..', undefined, 5])('it refuses the sid %j before it is sent', async (sid) => {
     const { server, client } = await serve();
     await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_argument' });
     expect(server.requests).toEqual([]);
   });
 
-  test('the address of the count request is no sid in v2', async () => {
+  test('in v2, the path of the count request is refused as a sid', async () => {
     const { client } = await serve({}, { version: 'v2', auth: bearerToken('t') });
     await expect(client.getCall('count')).rejects.toMatchObject({ code: 'invalid_argument' });
   });
@@ -105,7 +105,7 @@ describe('countCalls', () => {
     ['an object in an object', json({ records: { count: 18 } })],
     ['an array of an object', json([{ count: '18' }])],
     ['an array of a number', json([18])],
-  ])('v2 understands %s', async (_, fault) => {
+  ])('a v2 client understands %s', async (_, fault) => {
     const { server, client } = await serve({}, v2);
     server.next(fault);
     expect(await client.countCalls()).toEqual({ total: 18, source: 'count' });
@@ -116,7 +116,7 @@ describe('countCalls', () => {
     ['an empty array', '[]'],
     ['an empty body', ''],
     ['an object without a number', '{"status":"ok"}'],
-  ])('v2 takes the total of Content-Range from %s', async (_, body) => {
+  ])('a v2 client takes the total from Content-Range with %s', async (_, body) => {
     const { server, client } = await serve({}, v2);
     server.next(faults.replace(200, body, { 'content-range': '1-1/18' }));
     expect(await client.countCalls()).toEqual({ total: 18, source: 'content-range' });
@@ -128,19 +128,19 @@ describe('countCalls', () => {
     ['half a call', json(1.5), 'count_unreadable'],
     ['an error', json({ error: 'no' }), 'error_body'],
     ['401', faults.status(401), 'unauthorized'],
-  ])('v2 with %s is an error', async (_, fault, code) => {
+  ])('for a v2 client, %s is an error', async (_, fault, code) => {
     const { client } = await serve({ fault: () => fault }, v2);
     await expect(client.countCalls()).rejects.toMatchObject({ code });
   });
 
-  test('v2 without a count request counts by a list of one row', async () => {
+  test('a v2 client counts with a list of one row when there is no count request', async () => {
     const { server, client } = await serve({}, v2);
     server.next(faults.status(404));
     expect(await client.countCalls()).toEqual({ total: 20, source: 'content-range' });
     expect(server.requests[1]?.url).toBe('/v2/user/bid-management?rows=1');
   });
 
-  test('v3 counts by a list of one row, with the filter', async () => {
+  test('a v3 client counts with a list of one row, with the filter', async () => {
     const { server, client } = await serve();
     const filter = where('talk_minutes').atLeast('10');
     const expected = server.calls.filter((call) => Number(call.talk_minutes) >= 10).length;
@@ -148,7 +148,7 @@ describe('countCalls', () => {
     expect(server.requests[0]?.url).toBe('/v3/user/bid-management?q=talk_minutes%3A%5B10%20TO%20*%5D&rows=1');
   });
 
-  test('v3 counts nothing as nothing, and says when no total is told', async () => {
+  test('a v3 client counts an empty list as 0, and says when there is no total', async () => {
     const { server, client } = await serve();
     server.next(faults.replace(200, '[]', { 'content-range': '*/0' }), faults.noRange());
     expect(await client.countCalls()).toEqual({ total: 0, source: 'content-range' });
@@ -161,19 +161,19 @@ describe('filters', () => {
     ['text', 'date_added:[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}'],
     ['a builder', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00')],
     ['a filter', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00').toFilter()],
-  ])('as %s go out encoded with %%20', async (_, filter) => {
+  ])('filters as %s are sent encoded, with %%20', async (_, filter) => {
     const { server, client } = await serve();
     await client.listCalls({ filter });
     expect(server.requests[0]?.url).toBe(
       '/v3/user/bid-management?q=date_added%3A%5B2024-01-01%2000%3A00%3A00%20TO%202024-02-01%2000%3A00%3A00%7D&rows=250',
     );
   });
-  test.each(['', '   '])('%j leaves q out', async (filter) => {
+  test.each(['', '   '])('with the filter %j, q is left out', async (filter) => {
     const { server, client } = await serve();
     await client.listCalls({ filter });
     expect(server.requests[0]?.query.has('q')).toBe(false);
   });
-  test('a text that is no filter is refused with the place, and nothing is sent', async () => {
+  test('a string that is not a filter is refused with the position of the mistake, and nothing is sent', async () => {
     const { server, client } = await serve();
     const error = await failure(client.listCalls({ filter: 'date_added:[2024-01-01 00:00:00 TO' }));
     expect(error).toMatchObject({ name: 'FilterSyntaxError' });
@@ -185,7 +185,7 @@ describe('filters', () => {
       name: 'FilterSyntaxError',
     });
   });
-  test('a field this project does not know is left for the server to judge', async () => {
+  test('a filter on an unknown field is left for the server to judge', async () => {
     const { server, client } = await serve();
     server.next(faults.status(400));
     await expect(client.listCalls({ filter: 'novelty:[1 TO 2]' })).rejects.toMatchObject({

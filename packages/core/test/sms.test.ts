@@ -6,7 +6,7 @@ import { failure, serve } from './support.ts';
 const xml = (inner: string, head = '<?xml version="1.0" encoding="UTF-8"?>'): Fault =>
   faults.replace(200, `${head}<response>${inner}</response>`, { 'content-type': 'text/xml' });
 
-const told = (count: number | string, numbers: string): string =>
+const listing = (count: number | string, numbers: string): string =>
   `<result/><result_description>[${count}] Number(s) Returned</result_description><data>${numbers}</data>`;
 
 async function read(fault: Fault) {
@@ -16,7 +16,7 @@ async function read(fault: Fault) {
 }
 
 describe('listSmsNumbers', () => {
-  test('asks with the keys in the query and reads number, flag and address', async () => {
+  test('it sends the keys in the query and reads number, flag and URL', async () => {
     const { server, client } = await serve();
     expect(await client.listSmsNumbers()).toEqual([
       { number: '0015555550100', smsEnabled: true, url: 'https://listener.example.com/?a=1&b=2' },
@@ -27,7 +27,7 @@ describe('listSmsNumbers', () => {
     expect(Object.keys(server.requests[0]?.headers ?? {})).not.toContain('access_key');
   });
 
-  test('sends the keys in a form on request, and none in the address', async () => {
+  test('with POST, it sends the keys in a form and not in the URL', async () => {
     const { server, client } = await serve();
     await client.listSmsNumbers({ method: 'POST' });
     expect(server.requests[0]).toMatchObject({
@@ -40,25 +40,29 @@ describe('listSmsNumbers', () => {
   test.each(['007', '+15555550100', '1e5', '0x1F', '00', '12345678901234567890', '1.0', 'true'])(
     'the number %s stays text',
     async (number) => {
-      const [one] = await read(xml(told(1, `<number sms_enabled="1" url="">${number}</number>`)));
+      const [one] = await read(xml(listing(1, `<number sms_enabled="1" url="">${number}</number>`)));
       expect(one).toEqual({ number, smsEnabled: true, url: '' });
     },
   );
 
   test.each([
-    ['no numbers', told(0, ''), []],
+    ['no numbers', listing(0, ''), []],
     [
       'no numbers and no data',
       '<result/><result_description>[0] Number(s) Returned</result_description>',
       [],
     ],
-    ['one', told(1, '<number>1</number>'), ['1']],
-    ['many', told(3, '<number>1</number><number>2</number><number>3</number>'), ['1', '2', '3']],
-    ['blanks around them', told(1, '\n  <number>\n 1 </number>\n'), ['1']],
-    ['character data', told(1, '<number><![CDATA[15]]></number>'), ['15']],
-    ['result success', told(1, '<number>1</number>').replace('<result/>', '<result>Success</result>'), ['1']],
+    ['one', listing(1, '<number>1</number>'), ['1']],
+    ['many', listing(3, '<number>1</number><number>2</number><number>3</number>'), ['1', '2', '3']],
+    ['spaces around them', listing(1, '\n  <number>\n 1 </number>\n'), ['1']],
+    ['character data', listing(1, '<number><![CDATA[15]]></number>'), ['15']],
+    [
+      'result success',
+      listing(1, '<number>1</number>').replace('<result/>', '<result>Success</result>'),
+      ['1'],
+    ],
     ['no word on how many', '<result/><data><number>1</number></data>', ['1']],
-  ])('reads %s', async (_, inner, numbers) => {
+  ])('it reads %s', async (_, inner, numbers) => {
     expect((await read(xml(inner))).map((one) => one.number)).toEqual(numbers);
   });
 
@@ -72,19 +76,19 @@ describe('listSmsNumbers', () => {
     [undefined, null],
   ])('the flag %j reads as %j', async (flag, expected) => {
     const attribute = flag === undefined ? '' : ` sms_enabled="${flag}"`;
-    const [one] = await read(xml(told(1, `<number${attribute}>1</number>`)));
+    const [one] = await read(xml(listing(1, `<number${attribute}>1</number>`)));
     expect([one?.smsEnabled, one?.url]).toEqual([expected, null]);
   });
 
-  test('a document type is tolerated and its declarations do no harm', async () => {
+  test('a document type is accepted, and its declarations do no harm', async () => {
     const head =
       '<?xml version="1.0"?><!DOCTYPE response [<!ELEMENT response (result,result_description,data)>]>';
-    expect(await read(xml(told(1, '<number>1</number>'), head))).toHaveLength(1);
+    expect(await read(xml(listing(1, '<number>1</number>'), head))).toHaveLength(1);
   });
 
   test.each([
-    ['a count that is too high', told(2, '<number>1</number>'), 'sms_count_mismatch', 4],
-    ['a count that is too low', told(0, '<number>1</number>'), 'sms_count_mismatch', 4],
+    ['a count that is too high', listing(2, '<number>1</number>'), 'sms_count_mismatch', 4],
+    ['a count that is too low', listing(0, '<number>1</number>'), 'sms_count_mismatch', 4],
     [
       'failed',
       '<result>failed</result><result_description>Invalid keys</result_description>',
@@ -98,13 +102,13 @@ describe('listSmsNumbers', () => {
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code, attempts });
   });
 
-  test('the reason of a failure is told', async () => {
+  test('the error says why the listing failed', async () => {
     expect(String(await failure(read(faults.smsFailed('[5555550100] Unregistered'))))).toBe(
       'ResponseError: The SMS listing failed (failed: [[number]] Unregistered).',
     );
   });
 
-  const whole = `<?xml version="1.0"?><response>${told(2, '<number>1</number><number>2</number>')}</response>`;
+  const whole = `<?xml version="1.0"?><response>${listing(2, '<number>1</number><number>2</number>')}</response>`;
   test.each(Array.from({ length: whole.length - 1 }, (_, i) => i + 1).filter((i) => i % 9 === 0))(
     'a document cut after %i characters is an error',
     async (length) => {
@@ -122,7 +126,7 @@ describe('listSmsNumbers', () => {
     ],
     ['an outside entity', '<!DOCTYPE r [<!ENTITY d SYSTEM "file:///etc/hostname">]>'],
   ])('%s does no harm', async (_, head) => {
-    const { client } = await serve({ fault: () => xml(told(1, '<number>&d;</number>'), head) });
+    const { client } = await serve({ fault: () => xml(listing(1, '<number>&d;</number>'), head) });
     const result = await client.listSmsNumbers().catch((error: unknown) => error);
     if (result instanceof ResponseError) expect(result.code).toBe('invalid_xml');
     else expect(JSON.stringify(result).length).toBeLessThan(2000);
@@ -149,7 +153,7 @@ describe('listSmsNumbers', () => {
   test('numeric character references are characters', async () => {
     const number =
       '<number sms_enabled="1" url="https://l.example/?a=1&#38;b=&#x32;">&#43;1&amp;#48;</number>';
-    expect(await read(xml(told(1, number)))).toEqual([
+    expect(await read(xml(listing(1, number)))).toEqual([
       { number: '+1&#48;', smsEnabled: true, url: 'https://l.example/?a=1&b=2' },
     ]);
   });
@@ -159,17 +163,17 @@ describe('listSmsNumbers', () => {
       { length: 100_000 },
       (_, i) => `<number sms_enabled="1" url="https://l.example/${i}">${i}</number>`,
     );
-    expect(await read(xml(told(many.length, many.join(''))))).toHaveLength(100_000);
+    expect(await read(xml(listing(many.length, many.join(''))))).toHaveLength(100_000);
   });
 
-  test('a bearer token needs keys beside it', async () => {
+  test('with a bearer token, it needs keys as well', async () => {
     const { client } = await serve({}, { auth: bearerToken('t') });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'auth_mismatch' });
     const both = await serve({}, { auth: bearerToken('t'), legacyAuth: apiKeys('a', 'b'), version: 'v2' });
     expect(await both.client.listSmsNumbers()).toHaveLength(1);
   });
 
-  test('without its address it says which option is missing', async () => {
+  test('without a legacy base URL, the error says which option is missing', async () => {
     const { client } = await serve({}, { legacyBaseUrl: undefined as never });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'missing_legacy_url' });
   });

@@ -10,7 +10,7 @@ const cut = (text: string, expected?: number | null): unknown[] => {
   );
 };
 
-/** Texts that look like borders of records. */
+/** Strings that look like borders of records. */
 const nasty = fc.constantFrom(
   '},{',
   '"},{"sid":',
@@ -33,28 +33,28 @@ const value = fc.oneof(
 const record = fc.record({ sid: fc.string(), a: value, b: value });
 
 describe('splitRecords', () => {
-  test('finds the records of a page as sent', () => {
+  test('it finds the records of a page', () => {
     const records = makeWireCalls(50, 'v3');
     expect(cut(JSON.stringify(records), 50)).toEqual(records);
     expect(cut(JSON.stringify(records))).toEqual(records);
   });
 
-  test('whatever stands in texts, nested values and blanks: the same records as JSON.parse', () => {
+  test('it finds the same records as JSON.parse, whatever strings, nested values and spaces there are', () => {
     fc.assert(
       fc.property(
         fc.array(record, { maxLength: 8 }),
         fc.boolean(),
         fc.constantFrom(undefined, 1, '\t'),
-        (records, told, indent) => {
+        (records, isExpected, indent) => {
           const text = JSON.stringify(records, null, indent);
-          expect(cut(text, told ? records.length : null)).toEqual(JSON.parse(text));
+          expect(cut(text, isExpected ? records.length : null)).toEqual(JSON.parse(text));
         },
       ),
       { numRuns: 500 },
     );
   });
 
-  test('a wrong number is an error, higher or lower', () => {
+  test('a wrong count of numbers is an error, whether too high or too low', () => {
     fc.assert(
       fc.property(
         fc.array(record, { maxLength: 6 }),
@@ -68,7 +68,7 @@ describe('splitRecords', () => {
     );
   });
 
-  test('cut anywhere, it is an error or all of it', () => {
+  test('a response that is cut anywhere is an error or complete', () => {
     const text = JSON.stringify(makeWireCalls(3, 'v2'));
     for (let length = 0; length < text.length; length += 7) {
       expect(() => splitRecords(Buffer.from(text.slice(0, length)), 3)).toThrow(ResponseError);

@@ -8,7 +8,7 @@ import { failure, serve } from './support.ts';
 const now = Date.UTC(2024, 0, 1);
 const policy = { attempts: 4, baseDelay: 250, maxDelay: 8000 };
 
-describe('the wait a server asks for', () => {
+describe('the wait that a server requests', () => {
   test.each([
     ['seconds', { 'retry-after': '5' }, 5000],
     ['part of a second', { 'retry-after': '0.5' }, 500],
@@ -30,7 +30,7 @@ describe('the wait a server asks for', () => {
     expect(requestedDelay(headers, now)).toBe(expected);
   });
 
-  test('is never cut short, and jitter on top of it stays small', () => {
+  test('a wait that the server requests is never shortened, and the jitter added to it is small', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -45,15 +45,15 @@ describe('the wait a server asks for', () => {
     );
   });
 
-  test('without it, the wait is anything up to the doubled bound', () => {
+  test('otherwise the wait is anything up to the doubled bound', () => {
     const bounds = [1, 2, 3, 9].map((attempt) => retryDelay(policy, attempt, undefined, () => 0.9999));
     expect(bounds).toEqual([249, 499, 999, 7999]);
     expect(retryDelay(policy, 3, undefined, () => 0)).toBe(0);
   });
 });
 
-describe('retries by a clock that is told the time', () => {
-  test('no attempt comes before the server asked for it', async () => {
+describe('retries with a manual clock', () => {
+  test('no attempt is made earlier than the server requested', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve({}, { clock, random: () => 0 });
     server.next(faults.rateLimited(30));
@@ -68,7 +68,7 @@ describe('retries by a clock that is told the time', () => {
     expect((await work).meta.attempts).toBe(2);
   });
 
-  test('a wait past the total deadline fails at once and says when to come back', async () => {
+  test('a wait past the total deadline fails at once and says when to try again', async () => {
     const { server, client } = await serve({}, { timeout: { total: 5000 } });
     server.next(faults.rateLimited(60));
     const before = Date.now();
@@ -85,7 +85,7 @@ describe('retries by a clock that is told the time', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('attempts: 1 never retries', async () => {
+  test('with attempts: 1, a request is never sent again', async () => {
     const { server, client } = await serve({}, { retry: { attempts: 1 } });
     server.next(faults.status(503));
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'server_error', attempts: 1 });
@@ -94,7 +94,7 @@ describe('retries by a clock that is told the time', () => {
 });
 
 describe('the limiter', () => {
-  test('lets no more requests start in any minute than allowed, and none waits without need', async () => {
+  test('no more requests start in any minute than allowed, and none waits longer than needed', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 10 }),
@@ -119,7 +119,7 @@ describe('the limiter', () => {
     );
   });
 
-  test('keeps to its concurrency and serves in order', async () => {
+  test('the limiter keeps to its concurrency, first come, first served', async () => {
     const limiter = createLimiter({ concurrency: 2 }, createManualClock());
     const order: number[] = [];
     const work = [0, 1, 2, 3].map((i) => limiter.acquire().then(() => order.push(i)));
@@ -132,7 +132,7 @@ describe('the limiter', () => {
     await work[3];
   });
 
-  test('a pause holds everybody back', async () => {
+  test('a pause holds all requests back', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ concurrency: 9 }, clock);
     limiter.pause(5000);
@@ -144,7 +144,7 @@ describe('the limiter', () => {
     expect(through).toBe(3);
   });
 
-  test('an aborted wait leaves its place to the next', async () => {
+  test('an aborted wait lets the next request start', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ concurrency: 1 }, clock);
     await limiter.acquire();
@@ -158,7 +158,7 @@ describe('the limiter', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('adaptive: a 429 lowers the rate, good answers raise it again', async () => {
+  test('an adaptive limiter lowers the rate after a 429 and raises it again after good responses', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ adaptive: true }, clock);
     const burst = async (count: number) => {
@@ -176,7 +176,7 @@ describe('the limiter', () => {
     expect(await burst(12)).toBeGreaterThan(7);
   });
 
-  test('a client shares the pause of one 429 among its requests', async () => {
+  test('a 429 for one request pauses all requests of the client', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve({}, { clock, random: () => 0, limiter: { concurrency: 1 } });
     server.next(faults.rateLimited(10));
@@ -190,13 +190,13 @@ describe('the limiter', () => {
     expect((await Promise.all(work)).map((page) => page.meta.attempts).sort()).toEqual([1, 2]);
   });
 
-  test('a wait longer than any date is told all the same', async () => {
+  test('a wait that ends after the last possible date is reported all the same', async () => {
     const { server, client } = await serve();
     server.next(faults.status(429, { 'retry-after': '99999999999999999' }));
     expect(await failure(client.listCalls())).toMatchObject({ code: 'rate_limited', attempts: 1 });
   });
 
-  test('a request that the limiter never lets through ends at the total deadline', async () => {
+  test('a request that the limiter never lets start ends at the total deadline', async () => {
     const limiter = createLimiter({ concurrency: 1 }, createManualClock());
     await limiter.acquire();
     const { server, client } = await serve({}, { limiter, timeout: { total: 30 } });

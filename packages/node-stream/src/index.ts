@@ -27,7 +27,6 @@ export {
   type GroupTable,
 } from './operators/aggregate.ts';
 export { type BatchOptions, batch } from './operators/batch.ts';
-export type { OperatorClock } from './operators/clock.ts';
 export { type DedupeOptions, dedupe } from './operators/dedupe.ts';
 export { type FilterOptions, filterCalls } from './operators/filter-calls.ts';
 export { type JoinOptions, type JoinTable, join } from './operators/join.ts';

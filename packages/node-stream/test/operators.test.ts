@@ -1,9 +1,9 @@
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createManualClock } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { batch, dedupe, isMark, Mark, mapCalls, type Operator, rateLimit } from '../src/index.ts';
 import { all } from './calls-of.ts';
-import { manualClock } from './manual-clock.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
 vi.setConfig({ testTimeout: 60_000 });
@@ -171,7 +171,7 @@ describe('batch', () => {
   });
 
   it('sends a batch when its first item has waited for `time`, while the source is silent', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const source = new PassThrough({ objectMode: true });
     const seen: number[][] = [];
     const done = (async () => {
@@ -190,24 +190,24 @@ describe('batch', () => {
     source.end(4);
     await done;
     expect(seen).toEqual([[1, 2], [3], [4]]);
-    expect(clock.sleepers).toBe(0);
+    expect(clock.pending()).toBe(0);
   });
 
   it('leaves no timer behind when its transform is destroyed', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const operator = batch<number>({ time: '5s', clock });
     operator.write(1);
     await clock.advance(0);
-    expect(clock.sleepers).toBe(1);
+    expect(clock.pending()).toBe(1);
     operator.destroy();
     await clock.advance(0);
-    expect(clock.sleepers).toBe(0);
+    expect(clock.pending()).toBe(0);
   });
 });
 
 describe('rateLimit', () => {
   it('lets a burst pass and then keeps the pace', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const times: number[] = [];
     const done = (async () => {
       for await (const _ of rateLimit<number>({ limit: 2, per: '1s', clock }).over([1, 2, 3, 4, 5]))
@@ -219,7 +219,7 @@ describe('rateLimit', () => {
   });
 
   it('counts what an item costs', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const times: number[] = [];
     const done = (async () => {
       const limited = rateLimit<number[]>({ limit: 10, per: '1s', cost: (items) => items.length, clock });
@@ -236,15 +236,15 @@ describe('rateLimit', () => {
   });
 
   it('stops waiting when it is destroyed', async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const operator = rateLimit<number>({ limit: 1, per: '1h', clock });
     operator.write(1);
     operator.write(2);
     await clock.advance(0);
-    expect(clock.sleepers).toBe(1);
+    expect(clock.pending()).toBe(1);
     operator.destroy();
     await clock.advance(0);
-    expect(clock.sleepers).toBe(0);
+    expect(clock.pending()).toBe(0);
   });
 });
 

@@ -8,7 +8,7 @@ import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 /** A filter: a string in the language of `q`, a parsed filter, or a builder. */
 export type FilterInput = string | Filter | { toFilter(): Filter };
 
-/** Options of every request. */
+/** What every method takes. */
 export interface RequestOptions {
   /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -89,7 +89,7 @@ export interface CallCount {
   readonly source: CountSource;
 }
 
-/** Options of `listSmsNumbers`. */
+/** How to list the SMS-enabled numbers. */
 export interface SmsOptions extends RequestOptions {
   /** `POST` sends the keys in a form body, which access logs do not record. @default 'GET' */
   readonly method?: 'GET' | 'POST';

@@ -19,7 +19,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, or rejects with the signal's reason as soon as it is aborted. No timer stays. */
+/** A clock that never goes back, for rates and durations. Its times are not dates. */
+export const monotonicClock: Clock = { now: () => performance.now(), timer: systemClock.timer };
+
+/** Waits, or rejects with the signal's reason as soon as it is aborted. No timer is left behind. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,6 +1,6 @@
 // What personal data looks like inside URLs, titles and free text. When in doubt, a value is masked.
 
-/** An email address anywhere in a text. */
+/** An email address anywhere in a string. */
 export const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 /** An IPv4 address; longer runs of numbers with dots are versions. */
 export const ipv4 =
@@ -19,7 +19,7 @@ const personalParameter =
   /(?<=(?:^|[?&;#/\s])(?:e?-?mail|phone|phone_?number|tel|telephone|mobile|cell|fax|caller|caller_?id|ani|(?:first|last|full|given|family|user|sur)?[_-]?name|fname|lname|street|street_?address|address\d?|addr|zip|zip_?code|postal_?code|post_?code|ip|ip_?address|ssn|dob|birth_?date|birthday|user|login|password|passwd|pwd|pass|token|access_token|auth|session|session_?id|secret|api_?key|key)=)[^&;#\s]+/giu;
 
 /**
- * Replaces everything in a text that looks like personal data: email addresses, phone numbers, IP addresses, and the
+ * Replaces everything in a string that looks like personal data: email addresses, phone numbers, IP addresses, and the
  * values of URL parameters such as `name` or `phone`.
  *
  * @param replace gets the kind of data and the value that was found.
@@ -37,7 +37,7 @@ export function replacePatterns(text: string, replace: (kind: string, value: str
     .replace(barePhone, (value) => replace('phone', value));
 }
 
-/** Is there an email address in the text? */
+/** Does the string contain an email address? */
 export function hasEmail(text: string): boolean {
   return text.search(email) >= 0;
 }

@@ -1,6 +1,6 @@
 /**
  * The part of a phone number that says whose it is, so that numbers compare equal however they are written: the digits,
- * without the 1 in front of a North American number. A text without digits, such as `Anonymous`, stays as it is.
+ * without the 1 in front of a North American number. A value without digits, such as `Anonymous`, stays as it is.
  *
  * @example
  * phoneKey('+1 (555) 555-0100') === phoneKey('5555550100');

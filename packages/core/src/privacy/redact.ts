@@ -12,7 +12,7 @@ const patterns: readonly (readonly [RegExp, string | ((match: string, ...groups:
   [email, '[email]'],
   [ipv4, '[ip]'],
   [ipv6, (match) => (isIpv6(match) ? '[ip]' : match)],
-  // A date looks like a phone number to a pattern, so it is recognised first and kept.
+  // A date looks like a phone number to a pattern, so it is recognized first and kept.
   [
     /(\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?(?!\d))|\+?\(?\d(?:[\s().-]{0,2}\d){6,}/g,
     (_, date) => date ?? '[number]',
@@ -20,7 +20,7 @@ const patterns: readonly (readonly [RegExp, string | ((match: string, ...groups:
 ];
 
 /**
- * Removes secrets and personal data from a text: keys and tokens, phone numbers, email and IP addresses, and everything
+ * Removes secrets and personal data from a string: keys and tokens, phone numbers, email and IP addresses, and everything
  * of a URL but its server. It knows them by their form. A name in a sentence has no form of its own, so do not pass
  * records through this: leave them out.
  *
@@ -34,7 +34,7 @@ export function redact(text: string): string {
   return clean;
 }
 
-/** The beginning of a text, cut between words: half a key or half a number would not be recognised any more. */
+/** The beginning of a string, cut between words: half a key or half a number would no longer be recognized. */
 export function beginning(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, text.slice(0, most).search(/\s\S*$/) + 1)}…`;

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, and what was expected there. */
+/** Where a string stops being JSON, and what was expected there. */
 export interface JsonError {
   /** Counted from 1. */
   readonly line: number;
@@ -24,7 +24,7 @@ const expectations: Readonly<Record<State, string>> = {
 };
 
 /**
- * Finds the first error of a text that JSON.parse refuses. Messages of JSON.parse do not always tell the place, and they
+ * Finds the first error of a string that JSON.parse refuses. Messages of JSON.parse do not always tell the place, and they
  * quote what is around it, which may be a secret.
  */
 export function jsonError(text: string): JsonError {

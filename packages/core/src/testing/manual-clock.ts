@@ -1,18 +1,25 @@
 import type { Clock } from '../http/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock whose time moves only when a test says so. */
 export interface ManualClock extends Clock {
-  /** Moves the time on; timers that come due run in order. */
+  /** Moves the time forward; timers that become due run in order. */
   advance(ms: number): Promise<void>;
-  /** Timers that are set now. */
+  /** How many timers are set. */
   pending(): number;
 }
 
-/** Makes a clock for tests of waits and deadlines that take no time. */
+/**
+ * Makes a clock for tests of waits and deadlines, so that they take no time.
+ *
+ * @example
+ * const clock = createManualClock();
+ * const read = createClient({ baseUrl, auth, clock }).listCalls();
+ * await clock.advance(15_000); // the idle deadline passes
+ */
 export function createManualClock(start = 0): ManualClock {
   let now = start;
   let timers: { readonly at: number; readonly run: () => void }[] = [];
-  /** Lets promises that were settled by a timer run, before the next timer does. */
+  /** Lets promises that a timer has settled run before the next timer. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     now: () => now,

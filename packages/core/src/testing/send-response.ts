@@ -49,7 +49,6 @@ function bareInstead({ status, html, redirect, errorBody, smsFailed }: Fault): P
   return json(
     status,
     {
-      type: 'about:blank',
       title: `Status ${status}`,
       status,
       code: 'made_up_fault',

@@ -1,6 +1,5 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
-import { machineClock, type OperatorClock } from './clock.ts';
 import { Operator } from './operator.ts';
 
 /** Options of `batch`: a batch leaves as soon as one of the limits is reached. */
@@ -14,7 +13,7 @@ export interface BatchOptions<T> {
   /** How long the first item of a batch waits at most, as milliseconds or '5s'. */
   time?: Duration;
   /** Clock for `time`. Default the machine's. */
-  clock?: OperatorClock;
+  clock?: Clock;
 }
 
 /** Gathers items into arrays by count, bytes or time. A mark sends the batch out before it, so batches end with slices. */
@@ -24,7 +23,7 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
   const unlimited = options.bytes === undefined && time === null;
   const count = limit(options.count ?? (unlimited ? 1000 : undefined), 'count');
   const sizeOf = options.sizeOf ?? ((item: T) => Buffer.byteLength(JSON.stringify(item)));
-  const clock = options.clock ?? machineClock;
+  const clock = options.clock ?? monotonicClock;
   return new Operator<T, T[]>(
     ({ emit, fail, signal }) => {
       let items: T[] = [];
@@ -41,7 +40,7 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
         waiting = true;
         while (items.length > 0) {
           const left = since + limitMillis - clock.now();
-          if (left > 0) await clock.sleep(left, signal);
+          if (left > 0) await sleep(clock, left, signal);
           else flush();
         }
         waiting = false;

@@ -1,6 +1,5 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
-import { machineClock, type OperatorClock } from './clock.ts';
 import { Operator } from './operator.ts';
 
 /** Options of `rateLimit`. */
@@ -14,12 +13,12 @@ export interface RateLimitOptions<T> {
   /** What one item costs, for instance the length of a batch. Default 1. */
   cost?: (item: T) => number;
   /** Clock. Default the machine's. */
-  clock?: OperatorClock;
+  clock?: Clock;
 }
 
 /** Holds items back so that no more than `limit` pass per interval; the source is slowed by ordinary backpressure. */
 export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
-  const { limit, cost = () => 1, clock = machineClock } = options;
+  const { limit, cost = () => 1, clock = monotonicClock } = options;
   if (!(limit > 0)) throw new RangeError(`limit is ${limit}; expected more than 0`);
   const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
   const burst = Math.max(1, options.burst ?? limit);
@@ -32,7 +31,7 @@ export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T
         full = Math.max(full, now) + cost(item) * perItem;
         const wait = full - now - burst * perItem;
         if (wait <= 0) return emit(item);
-        return clock.sleep(wait, signal).then(() => emit(item));
+        return sleep(clock, wait, signal).then(() => emit(item));
       },
     };
   });
