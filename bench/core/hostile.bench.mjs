@@ -2,13 +2,13 @@
 // "ok" is the right records; "error" a rejection, with its name; "GARBAGE" something else handed over as if it were
 // the answer; "not noticed" the records, but no word that type, page or number are wrong; "HANGS" nothing after three seconds, although a timeout of 300 ms was set where the SDK has one.
 import { apiKeys, createClient } from '@call-attribution/core';
-import { faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { faults, fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { Octokit } from 'octokit';
 import OpenAI from 'openai';
 import Stripe from 'stripe';
 
 const limit = 3000;
-const calls = makeCalls(20);
+const calls = fixtureCalls(20);
 const expected = JSON.stringify(calls);
 const path = '/v3/user/bid-management?rows=250';
 

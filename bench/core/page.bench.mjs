@@ -1,7 +1,7 @@
 // A checked page, bytes to Call[], against utf8 decode and JSON.parse of the same bytes. No socket: a dispatcher hands
 // the bytes over, so that all of the client's own work is in the figure, and nothing of the network.
 import { bearerToken, createClient, splitRecords } from '@call-attribution/core';
-import { makeWireCalls } from '@call-attribution/core/testing';
+import { fixtureWireCalls } from '@call-attribution/core/testing';
 
 const rows = 1000;
 const rounds = Number(process.env.ROUNDS ?? 60);
@@ -34,12 +34,12 @@ async function cpu(run) {
 }
 
 const kinds = [
-  ['v3, mostly ASCII with some names beyond it', makeWireCalls(rows, 'v3')],
-  ['v3, ASCII only', JSON.parse(JSON.stringify(makeWireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?'))],
-  ['v2', makeWireCalls(rows, 'v2')],
+  ['v3, mostly ASCII with some names beyond it', fixtureWireCalls(rows, 'v3')],
+  ['v3, ASCII only', JSON.parse(JSON.stringify(fixtureWireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?'))],
+  ['v2', fixtureWireCalls(rows, 'v2')],
   [
     'v3 with two unknown fields',
-    makeWireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' })),
+    fixtureWireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' })),
   ],
 ];
 

@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, string>> = {
     'the columns of a table that fits a terminal, and those that are useless when cut',
   'packages/cli/src/report/dimensions.ts': 'short names that people type for a few fields',
   'packages/conversions/src/click-ids.ts': 'the order in which URLs are searched for a click id',
-  'packages/core/src/testing/make-calls.ts':
+  'packages/core/src/testing/fixture-calls.ts':
     'a value for each field; the type of a call proves that none is missing',
   'packages/mcp-server/src/fields/select.ts': 'the fields an assistant is shown when it does not choose',
   'packages/sandbox/src/made-up/make-call.ts':

@@ -37,29 +37,29 @@ const property = (name, spec, optional = false) =>
 
 const object = (name, doc, lines) => `/** ${doc} */\nexport type ${name} = {\n${lines.join('\n')}\n};\n`;
 
-/** Type aliases rather than interfaces: only these can be passed where any record of unknown values is wanted. */
+/** Type aliases, not interfaces: only these can be passed where a record of unknown values is expected. */
 function calls(fields) {
   const status = fields.find((spec) => spec.name === 'ppc_status');
   const names = (list) => list.map((name) => `\n  | '${name}'`).join('');
   const optional = (spec) => spec.v2 === null || spec.v3 === null;
   return [
     `${head}import type { Moment } from '../../time/moment.ts';\n`,
-    `/** The listed values of \`ppc_status\`; others may come with time. */\nexport type PpcStatus =${names(status.values)};\n`,
+    `/** The documented values of \`ppc_status\`; others may be added. */\nexport type PpcStatus =${names(status.values)};\n`,
     `/** Version-neutral name of a field. */\nexport type FieldName =${names(fields.map((spec) => spec.name))};\n`,
     object(
       'Call',
-      'A call record in the version-neutral form: v3 names, wire values as sent; what only one version has is optional.',
+      'A version-neutral call record: v3 names, values as sent. Fields that only one version has are optional.',
       fields.map((spec) => property(spec.name, spec, optional(spec))),
     ),
     object(
       'CallView',
-      'A call with its number texts as numbers and its times as instants; made by `readCall`.',
+      'A call with numbers instead of numeric strings and instants instead of naive times; made by `readCall`.',
       [
         ...fields.map(
           (spec) =>
             `${docLine(spec)}\n  readonly ${spec.name}${optional(spec) ? '?' : ''}: ${viewType(spec)};`,
         ),
-        '  /** Fields that hold something, but not what the table says. */\n  readonly unreadable: readonly FieldName[];',
+        '  /** Fields that have a value, but not one that the table allows. */\n  readonly unreadable: readonly FieldName[];',
       ],
     ),
     object(
@@ -97,7 +97,7 @@ function checks(fields) {
   const parts = ['v2', 'v3'].map((version) => {
     const mine = fields.filter((spec) => spec[version]);
     const body = mine.map((spec) => condition(spec[version], spec)).join(' &&\n    ');
-    return `/** Does every field ${version} documents hold what the table says? Static property reads: the hot path. */
+    return `/** Does every field that ${version} documents hold what the table says? With static property reads, because it runs for every record. */
 export function keepsTable${version.toUpperCase()}(r: Row): boolean {
   return (
     ${body}
@@ -108,7 +108,7 @@ export function keepsTable${version.toUpperCase()}(r: Row): boolean {
   const row = fields.flatMap((spec) => [...new Set([spec.name, spec.v2, spec.v3].filter(Boolean))]);
   return [
     `${head}import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from '../wire-forms.ts';\n`,
-    `/** A record before it is known to keep the table. */\nexport interface Row {\n${row.map((n) => `  ${n}?: unknown;`).join('\n')}\n}\n`,
+    `/** A record before it is checked. */\nexport interface Row {\n${row.map((n) => `  ${n}?: unknown;`).join('\n')}\n}\n`,
     ...parts,
   ].join('\n');
 }
@@ -134,26 +134,26 @@ export const renamedV2: Readonly<Record<string, string>> = {
 ${pairs('v2')}
 };
 
-/** Names some servers send instead of the documented ones, and the neutral name of each. */
+/** Names that some servers send instead of the documented ones, and the neutral name of each. */
 export const aliases: Readonly<Record<string, string>> = {
 ${aliases}
 };
 
-/** The documented fields of a v2 record under their neutral names. */
+/** The documented fields of a v2 record, with neutral names. */
 export function neutralFromV2(r: Row): Row {
   return {
 ${copy('name', 'v2', false)}
   };
 }
 
-/** A neutral record as v2 would send it; what it does not have is null. */
+/** A neutral record as v2 would send it; missing values are null. */
 export function viewV2(r: Row): Row {
   return {
 ${copy('v2', 'name', true)}
   };
 }
 
-/** A neutral record as v3 would send it; what it does not have is null. */
+/** A neutral record as v3 would send it; missing values are null. */
 export function viewV3(r: Row): Row {
   return {
 ${copy('v3', 'name', true)}

@@ -1,6 +1,6 @@
 import { fields, toCall, type Version } from '@call-attribution/core';
 import { callSchema, callV2Schema, callV3Schema } from '@call-attribution/core/schemas';
-import { makeCalls, makeWireCalls } from '@call-attribution/core/testing';
+import { fixtureCalls, fixtureWireCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findProblems, keepsTable } from '../src/record/check-record.ts';
@@ -32,7 +32,7 @@ const anything = fc.oneof(
 describe.each(versions)('a %s record', (version) => {
   const names = fields.flatMap((field) => field[version] ?? []);
   const schema = version === 'v2' ? callV2Schema : callV3Schema;
-  const [good] = makeWireCalls(1, version) as object[];
+  const [good] = fixtureWireCalls(1, version) as object[];
 
   test('a record passes the quick check exactly when the slow check finds nothing, and the schema agrees', () => {
     fc.assert(
@@ -80,7 +80,7 @@ describe.each(versions)('a %s record', (version) => {
 
 test('deprecated fields are accepted in v3', () => {
   const reports: unknown[] = [];
-  const [good] = makeWireCalls(1, 'v3');
+  const [good] = fixtureWireCalls(1, 'v3');
   const call = toCall({ ...good, phone_number: null, super_id: 'x', call_logging_id: null }, 'v3', {
     onProblem: (p) => reports.push(p),
   });
@@ -89,7 +89,7 @@ test('deprecated fields are accepted in v3', () => {
 
 test('the neutral schema accepts records of both versions', () => {
   for (const version of versions)
-    for (const record of makeWireCalls(20, version))
+    for (const record of fixtureWireCalls(20, version))
       expect(callSchema.safeParse(toCall(record, version)).error).toBeUndefined();
-  for (const call of makeCalls(20)) expect(callSchema.safeParse(call).success).toBe(true);
+  for (const call of fixtureCalls(20)) expect(callSchema.safeParse(call).success).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { apiKeys, bearerToken, type Call, createClient } from '@call-attribution/core';
-import { makeWireCalls } from '@call-attribution/core/testing';
+import { fixtureWireCalls } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 
 const closers: (() => unknown)[] = [];
@@ -19,7 +19,7 @@ async function serve(listener: RequestListener): Promise<string> {
 describe('the client against a plain server', () => {
   test('it lists a page with keys, filter and range', async () => {
     const seen: { url: string; headers: object }[] = [];
-    const records = makeWireCalls(2, 'v3');
+    const records = fixtureWireCalls(2, 'v3');
     const baseUrl = await serve((request, response) => {
       seen.push({ url: request.url as string, headers: request.headers });
       response.setHeader('content-type', 'application/json');
@@ -47,7 +47,7 @@ describe('the client against a plain server', () => {
   });
 
   test('it reads all pages in v2 and gives the fields their neutral names', async () => {
-    const all = makeWireCalls(7, 'v2');
+    const all = fixtureWireCalls(7, 'v2');
     const baseUrl = await serve((request, response) => {
       const { searchParams } = new URL(request.url as string, 'http://x');
       const [rows, start] = [Number(searchParams.get('rows')), Number(searchParams.get('start') ?? 0)];

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { apiKeys, type Call, createClient, type RequestEvent } from '@call-attribution/core';
-import { createManualClock, createMockAgent, faults, makeCalls } from '@call-attribution/core/testing';
+import { createManualClock, createMockAgent, faults, fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { afterwards, collect, serve } from './support.ts';
 
@@ -80,7 +80,7 @@ describe('diagnostics channels', () => {
 describe('reports', () => {
   test('each unknown or broken field is reported once, not once for each record', async () => {
     const reports: unknown[] = [];
-    const odd = makeCalls(20).map((call) => ({ ...call, novel: 1, rank: '9' })) as Call[];
+    const odd = fixtureCalls(20).map((call) => ({ ...call, novel: 1, rank: '9' })) as Call[];
     const { client } = await serve({ calls: odd }, { onReport: (report) => reports.push(report) });
     const calls = await collect(client.calls({ rows: 5 }));
     expect(calls.map((call) => (call as Call & { novel: number }).novel)).toEqual(Array(20).fill(1));
@@ -161,7 +161,7 @@ describe('another dispatcher', () => {
     expect(String(error.stack) + String(error.cause)).not.toContain('LEAK');
   });
   test('a mock agent answers without a socket', async () => {
-    const calls = makeCalls(7);
+    const calls = fixtureCalls(7);
     const dispatcher = createMockAgent({ baseUrl: 'https://api.example.com', calls });
     const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys('a', 'b'), dispatcher });
     expect(await collect(client.calls({ rows: 3 }))).toEqual(calls);

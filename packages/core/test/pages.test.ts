@@ -1,16 +1,16 @@
 import { type Call, type Report, ResponseError } from '@call-attribution/core';
-import { type Fault, faults, makeCalls } from '@call-attribution/core/testing';
+import { type Fault, faults, fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { collect, failure, serve } from './support.ts';
 
 const ids = (calls: readonly Call[]): string[] => calls.map((call) => call.sid);
-const all = makeCalls(60);
+const all = fixtureCalls(60);
 
 describe('pages and calls', () => {
   test('servers that disagree on the total are an error, not an endless loop', async () => {
     const { client } = await serve({
-      calls: makeCalls(20),
+      calls: fixtureCalls(20),
       fault: (_, i) => faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
     });
     expect(await failure(collect(client.calls({ rows: 3 })))).toMatchObject({ code: 'list_moved' });
@@ -109,7 +109,7 @@ describe('pages and calls', () => {
       { calls: [...all] },
       { onReport: (report) => reports.push(report) },
     );
-    server.next(faults.none(), faults.insertFirst(...makeCalls(3, 99)));
+    server.next(faults.none(), faults.insertFirst(...fixtureCalls(3, 99)));
     expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
     expect(reports).toEqual([
       { type: 'total_moved', from: 60, to: 63 },

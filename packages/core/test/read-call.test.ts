@@ -1,5 +1,5 @@
 import { ConfigurationError, readCall, readMoment } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -69,7 +69,7 @@ describe('readMoment', () => {
 
 describe('readCall', () => {
   test('it returns numbers and moments, and leaves other values as they are', () => {
-    const [call] = makeCalls(1);
+    const [call] = fixtureCalls(1);
     if (!call) throw new Error('no call');
     const view = readCall(
       { ...call, talk_minutes: '12.5', rank: '2', last_touch_timestamp: null },
@@ -85,7 +85,7 @@ describe('readCall', () => {
     expect(view.date_added).toMatchObject({ text: call.date_added, certainty: 'exact' });
   });
   test('it names the fields that it cannot read', () => {
-    const [call] = makeCalls(1);
+    const [call] = fixtureCalls(1);
     if (!call) throw new Error('no call');
     const view = readCall(
       { ...call, talk_minutes: 'long', talk_start: '0000-00-00 00:00:00.0' },
@@ -98,7 +98,7 @@ describe('readCall', () => {
     ]);
   });
   test.each(['', 'Mars/Olympus', undefined, 5])('it refuses %j as a time zone', (timeZone) => {
-    const [call] = makeCalls(1);
+    const [call] = fixtureCalls(1);
     expect(() => readCall(call as never, { timeZone } as never)).toThrow(ConfigurationError);
   });
 });

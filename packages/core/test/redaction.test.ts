@@ -9,7 +9,7 @@ import {
   fields,
   redact,
 } from '@call-attribution/core';
-import { faults, type HostileFault, makeWireCalls } from '@call-attribution/core/testing';
+import { faults, fixtureWireCalls, type HostileFault } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { collect, serve } from './support.ts';
 
@@ -40,7 +40,7 @@ const forbidden = [
   'Zwitscher',
 ];
 
-const [base] = makeWireCalls(1, 'v3');
+const [base] = fixtureWireCalls(1, 'v3');
 const record = { ...base, ...canaries } as Record<string, unknown>;
 const list = JSON.stringify([record]);
 const values = Object.values(canaries).join(', ');

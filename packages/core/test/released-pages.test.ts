@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { apiKeys, createClient, type RawPage } from '@call-attribution/core';
-import { makeWireCalls } from '@call-attribution/core/testing';
+import { fixtureWireCalls } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 
 const closers: (() => unknown)[] = [];
@@ -15,7 +15,7 @@ async function largePages(isPacked: boolean) {
   let served = 0;
   const server = createServer((_, response) => {
     served += 1;
-    const body = Buffer.from(JSON.stringify(makeWireCalls(60 + served, 'v3', served)));
+    const body = Buffer.from(JSON.stringify(fixtureWireCalls(60 + served, 'v3', served)));
     const packed = isPacked ? gzipSync(body) : body;
     response.setHeader('content-type', 'application/json');
     response.setHeader('content-length', packed.length);
@@ -34,7 +34,7 @@ async function largePages(isPacked: boolean) {
 }
 
 const sids = (page: RawPage) => page.records().map(({ sid }) => sid);
-const expected = (number: number) => makeWireCalls(60 + number, 'v3', number).map(({ sid }) => sid);
+const expected = (number: number) => fixtureWireCalls(60 + number, 'v3', number).map(({ sid }) => sid);
 
 describe('a released page', () => {
   test('a released page gives its memory to a later page', async () => {

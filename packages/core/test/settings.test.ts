@@ -133,7 +133,7 @@ describe('credentials', () => {
     expect([v3.auth?.kind, v3.legacyAuth?.kind]).toEqual(['keys', 'keys']);
     const v2 = connectionOf(read({ ...env, CALLS_API_VERSION: 'v2' }));
     expect([v2.auth?.kind, v2.legacyAuth?.kind]).toEqual(['bearer', 'keys']);
-    const client = createClient({ baseUrl: url, ...v2 });
+    const client = createClient(v2);
     expect([client.baseUrl, client.version]).toEqual([url, 'v2']);
   });
   test.each([

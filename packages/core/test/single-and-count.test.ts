@@ -1,5 +1,5 @@
 import { bearerToken, CallsError, type Client, type ResponseInfo } from '@call-attribution/core';
-import { type Fault, faults, makeCalls, makeWireCalls } from '@call-attribution/core/testing';
+import { type Fault, faults, fixtureCalls, fixtureWireCalls } from '@call-attribution/core/testing';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { failure, serve } from './support.ts';
@@ -29,8 +29,8 @@ test.each([
 });
 
 describe('getCall', () => {
-  const [record] = makeWireCalls(1, 'v3');
-  const [call] = makeCalls(1);
+  const [record] = fixtureWireCalls(1, 'v3');
+  const [call] = fixtureCalls(1);
 
   test.each([
     ['an object', record],

@@ -1,5 +1,5 @@
 import { ResponseError, splitRecords } from '@call-attribution/core';
-import { makeWireCalls } from '@call-attribution/core/testing';
+import { fixtureWireCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -34,7 +34,7 @@ const record = fc.record({ sid: fc.string(), a: value, b: value });
 
 describe('splitRecords', () => {
   test('it finds the records of a page', () => {
-    const records = makeWireCalls(50, 'v3');
+    const records = fixtureWireCalls(50, 'v3');
     expect(cut(JSON.stringify(records), 50)).toEqual(records);
     expect(cut(JSON.stringify(records))).toEqual(records);
   });
@@ -69,7 +69,7 @@ describe('splitRecords', () => {
   });
 
   test('a response that is cut anywhere is an error or complete', () => {
-    const text = JSON.stringify(makeWireCalls(3, 'v2'));
+    const text = JSON.stringify(fixtureWireCalls(3, 'v2'));
     for (let length = 0; length < text.length; length += 7) {
       expect(() => splitRecords(Buffer.from(text.slice(0, length)), 3)).toThrow(ResponseError);
       expect(() => splitRecords(Buffer.from(text.slice(0, length)))).toThrow(ResponseError);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initialize as initializeRequest } from './support/rpc.ts';
 
@@ -63,7 +63,7 @@ describe('the program', () => {
   });
 
   it('reads the API through the bundled client', async () => {
-    const api = await startHostileServer({ calls: makeCalls(40) });
+    const api = await startHostileServer({ calls: fixtureCalls(40) });
     const env = {
       CALLS_BASE_URL: api.url,
       CALLS_LEGACY_BASE_URL: api.legacyUrl,

@@ -1,5 +1,11 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import { type Fault, fastRetry, faults, makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import {
+  type Fault,
+  fastRetry,
+  faults,
+  fixtureCalls,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
 import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
@@ -12,7 +18,7 @@ let client: Client;
 let fault: Fault | undefined;
 
 beforeAll(async () => {
-  hostile = await startHostileServer({ calls: makeCalls(20), fault: () => fault });
+  hostile = await startHostileServer({ calls: fixtureCalls(20), fault: () => fault });
   client = createClient({
     baseUrl: hostile.url,
     legacyBaseUrl: hostile.legacyUrl,
@@ -137,7 +143,7 @@ describe('a server without credentials', () => {
     let ready = false;
     const server = createServer(() => {
       if (!ready) throw new Error('not yet');
-      return fakeClient(makeCalls(3));
+      return fakeClient(fixtureCalls(3));
     });
     const early = await callTool(server, 'count_calls');
     expectUsable(early);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fields } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { parse } from '@call-attribution/query-dsl';
 import { describe, expect, it } from 'vitest';
 import { createServer } from '../src/index.ts';
@@ -8,7 +8,7 @@ import { RpcError } from '../src/protocol/messages.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
 
-const calls = makeCalls(3);
+const calls = fixtureCalls(3);
 const server = createServer(fakeClient(calls));
 const read = async (uri: string, of = server) =>
   (

@@ -4,7 +4,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
-import { makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
@@ -89,7 +89,7 @@ describe('--print-config', () => {
 
 describe('--check', () => {
   it('tests the credentials and says what works', async () => {
-    const server = await startHostileServer({ calls: makeCalls(12) });
+    const server = await startHostileServer({ calls: fixtureCalls(12) });
     const env = {
       CALLS_BASE_URL: server.url,
       CALLS_LEGACY_BASE_URL: server.legacyUrl,

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveStdio } from '../src/index.ts';
@@ -21,7 +21,7 @@ function connect(options: FakeOptions = {}) {
   const lines: string[] = [];
   const log: string[] = [];
   const waiting: { matches: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];
-  const connection = serveStdio(createServer(fakeClient(makeCalls(30), options)), {
+  const connection = serveStdio(createServer(fakeClient(fixtureCalls(30), options)), {
     input,
     write(line) {
       lines.push(line);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
 import { type Call, fields } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it, vi } from 'vitest';
@@ -23,7 +23,7 @@ import { parseCsv } from './parse-csv.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
-const calls = makeCalls(300, 7);
+const calls = fixtureCalls(300, 7);
 
 type Row = { a: string | null; b: string | null };
 const columns = ['a', 'b'].map((header) => ({ header, value: (row: Row) => row[header as keyof Row] }));

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
 import { describe, expect, it } from 'vitest';
 import { aggregate, count, filterCalls, toCsv, toNdjson } from '../src/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 
-const calls = makeCalls(200, 3);
+const calls = fixtureCalls(200, 3);
 
 describe('filterCalls', () => {
   it.each([

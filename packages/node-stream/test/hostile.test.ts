@@ -5,8 +5,8 @@ import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import {
   type Fault,
   faults,
+  fixtureCalls,
   type HostileServer,
-  makeCalls,
   startHostileServer,
 } from '@call-attribution/core/testing';
 import fc from 'fast-check';
@@ -78,10 +78,10 @@ describe('a hostile server over real sockets', () => {
           ),
         }),
         async ({ count, rows, maxRows, prefetch, asBytes, script }) => {
-          const calls = makeCalls(count);
+          const calls = fixtureCalls(count);
           const must = new Set(calls.map(({ sid }) => sid));
           const may = new Set(must);
-          const extra = makeCalls(50, 2);
+          const extra = fixtureCalls(50, 2);
           const server = await startHostileServer({
             calls,
             ...(maxRows === undefined ? {} : { maxRows }),
@@ -131,7 +131,7 @@ describe('a hostile server over real sockets', () => {
   });
 
   test('has each record in the byte stream as it was sent', async () => {
-    const server = await serve({ calls: makeCalls(300) });
+    const server = await serve({ calls: fixtureCalls(300) });
     const client = clientOf(server);
     const bytes = Buffer.concat(await createCallByteStream(client, { rows: 40, now }).toArray());
     const lines = bytes.toString().trimEnd().split('\n');
@@ -160,7 +160,7 @@ describe('leaving a stream', () => {
   test.each(Object.entries(ways))('by %s closes the requests in flight', async (_, leave) => {
     const server = await serve({
       fault: (_request, index) => (index === 0 ? undefined : faults.stall()),
-      calls: makeCalls(100),
+      calls: fixtureCalls(100),
     });
     const abort = new AbortController();
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now, signal: abort.signal });
@@ -174,7 +174,7 @@ describe('leaving a stream', () => {
   test('by break closes the requests in flight', async () => {
     const server = await serve({
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
-      calls: makeCalls(100),
+      calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
     for await (const _ of stream) {
@@ -188,7 +188,7 @@ describe('leaving a stream', () => {
   test('by break out of its pages closes the requests in flight', async () => {
     const server = await serve({
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
-      calls: makeCalls(100),
+      calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
     for await (const _ of stream.pages()) {
@@ -202,7 +202,7 @@ describe('leaving a stream', () => {
   test('by a failing pipeline closes the requests in flight', async () => {
     const server = await serve({
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
-      calls: makeCalls(100),
+      calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
     const sink = new Writable({
@@ -231,7 +231,7 @@ describe('leaving a stream', () => {
 describe('a failure', () => {
   test('comes behind the records before it, with slice, page and checkpoint to go on from', async () => {
     const server = await serve({
-      calls: makeCalls(200),
+      calls: fixtureCalls(200),
       fault: (_, index) => (index < 6 ? undefined : faults.status(403)),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2, now });
@@ -264,7 +264,7 @@ describe('a failure', () => {
   });
 
   test('of a server without totals is an incomplete end, unless a report is enough', async () => {
-    const server = await serve({ calls: makeCalls(70), maxRows: 20, fault: () => faults.noRange() });
+    const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => faults.noRange() });
     const client = clientOf(server);
     const stream = createCallStream(client, { rows: 30, now });
     const calls: unknown[] = [];

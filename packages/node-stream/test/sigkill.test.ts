@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type HostileServer, makeCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
     logLevel: 'silent',
   });
   server = await startHostileServer({
-    calls: makeCalls(1500),
+    calls: fixtureCalls(1500),
     fault: () => ({
       send: ({ status, headers, body }, response, later) => {
         later(() => response.writeHead(status, headers).end(body), answerAfterMs);

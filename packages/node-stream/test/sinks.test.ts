@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gunzipSync } from 'node:zlib';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -33,7 +33,7 @@ import { parseCsv } from './parse-csv.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 type Item = (typeof calls)[0];
-const calls = makeCalls(30, 5);
+const calls = fixtureCalls(30, 5);
 const day = (n: number) => `2024-01-${String(n + 1).padStart(2, '0')} 00:00:00`;
 
 /** The checkpoint behind so many slices. */

@@ -1,5 +1,5 @@
 import { type Call, fields, fromCall } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, openApiDocument, type Service } from '../src/index.ts';
@@ -53,14 +53,14 @@ describe('the OpenAPI document', () => {
     const names = fields.flatMap((field) => field[version] ?? []);
     expect(Object.keys(schema.properties ?? {})).toEqual(names);
     expect(schema.required).toEqual(names);
-    for (const call of makeCalls(400, 3)) {
+    for (const call of fixtureCalls(400, 3)) {
       expect(problemsOf(schema, fromCall(call, version), version)).toEqual([]);
     }
   });
 
   test('it does not match a record that differs from the table', () => {
     const schema = document.components?.schemas?.CallV3 as Schema;
-    const [call] = makeCalls(1);
+    const [call] = fixtureCalls(1);
     const bad = { ...fromCall(call as Call, 'v3'), date_added: 'yesterday', rank: 1, extra: true };
     const places = problemsOf(schema, bad, 'v3').map((problem) => problem.split(':')[0]);
     expect([...new Set(places)].sort()).toEqual(['v3', 'v3.date_added', 'v3.rank']);
@@ -91,7 +91,7 @@ describe('a running service', () => {
     const account = { id: '1', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'bearer' };
     service = createService({ store, accounts: [account], maxRows: 77 });
     ({ url } = await service.listen());
-    await store.load('1', makeCalls(5));
+    await store.load('1', fixtureCalls(5));
   });
   afterAll(async () => {
     await service.close();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { get as getSecure } from 'node:https';
 import { connect } from 'node:net';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const account = {
   bearerToken: 'test_bearer_101',
 };
 const list = '/v3/user/bid-management?q=inc_gce:1';
-const calls = makeCalls(300);
+const calls = fixtureCalls(300);
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
 await store.load('101', calls);

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 
-const [pattern] = makeCalls(1) as [Call];
+const [pattern] = fixtureCalls(1) as [Call];
 
 /** A call that only differs in what a store orders and filters by. */
 export function smallCall(

@@ -1,5 +1,5 @@
 import { type Call, fromCall } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { smallCall } from './small-calls.ts';
 const stores = testStores();
 // What a call does not say comes back as null.
 const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logging_id: null, ...call });
-const calls = makeCalls(30).map(neutral) as Call[];
+const calls = fixtureCalls(30).map(neutral) as Call[];
 
 async function filled(newUrl: () => Promise<string>, options = {}): Promise<Store> {
   const store = await openStore(await newUrl(), options);

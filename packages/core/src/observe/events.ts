@@ -7,9 +7,11 @@ export type Operation = 'list' | 'get' | 'count' | 'sms';
 
 /** Published on `call-attribution:request` when the client begins to send a request, and when it is done with it. */
 export interface RequestEvent {
+  /** When the event was published. */
   readonly phase: 'start' | 'end';
   /** The same object in both phases: a key for a WeakMap of spans. */
   readonly id: object;
+  /** What the client does. */
   readonly operation: Operation;
   /** URL without secrets. */
   readonly url: string;
@@ -27,11 +29,13 @@ export interface RequestEvent {
 export interface AttemptEvent {
   /** The id of the request. */
   readonly id: object;
+  /** What the client does. */
   readonly operation: Operation;
   /** URL without secrets. */
   readonly url: string;
   /** Number of the attempt, counted from 1. */
   readonly attempt: number;
+  /** Milliseconds of this attempt. */
   readonly durationMs: number;
   /** HTTP status, if there was a response. */
   readonly status?: number;
@@ -45,6 +49,7 @@ export interface AttemptEvent {
 export interface RetryEvent {
   /** The id of the request. */
   readonly id: object;
+  /** What the client does. */
   readonly operation: Operation;
   /** URL without secrets. */
   readonly url: string;
@@ -60,6 +65,7 @@ export interface RetryEvent {
 export interface WaitEvent {
   /** The id of the request. */
   readonly id: object;
+  /** What the client does. */
   readonly operation: Operation;
   /** Milliseconds that the request was held back. */
   readonly waitedMs: number;

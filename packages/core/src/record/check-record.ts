@@ -1,5 +1,4 @@
-import type { Version } from './fields.ts';
-import { type FieldSpec, fields } from './fields.ts';
+import { type FieldSpec, fields, type Version } from './fields.ts';
 import { keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
 import { shapeOf } from './record-shape.ts';
 import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from './wire-forms.ts';

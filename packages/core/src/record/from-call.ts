@@ -1,5 +1,4 @@
-import type { Version } from './fields.ts';
-import { fields } from './fields.ts';
+import { fields, type Version } from './fields.ts';
 import { viewV2, viewV3 } from './generated/adapters.ts';
 import type { Call, CallV2, CallV3 } from './generated/calls.ts';
 import type { Row } from './generated/checks.ts';
@@ -13,9 +12,7 @@ const neutralNames = new Set(fields.map((spec) => spec.name));
  * @example
  * response.end(JSON.stringify(fromCall(call, 'v2')));
  */
-export function fromCall(call: Call, version: 'v2'): CallV2;
-export function fromCall(call: Call, version: 'v3'): CallV3;
-export function fromCall(call: Call, version: Version): CallV2 | CallV3;
+export function fromCall<V extends Version>(call: Call, version: V): V extends 'v2' ? CallV2 : CallV3;
 export function fromCall(call: Call, version: Version): CallV2 | CallV3 {
   const view = version === 'v2' ? viewV2(call as Row) : viewV3(call as Row);
   for (const [name, value] of Object.entries(call)) {

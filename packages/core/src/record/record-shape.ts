@@ -1,5 +1,4 @@
-import type { Version } from './fields.ts';
-import { fields } from './fields.ts';
+import { fields, type Version } from './fields.ts';
 import { aliases } from './generated/adapters.ts';
 
 /** What the names of a record's fields say, before any value is read. */

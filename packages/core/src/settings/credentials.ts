@@ -1,4 +1,5 @@
 import { type Auth, apiKeys, bearerToken, type KeyAuth } from '../auth/auth.ts';
+import type { Version } from '../record/fields.ts';
 import { describe, type SettingProblem } from './problems.ts';
 import type { Settings } from './read-settings.ts';
 
@@ -15,10 +16,15 @@ export function missingSettings(settings: Settings): SettingProblem[] {
 
 /** Settings in the form of client options. */
 export interface Connection {
-  readonly baseUrl?: string;
+  /** Empty when it is not set; `createClient` refuses that. */
+  readonly baseUrl: string;
+  /** URL of the SMS listing. */
   readonly legacyBaseUrl?: string;
-  readonly version: 'v2' | 'v3';
+  /** Version of the API. */
+  readonly version: Version;
+  /** Credentials for calls. */
   readonly auth?: Auth;
+  /** Keys of the SMS listing. */
   readonly legacyAuth?: KeyAuth;
 }
 
@@ -27,8 +33,7 @@ export interface Connection {
  * keys even where calls are read with a token.
  *
  * @example
- * const settings = readSettings();
- * const client = createClient({ ...connectionOf(settings), baseUrl: settings.baseUrl.value });
+ * const client = createClient(connectionOf(readSettings()));
  */
 export function connectionOf(settings: Settings): Connection {
   const access = settings.secret('accessKey');
@@ -38,8 +43,8 @@ export function connectionOf(settings: Settings): Connection {
   const version = settings.apiVersion.value;
   const auth = version === 'v3' && keys ? keys : token ? bearerToken(token.value) : undefined;
   return {
+    baseUrl: settings.baseUrl?.value ?? '',
     version,
-    ...(settings.baseUrl ? { baseUrl: settings.baseUrl.value } : {}),
     ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
     ...(auth ? { auth } : {}),
     ...(keys ? { legacyAuth: keys } : {}),

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Version } from '../record/fields.ts';
 import { isTimeZone } from '../time/zone.ts';
 import {
   type ConfigFile,
@@ -18,6 +19,7 @@ export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'default';
 export interface Setting<T = string> {
   /** The value, as it will be used. */
   readonly value: T;
+  /** Which kind of place it came from. */
   readonly origin: Origin;
   /** The option, variable or file it came from, such as `CALLS_BASE_URL`. */
   readonly from: string;
@@ -37,7 +39,8 @@ export interface Settings {
   readonly baseUrl: Setting | null;
   /** URL of the SMS number listing. */
   readonly legacyBaseUrl: Setting | null;
-  readonly apiVersion: Setting<'v2' | 'v3'>;
+  /** Version of the API. */
+  readonly apiVersion: Setting<Version>;
   /** IANA name of the time zone that the account's times are in. */
   readonly timeZone: Setting | null;
   /** What is wrong with the settings that are there, in the order in which they are read. */
@@ -150,7 +153,7 @@ function checkedUrl(setting: Setting | null, report: Report): Setting | null {
   return null;
 }
 
-function checkedVersion(setting: Setting | null, report: Report): Setting<'v2' | 'v3'> {
+function checkedVersion(setting: Setting | null, report: Report): Setting<Version> {
   if (setting !== null) {
     const { value, from } = setting;
     if (value === 'v2' || value === 'v3') return { ...setting, value };

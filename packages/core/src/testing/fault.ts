@@ -85,7 +85,9 @@ export interface Fault extends FaultConditions {
 
 /** A fault text that cannot be read. The message quotes the word and says what was expected. */
 export class FaultSyntaxError extends Error {
+  /** Always `FaultSyntaxError`. */
   override readonly name = 'FaultSyntaxError';
+  /** Always `fault_syntax`. */
   readonly code = 'fault_syntax';
 }
 

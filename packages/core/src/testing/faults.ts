@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { RetryPolicy } from '../http/retry.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { Fault } from './fault.ts';
 import type { Later, PlannedResponse } from './send-response.ts';
@@ -48,6 +49,9 @@ const range = (change: (first: number, last: number, total: number) => string | 
     return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
   },
 });
+
+/** The default number of attempts with waits of a few milliseconds, for tests. */
+export const fastRetry: RetryPolicy = { attempts: 4, baseDelay: 1, maxDelay: 4 };
 
 /** Short names for faults. Those that are plain data can be given to a sandbox too. */
 export const faults = {

@@ -4,18 +4,21 @@ import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import { parseFaults } from './fault.ts';
 import type { HostileFault } from './faults.ts';
-import { makeCalls } from './make-calls.ts';
+import { fixtureCalls } from './fixture-calls.ts';
 import { planResponse } from './plan-response.ts';
 import { sendResponse } from './send-response.ts';
 
 /** A request as the server saw it. */
 export interface SeenRequest {
+  /** HTTP method. */
   readonly method: string;
   /** Path and query. */
   readonly url: string;
+  /** The query alone. */
   readonly query: URLSearchParams;
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Body as text; filled in when it has been read. */
+  /** Body; filled in once it has been read. */
   body: string;
   /** True when the client closed the connection before the response was complete. */
   aborted: boolean;
@@ -23,8 +26,9 @@ export interface SeenRequest {
 
 /** What the hostile server serves and when something goes wrong. */
 export interface HostileOptions {
-  /** Served in this order; the list may be changed while the server runs. @default makeCalls(20) */
+  /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
   readonly calls?: Call[];
+  /** Numbers of the SMS listing. @default one number */
   readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[];
   /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
   readonly maxRows?: number;
@@ -52,10 +56,17 @@ export interface HostileServer {
   close(): Promise<void>;
 }
 
-/** Starts a hostile server on a free port of 127.0.0.1. */
+/**
+ * Starts a hostile server on a free port of 127.0.0.1.
+ *
+ * @example
+ * const server = await startHostileServer();
+ * server.next('status=503', faults.cutBody());
+ * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
+ */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
   const served = {
-    calls: options.calls ?? makeCalls(20),
+    calls: options.calls ?? fixtureCalls(20),
     smsNumbers: options.smsNumbers ?? [
       { number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' },
     ],

@@ -1,7 +1,5 @@
-// Test kit for code that talks to the call-attribution API: made-up calls, a hostile server, fast policies.
-// Everything runs on loopback and is deterministic; nothing here belongs into production code.
-// The server misbehaves on request, one fault a request, so that each recovery can be shown.
-export { fastRetry } from './fast-retry.ts';
+// A test kit for code that uses the call-attribution API: fixture calls, a server with faults on request, a manual clock.
+// Everything runs on loopback and is deterministic. None of it belongs in production code.
 export {
   type CountForm,
   type Fault,
@@ -11,14 +9,14 @@ export {
   parseFaults,
   type RequestKind,
 } from './fault.ts';
-export { faults, type HostileFault } from './faults.ts';
+export { fastRetry, faults, type HostileFault } from './faults.ts';
+export { fixtureCalls, fixtureWireCalls } from './fixture-calls.ts';
 export {
   type HostileOptions,
   type HostileServer,
   type SeenRequest,
   startHostileServer,
 } from './hostile-server.ts';
-export { makeCalls, makeWireCalls } from './make-calls.ts';
 export { createManualClock, type ManualClock } from './manual-clock.ts';
 export { createMockAgent, type MockOptions } from './mock-agent.ts';
 export { type Later, type PlannedResponse, responseInstead, sendResponse } from './send-response.ts';

@@ -1,21 +1,25 @@
 import { MockAgent } from 'undici';
 import type { Call } from '../record/generated/calls.ts';
-import { makeCalls } from './make-calls.ts';
+import { fixtureCalls } from './fixture-calls.ts';
 import { planResponse } from './plan-response.ts';
 
-/** What the mock serves. */
+/** See `createMockAgent`. */
 export interface MockOptions {
-  /** The base URL the client under test is given. */
+  /** The base URL of the client under test. */
   readonly baseUrl: string;
-  /** @default makeCalls(20) */
+  /** The calls it serves. @default fixtureCalls(20) */
   readonly calls?: Call[];
 }
 
 /**
  * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
  * refused. Further intercepts can be added to it as to any MockAgent.
+ *
+ * @example
+ * const dispatcher = createMockAgent({ baseUrl });
+ * const client = createClient({ baseUrl, dispatcher, auth: apiKeys('a', 'b') });
  */
-export function createMockAgent({ baseUrl, calls = makeCalls(20) }: MockOptions): MockAgent {
+export function createMockAgent({ baseUrl, calls = fixtureCalls(20) }: MockOptions): MockAgent {
   const agent = new MockAgent();
   agent.disableNetConnect();
   const served = { calls, smsNumbers: [], maxRows: Number.POSITIVE_INFINITY };

@@ -4,9 +4,11 @@ import type { Fault } from './fault.ts';
 
 /** A whole response, before it is sent. */
 export interface PlannedResponse {
+  /** HTTP status. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The whole body. */
   readonly body: Buffer;
 }
 

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach } from 'vitest';
 import { createServer, type HttpEndpoint, type HttpOptions, serveHttp } from '../../src/index.ts';
 import { type FakeOptions, fakeClient } from './fake-client.ts';
@@ -33,7 +33,7 @@ export function useEndpoint() {
   };
   afterEach(stop);
   const start = async (options: HttpOptions = {}, fake: FakeOptions = {}): Promise<string> => {
-    endpoint = await serveHttp(createServer(fakeClient(makeCalls(30), fake)), {
+    endpoint = await serveHttp(createServer(fakeClient(fixtureCalls(30), fake)), {
       port: 0,
       graceMs: 200,
       ...options,

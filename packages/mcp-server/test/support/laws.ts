@@ -1,5 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -53,7 +53,7 @@ const anyCall = fc.constantFrom(...tools).chain((tool) => {
 
 /** Whatever the arguments are, the result is valid, within the budget and usable. */
 export async function anyArgumentsGiveAUsableResult(numRuns: number): Promise<void> {
-  const server = createServer(fakeClient(makeCalls(120)), { budget: 1500 });
+  const server = createServer(fakeClient(fixtureCalls(120)), { budget: 1500 });
   await fc.assert(
     fc.asyncProperty(anyCall, async ({ tool, args }) => {
       const result = await callTool(server, tool.name, args);
@@ -89,7 +89,7 @@ const stringFields = fields
   .map((spec) => spec.name);
 const anyRecord = fc
   .record(Object.fromEntries(stringFields.map((each) => [each, strange])), { requiredKeys: [] })
-  .map((record) => ({ ...makeCalls(1)[0], ...record }) as unknown as Call);
+  .map((record) => ({ ...fixtureCalls(1)[0], ...record }) as unknown as Call);
 
 /** Whatever is in the records, results are valid, within the budget and on one line, and every fence holds. */
 export async function anyRecordsGiveASafeResult(numRuns: number): Promise<void> {
@@ -141,7 +141,7 @@ export async function list(server: CallsMcpServer, args: Record<string, unknown>
 
 /** Whatever the page size and the budget are, following the cursors returns every call once and in order. */
 export async function pagingReturnsEveryCallOnce(numRuns: number): Promise<void> {
-  const calls = makeCalls(137);
+  const calls = fixtureCalls(137);
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),

@@ -1,9 +1,9 @@
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
-const calls = makeCalls(30);
+const calls = fixtureCalls(30);
 
 describe('a tool call', () => {
   it.each([

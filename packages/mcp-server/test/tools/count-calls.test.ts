@@ -1,11 +1,11 @@
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 describe('count_calls', () => {
   it('names the filter and the source of the number', async () => {
-    const server = createServer(fakeClient(makeCalls(137)));
+    const server = createServer(fakeClient(fixtureCalls(137)));
     const { structuredContent } = await callTool(server, 'count_calls', {
       from: '2024-01-01',
       to: '2024-01-01',

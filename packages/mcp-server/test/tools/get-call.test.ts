@@ -1,12 +1,12 @@
 import type { Call } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 describe('get_call', () => {
   it('shows the requested fields and names those without a value', async () => {
-    const call = { ...makeCalls(1)[0], city: null, state: 'IL' } as Call;
+    const call = { ...fixtureCalls(1)[0], city: null, state: 'IL' } as Call;
     const { structuredContent } = await callTool(createServer(fakeClient([call])), 'get_call', {
       sid: call.sid,
       fields: 'sid,city,state',

@@ -1,12 +1,12 @@
 import { type Call, fields } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { estimateTokens } from '../../src/results/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { list, pagingReturnsEveryCallOnce } from '../support/laws.ts';
 
-const calls = makeCalls(137);
+const calls = fixtureCalls(137);
 
 describe('list_calls', () => {
   it('returns every call once and in order, whatever the page size and the budget', () =>

@@ -1,9 +1,9 @@
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
-const calls = makeCalls(137);
+const calls = fixtureCalls(137);
 
 interface Summary {
   readonly summary: string;
@@ -70,7 +70,7 @@ describe('summarize_calls', () => {
       'INCOMPLETE: read only 50 of 137 calls, stopped by the limit of 50 calls',
     );
     let now = 0;
-    const slow = createServer(fakeClient(makeCalls(1200)), {
+    const slow = createServer(fakeClient(fixtureCalls(1200)), {
       now: () => (now += 11_000),
       summaryLimits: { ms: 20_000 },
     });
@@ -92,7 +92,7 @@ describe('summarize_calls', () => {
 
   it('reports progress when the client requests it', async () => {
     const seen: unknown[] = [];
-    await createServer(fakeClient(makeCalls(1200))).call(
+    await createServer(fakeClient(fixtureCalls(1200))).call(
       'summarize_calls',
       {},
       {

@@ -10,7 +10,7 @@ export const renamedV2: Readonly<Record<string, string>> = {
   ads_keyword_id: 'ppc_keyword_id',
 };
 
-/** Names some servers send instead of the documented ones, and the neutral name of each. */
+/** Names that some servers send instead of the documented ones, and the neutral name of each. */
 export const aliases: Readonly<Record<string, string>> = {
   adwords_account_id: 'ppc_account_id',
   adwords_campaign_id: 'ppc_campaign_id',
@@ -19,7 +19,7 @@ export const aliases: Readonly<Record<string, string>> = {
   adwords_keyword_id: 'ppc_keyword_id',
 };
 
-/** The documented fields of a v2 record under their neutral names. */
+/** The documented fields of a v2 record, with neutral names. */
 export function neutralFromV2(r: Row): Row {
   return {
     sid: r.sid,
@@ -79,7 +79,7 @@ export function neutralFromV2(r: Row): Row {
   };
 }
 
-/** A neutral record as v2 would send it; what it does not have is null. */
+/** A neutral record as v2 would send it; missing values are null. */
 export function viewV2(r: Row): Row {
   return {
     sid: r.sid ?? null,
@@ -139,7 +139,7 @@ export function viewV2(r: Row): Row {
   };
 }
 
-/** A neutral record as v3 would send it; what it does not have is null. */
+/** A neutral record as v3 would send it; missing values are null. */
 export function viewV3(r: Row): Row {
   return {
     sid: r.sid ?? null,

@@ -1,7 +1,7 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
 import type { Moment } from '../../time/moment.ts';
 
-/** The listed values of `ppc_status`; others may come with time. */
+/** The documented values of `ppc_status`; others may be added. */
 export type PpcStatus =
   | 'Not Processed'
   | 'Waiting For Keyword'
@@ -89,7 +89,7 @@ export type FieldName =
   | 'custom_id'
   | 'custom_value';
 
-/** A call record in the version-neutral form: v3 names, wire values as sent; what only one version has is optional. */
+/** A version-neutral call record: v3 names, values as sent. Fields that only one version has are optional. */
 export type Call = {
   /** Unique id of the call; the key of the record. */
   readonly sid: string;
@@ -245,7 +245,7 @@ export type Call = {
   readonly custom_value?: string | null;
 };
 
-/** A call with its number texts as numbers and its times as instants; made by `readCall`. */
+/** A call with numbers instead of numeric strings and instants instead of naive times; made by `readCall`. */
 export type CallView = {
   /** Unique id of the call; the key of the record. */
   readonly sid: string;
@@ -399,7 +399,7 @@ export type CallView = {
   readonly custom_id?: string | null;
   /** Value of `_st_custom_value`, set by the website of the visit. */
   readonly custom_value?: string | null;
-  /** Fields that hold something, but not what the table says. */
+  /** Fields that have a value, but not one that the table allows. */
   readonly unreadable: readonly FieldName[];
 };
 

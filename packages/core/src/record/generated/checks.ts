@@ -1,7 +1,7 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
 import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from '../wire-forms.ts';
 
-/** A record before it is known to keep the table. */
+/** A record before it is checked. */
 export interface Row {
   sid?: unknown;
   acct_id?: unknown;
@@ -86,7 +86,7 @@ export interface Row {
   custom_value?: unknown;
 }
 
-/** Does every field v2 documents hold what the table says? Static property reads: the hot path. */
+/** Does every field that v2 documents hold what the table says? With static property reads, because it runs for every record. */
 export function keepsTableV2(r: Row): boolean {
   return (
     (typeof r.sid === 'string') &&
@@ -146,7 +146,7 @@ export function keepsTableV2(r: Row): boolean {
   );
 }
 
-/** Does every field v3 documents hold what the table says? Static property reads: the hot path. */
+/** Does every field that v3 documents hold what the table says? With static property reads, because it runs for every record. */
 export function keepsTableV3(r: Row): boolean {
   return (
     (typeof r.sid === 'string') &&

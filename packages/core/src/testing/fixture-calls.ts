@@ -1,12 +1,13 @@
 import type { Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call, CallV2, CallV3 } from '../record/generated/calls.ts';
+import { formatNaive } from '../time/naive.ts';
 
 const firstNames = ['Ana', 'Björn', 'Chidi', 'Dana', '美咲', 'O’Neil', 'Zoë'];
 const keywords = ['roof repair', 'emergency plumber', 'dentist "near me"', 'déménagement', 'a,b },{ c'];
 const statuses = ['Processed', 'No Match', 'Not Processed', 'N/A', 'Desktop', 'Waiting For Keyword'] as const;
 
-/** Small 32-bit generator: the same seed gives the same calls on every machine. */
+/** A small generator: the same seed gives the same numbers on every machine. */
 function random(seed: number): () => number {
   let state = seed >>> 0 || 1;
   return () => {
@@ -17,13 +18,15 @@ function random(seed: number): () => number {
   };
 }
 
-const text = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ');
-
 /**
- * `n` small made-up calls in order of `date_added`, a few minutes apart, every documented field filled in. Deterministic
- * by seed; phone numbers and addresses come from ranges reserved for fiction and documentation.
+ * Records for tests: `n` calls in order of `date_added`, a few minutes apart, with a value for every documented field.
+ * They are the same for the same seed, and odd on purpose (quotes, accents, brackets in strings); phone numbers and
+ * addresses are from ranges reserved for fiction. For plausible calls use `@call-attribution/sandbox`.
+ *
+ * @example
+ * const server = await startHostileServer({ calls: fixtureCalls(100) });
  */
-export function makeCalls(n: number, seed = 1): Call[] {
+export function fixtureCalls(n: number, seed = 1): Call[] {
   const next = random(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
   const maybe = <T>(value: T, share = 0.6): T | null => (next() < share ? value : null);
@@ -38,11 +41,11 @@ export function makeCalls(n: number, seed = 1): Call[] {
     return {
       sid: `S${seed}-${String(i + 1).padStart(7, '0')}`,
       acct_id: '100001',
-      date_added: text(clock),
+      date_added: formatNaive(clock),
       smart_minutes: (Math.floor(next() * 20) / 10).toFixed(1),
       talk_minutes: (talk / 10).toFixed(1),
-      talk_start: `${text(started)}.${Math.floor(next() * 10)}`,
-      talk_end: `${text(started + talk * 6000)}.${Math.floor(next() * 10)}`,
+      talk_start: `${formatNaive(started)}.${Math.floor(next() * 10)}`,
+      talk_end: `${formatNaive(started + talk * 6000)}.${Math.floor(next() * 10)}`,
       call_duration: String(Math.ceil(talk / 10)),
       dnis: number(150),
       ani: number(100),
@@ -69,10 +72,10 @@ export function makeCalls(n: number, seed = 1): Call[] {
       last_touch: maybe('https://www.example.com/contact'),
       last_touch_title: maybe('Contact'),
       last_touch_domain: maybe('www.example.com'),
-      last_touch_timestamp: maybe(text(clock - 60_000)),
+      last_touch_timestamp: maybe(formatNaive(clock - 60_000)),
       conversion_page: maybe('/contact'),
       referrer: pick(['search.example.net', '', 'news.example.org']),
-      displayed_timestamp: text(clock - 120_000),
+      displayed_timestamp: formatNaive(clock - 120_000),
       pool_id: 1 + Math.floor(next() * 9),
       domain_set_id: 1 + Math.floor(next() * 3),
       location_id: maybe(1 + Math.floor(next() * 50), 0.5),
@@ -113,10 +116,16 @@ export function makeCalls(n: number, seed = 1): Call[] {
   });
 }
 
-/** The same calls as a server of the given version would send them. */
-export function makeWireCalls(n: number, version: 'v2', seed?: number): CallV2[];
-export function makeWireCalls(n: number, version: 'v3', seed?: number): CallV3[];
-export function makeWireCalls(n: number, version: Version, seed?: number): (CallV2 | CallV3)[];
-export function makeWireCalls(n: number, version: Version, seed = 1): (CallV2 | CallV3)[] {
-  return makeCalls(n, seed).map((call) => fromCall(call, version));
+/**
+ * The fixture calls as a server of the given version would send them.
+ *
+ * @example
+ * const body = JSON.stringify(fixtureWireCalls(20, 'v2'));
+ */
+export function fixtureWireCalls<V extends Version>(
+  n: number,
+  version: V,
+  seed = 1,
+): (V extends 'v2' ? CallV2 : CallV3)[] {
+  return fixtureCalls(n, seed).map((call) => fromCall(call, version)) as (V extends 'v2' ? CallV2 : CallV3)[];
 }
