@@ -14,6 +14,9 @@ Every sentence that the packages can print: errors, hints, help, descriptions fo
 run time; alternatives are separated by a bar.
 `;
 
+/** Generated code, shell scripts, and the names and pages of generated calls. */
+const skipped = /\/generated\/|completion\.ts$|\/made-up\/(?!generate)|make-calls\.ts$/;
+
 /** @param {string} dir */
 const sourcesOf = (dir) =>
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src', 'browser'], {
@@ -21,7 +24,7 @@ const sourcesOf = (dir) =>
     encoding: 'utf8',
   })
     .split('\n')
-    .filter((file) => file.endsWith('.ts') && !/\/generated\/|completion\.ts$/.test(file))
+    .filter((file) => file.endsWith('.ts') && !skipped.test(file))
     .sort();
 
 /** Keys that say nothing about a sentence. */
