@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Call, fields, fromCall, toCall } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
+import { openApiDocument } from '@call-attribution/service';
+import { type Schema, schemaProblems } from '@call-attribution/test-tools/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generate, madeUpAccounts } from '../src/made-up/generate.ts';
@@ -33,6 +35,13 @@ describe('made-up calls', () => {
         expect(() => toCall(fromCall(call, version), version, { records: 'strict' })).not.toThrow();
       }
     }
+  });
+
+  test.each(['v2', 'v3'] as const)('they match the %s schema of the OpenAPI document', (version) => {
+    const { components } = openApiDocument() as unknown as Schema;
+    const schema = components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
+    for (const call of generate({ records: 400, seed: 3 }))
+      expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
   });
 
   test('they have the same values in v2 and v3', () => {

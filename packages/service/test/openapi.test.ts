@@ -1,37 +1,11 @@
 import { type Call, fields, fromCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
+import { type Schema, schemaProblems } from '@call-attribution/test-tools/json-schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, openApiDocument, type Service } from '../src/index.ts';
 
-type Schema = { [keyword: string]: Schema } & { readonly [keyword: string]: unknown };
-
 const document = openApiDocument() as unknown as Schema;
-
-// As much of JSON Schema as the document uses for records.
-function problemsOf(schema: Schema, value: unknown, place: string): string[] {
-  const types = ([] as unknown[]).concat(schema.type ?? []);
-  const type = value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
-  const problems: string[] = [];
-  if (!types.includes(type)) problems.push(`${place}: ${type} is not ${types.join(' or ')}`);
-  if (typeof value === 'string' && schema.pattern && !new RegExp(String(schema.pattern)).test(value)) {
-    problems.push(`${place}: "${value}" has not the form ${schema.pattern}`);
-  }
-  if (Array.isArray(schema.enum) && !schema.enum.includes(value))
-    problems.push(`${place}: ${value} is not listed`);
-  if (type === 'object') {
-    const own = Object.keys(value as object);
-    for (const name of schema.required as unknown as string[])
-      if (!own.includes(name)) problems.push(`${place}: no ${name}`);
-    for (const name of own) {
-      const inner = schema.properties?.[name];
-      if (inner)
-        problems.push(...problemsOf(inner, (value as Record<string, unknown>)[name], `${place}.${name}`));
-      else problems.push(`${place}: ${name} is unknown`);
-    }
-  }
-  return problems;
-}
 
 function references(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -54,7 +28,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(schema.properties ?? {})).toEqual(names);
     expect(schema.required).toEqual(names);
     for (const call of fixtureCalls(400, 3)) {
-      expect(problemsOf(schema, fromCall(call, version), version)).toEqual([]);
+      expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
     }
   });
 
@@ -62,7 +36,7 @@ describe('the OpenAPI document', () => {
     const schema = document.components?.schemas?.CallV3 as Schema;
     const [call] = fixtureCalls(1);
     const bad = { ...fromCall(call as Call, 'v3'), date_added: 'yesterday', rank: 1, extra: true };
-    const places = problemsOf(schema, bad, 'v3').map((problem) => problem.split(':')[0]);
+    const places = schemaProblems(schema, bad, 'v3').map((problem) => problem.split(':')[0]);
     expect([...new Set(places)].sort()).toEqual(['v3', 'v3.date_added', 'v3.rank']);
   });
 
