@@ -19,7 +19,7 @@ export type {
   SmsOptions,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
-export type { ClientOptions, Report, Timeouts } from './client/options.ts';
+export { type ClientOptions, clientDefaults, type Report, type Timeouts } from './client/options.ts';
 export type { ErrorCode, ErrorDetails, ErrorWords } from './errors/calls-error.ts';
 export {
   CallsError,

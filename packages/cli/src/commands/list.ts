@@ -1,4 +1,4 @@
-import type { Call, Client, FieldSpec } from '@call-attribution/core';
+import { type Call, type Client, clientDefaults, type FieldSpec } from '@call-attribution/core';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { cellText, fieldsNamed, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
@@ -68,7 +68,7 @@ async function* read(
     return;
   }
   // A request may have fewer rows than the limit, but --page counts pages of the limit.
-  const rows = Math.min(limit, 250);
+  const rows = Math.min(limit, clientDefaults.rows);
   const skip = page * limit;
   let at = Math.floor(skip / rows) * rows;
   for await (const { records, range } of client.pages({ ...query, rows, start: at / rows })) {

@@ -1,4 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
+import { addDays, day, parseNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 
@@ -19,29 +20,27 @@ export interface Dimension {
 /** The key of calls without a value. */
 const none = '(none)';
 
-const day = 86_400_000;
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const hours = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 
 const dateOf = (call: Call): string => String(call.date_added ?? '').slice(0, 10);
-const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
-const utc = (date: string): number => Date.parse(`${date}T00:00:00Z`);
-const print = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const midnight = (date: string): number => parseNaive(`${date} 00:00:00`);
+const isDate = (text: string): boolean => !Number.isNaN(midnight(text));
 // Monday is 0.
-const weekdayOf = (date: string): number => (new Date(utc(date)).getUTCDay() + 6) % 7;
+const weekdayOf = (date: string): number => (new Date(midnight(date)).getUTCDay() + 6) % 7;
 
 const times: readonly Dimension[] = [
   time(
     'day',
     'Day',
     (date) => date,
-    (keys) => steps(keys, day),
+    (keys) => steps(keys, 1),
   ),
   time(
     'week',
     'Week from',
-    (date) => print(utc(date) - weekdayOf(date) * day),
-    (keys) => steps(keys, 7 * day),
+    (date) => addDays(date, -weekdayOf(date)),
+    (keys) => steps(keys, 7),
   ),
   time('month', 'Month', (date) => date.slice(0, 7), months),
   time(
@@ -140,13 +139,13 @@ function time(
 // One wrong date far away must not fill the page with empty days.
 const longest = 5_000;
 
-function steps(keys: readonly string[], step: number): string[] {
+function steps(keys: readonly string[], days: number): string[] {
   const sorted = [...keys].sort();
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const length = Math.round((utc(last) - utc(first)) / step) + 1;
+  const length = Math.round((midnight(last) - midnight(first)) / (days * day)) + 1;
   if (length > longest) return sorted;
-  return Array.from({ length }, (_, at) => print(utc(first) + at * step));
+  return Array.from({ length }, (_, at) => addDays(first, at * days));
 }
 
 function months(keys: readonly string[]): string[] {

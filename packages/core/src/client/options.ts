@@ -109,8 +109,24 @@ const names = [
   'userAgent',
 ] satisfies (keyof ClientOptions)[];
 
-const defaultTimeouts: Timeouts = { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 };
-const defaultRetry: RetryPolicy = { attempts: 4, baseDelay: 250, maxDelay: 8000 };
+/** What a client uses unless an option says otherwise. */
+export const clientDefaults = {
+  /** Version of the API. */
+  version: 'v3',
+  /** Calls of a page: what the maker of the API suggests for its sibling. */
+  rows: 250,
+  /** Deadlines in milliseconds. */
+  timeout: { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 },
+  /** When a failed request is sent again. */
+  retry: { attempts: 4, baseDelay: 250, maxDelay: 8_000 },
+  /** Largest body that is accepted. */
+  maxBodyBytes: 64 * 1024 * 1024,
+  /** What happens to records that do not match the table of fields. */
+  records: 'report',
+} as const satisfies Pick<ClientOptions, 'version' | 'timeout' | 'retry' | 'maxBodyBytes' | 'records'> & {
+  rows: number;
+};
+
 const recordModes = ['strict', 'report', 'off'];
 
 /** Checks the options of a client when it is made, so that no request is sent with an incomplete configuration. */
@@ -122,8 +138,8 @@ export function readOptions(options: ClientOptions): Settings {
     legacyBaseUrl,
     auth,
     legacyAuth,
-    version = 'v3',
-    records = 'report',
+    version = clientDefaults.version,
+    records = clientDefaults.records,
     clock = systemClock,
   } = options;
   if (version !== 'v2' && version !== 'v3') throw invalid('version', "'v2' or 'v3'");
@@ -143,7 +159,7 @@ export function readOptions(options: ClientOptions): Settings {
     retry: readRetry(options.retry ?? {}),
     limiter: readLimiter(options.limiter, clock),
     dispatcher: options.dispatcher,
-    maxBodyBytes: whole(options.maxBodyBytes ?? 64 * 1024 * 1024, 'maxBodyBytes', 1),
+    maxBodyBytes: whole(options.maxBodyBytes ?? clientDefaults.maxBodyBytes, 'maxBodyBytes', 1),
     compress: options.compress ?? true,
     records,
     onReport: options.onReport,
@@ -154,7 +170,7 @@ export function readOptions(options: ClientOptions): Settings {
 }
 
 function readTimeouts(given: Partial<Timeouts>): Timeouts {
-  const timeouts = withDefaults(defaultTimeouts, given, 'timeout.');
+  const timeouts = withDefaults<Timeouts>(clientDefaults.timeout, given, 'timeout.');
   for (const [name, ms] of Object.entries(timeouts))
     if (typeof ms !== 'number' || !(ms > 0))
       throw invalid(`timeout.${name}`, 'milliseconds above 0, or Infinity');
@@ -162,7 +178,7 @@ function readTimeouts(given: Partial<Timeouts>): Timeouts {
 }
 
 function readRetry(given: Partial<RetryPolicy>): RetryPolicy {
-  const policy = withDefaults(defaultRetry, given, 'retry.');
+  const policy = withDefaults<RetryPolicy>(clientDefaults.retry, given, 'retry.');
   whole(policy.attempts, 'retry.attempts', 1);
   whole(policy.baseDelay, 'retry.baseDelay', 0);
   whole(policy.maxDelay, 'retry.maxDelay', 0);

@@ -13,10 +13,7 @@ import { responseInfo } from './api-request.ts';
 import type { CallPage, ListQuery, RequestOptions, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
-import { whole } from './options.ts';
-
-/** The page size when none is given: what the maker of the API suggests for its sibling. */
-const defaultRows = 250;
+import { clientDefaults, whole } from './options.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {
@@ -28,7 +25,7 @@ export interface PageQuery extends PageRequest {
 export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
   return {
     filter: filterText(query.filter, settings.version),
-    rows: whole(query.rows ?? defaultRows, 'rows', 1),
+    rows: whole(query.rows ?? clientDefaults.rows, 'rows', 1),
     start: whole(query.start ?? 0, 'start', 0),
     options: query,
   };
