@@ -36,7 +36,7 @@ export interface Acceptance {
   readonly maxClickDays: number | null;
 }
 
-/** A call that counts as a conversion, in no tool's own form. Times are in milliseconds since 1970. */
+/** A call that counts as a conversion, independent of the tool. Times are in milliseconds since 1970. */
 export interface Conversion {
   /** Session id of the call. */
   readonly sid: string;

@@ -1,5 +1,5 @@
 // Calls as conversions for bid tools: which calls count and at what value, and the upload sheets the tools take.
-// `createSheet` makes a whole sheet; `conversionOf` is the step in its middle, in no tool's own form.
+// `createSheet` makes a sheet; `conversionOf` is its first step, before the form of any tool.
 // Nothing here reads a clock, a file or a server.
 export { checkSheet } from './check-sheet.ts';
 export type { ClickIdName, ClickIds } from './click-ids.ts';

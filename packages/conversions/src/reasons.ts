@@ -1,4 +1,4 @@
-/** Why a call is not a conversion, or not a row of a sheet. `reasonTexts` says each in words. */
+/** Why a call is not a conversion, or not a row of a sheet. `reasonTexts` has a sentence for each. */
 export type LeftOutReason =
   | 'no_click_id'
   | 'no_caller_number'
@@ -15,7 +15,7 @@ export type LeftOutReason =
   | 'no_value'
   | 'duplicate';
 
-/** Something in a finished sheet that the tool would refuse, as facts. `sheetProblemText` says it in words. */
+/** Something in a finished sheet that the tool would refuse, as facts. `sheetProblemText` makes a sentence of it. */
 export type SheetProblem = {
   /** 1 is the first line of the file. */
   readonly line: number;

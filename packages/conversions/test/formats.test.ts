@@ -213,7 +213,7 @@ test('a record of v2, without status and click field, gives its click from the U
   expect(rowOf(googleClicks, old as never)).toBeInstanceOf(Array);
 });
 
-test('a conversion is in no tool’s own form', () => {
+test('a conversion is independent of the tool', () => {
   const conversion = conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules);
   expect(conversion).toEqual({
     sid: '1000000001',
@@ -257,7 +257,7 @@ const problems: [SheetProblem, string][] = [
   [{ line: 4, code: 'wrong_form', column: 'Date', example: '11/20/2026' }, 'Date must look like 11/20/2026'],
   [{ line: 5, code: 'repeated_row', firstLine: 4 }, 'the row repeats line 4'],
 ];
-test.each(problems)('%j is said in words', (problem, text) => {
+test.each(problems)('%j has a sentence', (problem, text) => {
   expect(sheetProblemText(problem)).toBe(text);
 });
 
@@ -270,7 +270,7 @@ test('the check finds a quote that is never closed and a row that is repeated', 
   expect(checkSheet(`${sheet}"abc`, googleClicks, rules)[0]).toEqual({ line: 6, code: 'open_quote' });
 });
 
-test('every reason has its words', () => {
+test('every reason has a sentence', () => {
   for (const [reason] of leftOut) expect(reasonTexts[reason]).toMatch(/^\S.{20,}[^.]$/);
 });
 

@@ -61,9 +61,9 @@ async function exportOneSheet(
   // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
   const needsExtensions = sheet.format.accepts.matchBy === 'caller number';
   if (!needsExtensions) sayExtensions(filter, version, io);
-  const whole = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
+  const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
   const result = await exportSheet(client, shown, sheet, {
-    stream: { ...stream, filter: whole },
+    stream: { ...stream, filter: matching },
     io,
   }).finally(finished);
   saySheet(result, sheet, shown, io);

@@ -114,16 +114,15 @@ async function showTable(
   return exitCodes.ok;
 }
 
-// A truncated date or id is useless, so such a column is dropped rather than narrowed.
-const whole = new Set(['sid', 'ani', 'dnis', 'acct_id', 'pid']);
-
-function columnOf(field: FieldSpec): Column {
-  const time = field.type === 'datetime' || field.type === 'datetime-tenths';
-  const number = numeric.has(field.type) && !whole.has(field.name);
+// A truncated time, number or id is useless, so such a column is dropped rather than narrowed.
+function columnOf({ name, type, isId, mask }: FieldSpec): Column {
+  const isTime = type === 'datetime' || type === 'datetime-tenths';
+  const isPhone = mask?.kind === 'phone' || name === 'dnis';
+  const isNumber = numeric.has(type) && !isId;
   return {
-    title: field.name,
-    min: time || whole.has(field.name) || number ? 21 : 10,
-    align: number ? 'right' : 'left',
+    title: name,
+    min: isTime || isId || isPhone || isNumber ? 21 : 10,
+    align: isNumber ? 'right' : 'left',
   };
 }
 

@@ -64,7 +64,7 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
   const records = args.integer('records') ?? sandboxDefaults.records;
   const { openOwnSandbox } = await import('../calls/own-sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
-  say(io, `calls mcp: ${count(records)} made-up calls; none of them is real`);
+  say(io, `calls mcp: ${count(records)} made-up calls, not real ones`);
   try {
     return await speak(io, sandbox.client, options);
   } finally {

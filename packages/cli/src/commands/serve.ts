@@ -51,14 +51,14 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
       secretKey,
       bearerToken,
     }));
-    const tell = await announce(settings, io, { url, legacyUrl, accounts: shown });
-    tell(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
+    const notify = await announce(settings, io, { url, legacyUrl, accounts: shown });
+    notify(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
     for (const account of accounts) {
-      tell('');
-      tell(`${account.name} (account ${account.id}). Paste into another terminal:`);
-      tell(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
-      tell(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
-      tell(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
+      notify('');
+      notify(`${account.name} (account ${account.id}). Paste into another terminal:`);
+      notify(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
+      notify(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
+      notify(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
     }
     await stopped(io.signal);
     return exitCodes.ok;
@@ -76,11 +76,13 @@ async function serveStore(settings: Args, io: Io): Promise<number> {
     try {
       const { url, legacyUrl } = await service.listen(at).catch(explainListening);
       const accounts = (await store.accounts()).map(({ id, name }) => ({ id, name }));
-      const tell = await announce(settings, io, { url, legacyUrl, accounts });
-      tell(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
-      if (accounts.length === 0) tell('the store is empty; calls sync --store fills it');
+      const notify = await announce(settings, io, { url, legacyUrl, accounts });
+      notify(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
+      if (accounts.length === 0) notify('the store is empty; calls sync --store fills it');
       else
-        tell('it accepts the keys that calls sync was run with, and those made by calls store accounts key');
+        notify(
+          'it accepts the keys that calls sync was run with, and those made by calls store accounts key',
+        );
       await stopped(io.signal);
       return exitCodes.ok;
     } finally {

@@ -88,7 +88,7 @@ function unpacked(path: string): AsyncIterable<Uint8Array> {
   return path.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
 }
 
-/** The file appears under its name only when it is whole. */
+/** The file appears under its name only when it is complete. */
 function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   return writeWholeFile(path, path.endsWith('.gz') ? pipeline(lines, createGzip(), () => undefined) : lines);
 }

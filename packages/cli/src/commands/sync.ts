@@ -38,7 +38,7 @@ export const sync: Handler = async (args, io) => {
     const account = await accountOf(args, client, io);
     await acceptSameKeys(store, account, settings);
     // A copy serves v2 as well, which has the calls that v3 leaves out by default.
-    const whole = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
+    const all = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
     const once = async (): Promise<void> => {
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');
@@ -50,7 +50,7 @@ export const sync: Handler = async (args, io) => {
         sum.same += stored - added - changed;
       });
       const summary = await syncInto(client, sink, {
-        filter: whole,
+        filter: all,
         ...(lookback === null ? {} : { lookback }),
         onProgress,
         signal: io.signal,

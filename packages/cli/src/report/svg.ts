@@ -25,10 +25,10 @@ export function barsSvg(report: Report): string {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const most = Math.max(...groups.map((group) => group.calls), 1);
   const [labels, row] = [230, 26];
-  const room = width - labels - 90;
+  const space = width - labels - 90;
   const bars = groups.map((group, at) => {
     const y = at * row;
-    const length = Math.max(group.calls > 0 ? 2 : 0, (group.calls / most) * room);
+    const length = Math.max(group.calls > 0 ? 2 : 0, (group.calls / most) * space);
     return (
       `<text x="${labels - 10}" y="${y + 17}" text-anchor="end">${markup(cut(group.key, 32))}</text>` +
       `<rect class="c0" x="${labels}" y="${y + 4}" width="${length.toFixed(1)}" height="${row - 8}" rx="2">` +

@@ -85,7 +85,7 @@ export function createTally(dimensions: readonly Dimension[]): Tally {
           return { key, ...measures(own), series: axis.map((column) => own.across.get(column) ?? 0) };
         },
       );
-      // Time is shown whole: days without an end would not make a chart.
+      // Time is always shown completely: a chart needs all of its days.
       const shown = rows.time ? groups : groups.slice(0, top);
       const more = groups.slice(shown.length);
       return {

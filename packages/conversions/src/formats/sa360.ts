@@ -2,7 +2,7 @@ import type { SheetFormat } from '../sheet-format.ts';
 import { clickIdColumn, constantColumn, nameColumn, sidColumn, valueColumn } from './columns.ts';
 import { isoUtc } from './time-forms.ts';
 
-/** Search Ads 360, conversions bulksheet: attributed by click id, told apart by the session id of the call. */
+/** Search Ads 360, conversions bulksheet: attributed by click id, identified by the session id of the call. */
 export const sa360: SheetFormat = {
   name: 'sa360',
   title: 'Search Ads 360, conversions bulksheet',
