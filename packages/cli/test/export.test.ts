@@ -75,7 +75,7 @@ describe('a file', () => {
   });
 
   test('- writes it to stdout and messages to stderr', async () => {
-    const { code, stdout, stderr } = await stage.calls(['export', '--output', '-', ...all]);
+    const { code, stdout, stderr } = await stage.quick(['export', '--output', '-', ...all]);
     expect(code).toBe(0);
     expect(sidsOf(stdout)).toEqual(sids);
     expect(stderr).toMatch(/^complete: 400 calls/);

@@ -26,7 +26,7 @@ test('without a command, help is printed and the status is 2', async () => {
 
 describe('calls list', () => {
   test('it prints a plain table when piped, without cutting, and messages on stderr', async () => {
-    const { code, stdout, stderr } = await stage.calls(['list', '-n', '3']);
+    const { code, stdout, stderr } = await stage.quick(['list', '-n', '3']);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(4);

@@ -157,10 +157,10 @@ describe('calls mcp', () => {
 describe('calls demo', () => {
   test('it works in an empty folder, without configuration and network', async () => {
     const cwd = stage.folder();
-    const { code, stdout, stderr } = await stage.quick(['demo', '--records', '2000'], { cwd, env: nobody });
+    const { code, stdout, stderr } = await stage.quick(['demo', '--records', '1300'], { cwd, env: nobody });
     expect(stderr).toMatch(/\(finished in /);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/complete: 2,000 calls/);
+    expect(stdout).toMatch(/complete: 1,300 calls/);
     expect(stdout).toMatch(/ ┼─+\n +2026-\d\d-\d\d +2026-\d\d-\d\d\n/);
     expect(stdout).toMatch(/Tracker +\d,\d{3} /);
     expect(stdout).toMatch(/→ summarize_calls \{.*\}\n/);
@@ -172,7 +172,7 @@ describe('calls demo', () => {
         .slice(-3)
         .every((line) => line.startsWith('  calls ')),
     ).toBe(true);
-    expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(2000);
+    expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(1300);
   });
 
   test('it prints the same for the same seed', async () => {
