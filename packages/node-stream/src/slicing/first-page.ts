@@ -7,7 +7,7 @@ import type { Region } from './region.ts';
 import { askQuestion, fromItsStart } from './requests.ts';
 import { nothingSeen, withPage } from './seen.ts';
 import { halve, regionsOf, sampleOf } from './split.ts';
-import { canSplit, type Draft, lowerOf, put, replace, takeId, upperOf } from './state.ts';
+import { canSplit, type Draft, extentOf, lowerOf, put, replace, takeId } from './state.ts';
 import { isInside, type PageWork, type SliceWork } from './work.ts';
 
 /** A pass whose pages do not agree may be chance; from the third one on, a slice is cut instead. */
@@ -105,7 +105,7 @@ function split(draft: Draft, slice: SliceWork, page: PageView): void {
   if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (lower === null) askQuestion(draft, slice, searchLower(first, last - first, capacity / 2));
   else {
-    const facts = { total: page.total ?? 0, lower, upper: upperOf(draft, slice, lower), capacity };
+    const facts = { total: page.total ?? 0, ...extentOf(draft, slice, lower), capacity };
     divide(draft, slice, regionsOf(slice.span, facts, sample));
   }
 }
@@ -123,7 +123,7 @@ function splitRestless(draft: Draft, slice: SliceWork, page: PageView): void {
 function splitInTwo(draft: Draft, slice: SliceWork, page: PageView): void {
   const sample = sampleOf(page);
   const lower = lowerOf(draft, slice) ?? (sample.times[0] ?? draft.settings.horizon) - finest;
-  const facts = { total: page.total ?? 0, lower, upper: upperOf(draft, slice, lower) };
+  const facts = { total: page.total ?? 0, ...extentOf(draft, slice, lower) };
   const halves = halve(slice.span, facts, sample);
   if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (halves === null) read(draft, slice, page);

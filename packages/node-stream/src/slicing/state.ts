@@ -147,11 +147,18 @@ export function lowerOf({ settings }: Plan, { span, lower }: SliceWork): number 
   return span.from ?? settings.lower ?? lower;
 }
 
-const year = 366 * 864e5;
+const hour = 3600 * finest;
+const year = 366 * 24 * hour;
 
 /** The upper end to reckon with. A query without one always leaves room after what is known. */
-export function upperOf({ settings }: Plan, { span }: SliceWork, lower: number): number {
+function upperOf({ settings }: Plan, { span }: SliceWork, lower: number): number {
   return span.to ?? settings.upper ?? Math.max(settings.horizon, lower + year);
+}
+
+/** Both ends to reckon with. A lower end that was only found out may lie after the upper one, where a clock was put on. */
+export function extentOf(plan: Plan, slice: SliceWork, lower: number): { lower: number; upper: number } {
+  const upper = upperOf(plan, slice, lower);
+  return { lower: upper - lower > finest ? lower : upper - hour, upper };
 }
 
 /** Whether a slice may be cut. */
