@@ -10,8 +10,7 @@ export { isMark, Mark } from './checkpoint/mark.ts';
 export { type CsvOptions, toCsv } from './encoders/csv.ts';
 export { type CsvColumn, type CsvDialect, csvLine } from './encoders/csv-row.ts';
 export { type GzipOptions, toGzip } from './encoders/gzip.ts';
-export { toJsonArray } from './encoders/json-array.ts';
-export { toNdjson } from './encoders/ndjson.ts';
+export { toJsonArray, toNdjson } from './encoders/json.ts';
 export { type ParquetOptions, toParquet } from './encoders/parquet.ts';
 export type { ParquetColumn, ParquetType } from './encoders/parquet-columns.ts';
 export type { TextOptions } from './encoders/text-chunks.ts';
@@ -76,10 +75,8 @@ export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.
 export type { Progress, Verdict } from './source/progress.ts';
 export type { StreamPage } from './source/stream-page.ts';
 // Sync: a copy that is kept up to date.
-export { fileState } from './sync/file-state.ts';
-export { memoryState } from './sync/memory-state.ts';
-export { syncCalls } from './sync/sync-calls.ts';
-export { syncInto } from './sync/sync-into.ts';
+export { fileState, memoryState } from './sync/state-stores.ts';
+export { syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncOptions, SyncSummary } from './sync/sync-options.ts';
 export {
   type SeenRecord,

@@ -296,9 +296,13 @@ describe('toParquet', () => {
   });
 
   it.each([
-    ['date_added', '2024-02-30 10:00:00', /column date_added in call odd: a string that is no timestamp/],
-    ['talk_minutes', 'secret words', /^talk_minutes in call odd is string but no number/],
-    ['pool_id', 1.5, /column pool_id in call odd: a number that is no integer/],
+    [
+      'date_added',
+      '2024-02-30 10:00:00',
+      /column date_added in call odd has type timestamp, which a string value does not fit/,
+    ],
+    ['talk_minutes', 'secret words', /^talk_minutes in call odd is a string that is not a decimal number/],
+    ['pool_id', 1.5, /column pool_id in call odd has type integer, which a number value does not fit/],
   ])(
     'names column and call when %s does not fit its type, and not the value',
     async (name, value, message) => {

@@ -63,7 +63,9 @@ describe('join', () => {
   });
 
   it('asks for the key of a row when `on` is a function', () => {
-    expect(() => join(costs, { on: ({ ppc_campaign_id }) => ppc_campaign_id })).toThrow(/give key/);
+    expect(() => join(costs, { on: ({ ppc_campaign_id }) => ppc_campaign_id })).toThrow(
+      /so key is needed too/,
+    );
   });
 });
 

@@ -74,10 +74,27 @@ describe('one source', () => {
     expect(await stream.verdict).toMatchObject({ delivered: 500, complete: true });
   });
 
+  test('read by pages reports an error once, to the loop that reads it', async () => {
+    const uncaught: unknown[] = [];
+    const listen = (error: unknown) => uncaught.push(error);
+    process.on('uncaughtException', listen);
+    const server = new FakeServer(records);
+    server.fetchPage = async () => {
+      throw new Error('the line is down');
+    };
+    const read = async () => {
+      for await (const _ of createCallStream(server, options).pages());
+    };
+    await expect(read()).rejects.toThrow('the line is down');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.off('uncaughtException', listen);
+    expect(uncaught).toEqual([]);
+  });
+
   test('cannot be read in two ways at once', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     stream.read();
-    expect(() => stream.pages()).toThrow(/already read as records/);
+    expect(() => stream.pages()).toThrow(/already being read as records/);
     stream.destroy();
   });
 

@@ -39,7 +39,7 @@ export class CheckpointError extends Error {
   }
 }
 
-/** What a checkpoint is bound to. */
+/** What ties a checkpoint to its query. */
 export function queryHash(query: WindowQuery, version: string): string {
   return createHash('sha256')
     .update(`${version} ${print(query.filter)}`)

@@ -1,16 +1,15 @@
 import type { Checkpoint } from './checkpoint.ts';
 
 /**
- * A mark travels in the stream behind the records it covers. It says that every record of a slice of `date_added` has
- * passed, and carries the checkpoint from which a later run may go on. Windows close on it, the file sinks make their
- * output durable on it, and operators pass it on.
+ * Travels in the stream after the records of a slice: all of them have passed. It carries the checkpoint from which a later
+ * run can resume. Windows close on marks, file sinks make their output durable on them, operators pass them on.
  */
 export class Mark {
   /** All records with `date_added` before this naive time have passed; null when the slice has no upper end. */
   readonly until: string | null;
-  /** Lower end of the slice that just ended, inclusive; null when it is open. */
+  /** Lower end of the slice that just ended, included; null when it is open. */
   readonly from: string | null;
-  /** Where the source goes on behind this mark; null when it cannot. */
+  /** Where the source resumes after this mark; null when it cannot. */
   readonly checkpoint: Checkpoint | null;
 
   constructor(mark: { from?: string | null; until?: string | null; checkpoint?: Checkpoint | null }) {
@@ -20,7 +19,12 @@ export class Mark {
   }
 }
 
-/** True for the marks between the records of a stream that was asked for marks. */
+/**
+ * Whether an item of a stream with marks is a mark.
+ *
+ * @example
+ * for await (const item of createCallStream(client, { marks: true })) if (!isMark(item)) console.log(item.sid);
+ */
 export function isMark(item: unknown): item is Mark {
   return item instanceof Mark;
 }

@@ -53,22 +53,22 @@ export interface CsvColumn<T> {
   value: (item: T) => string | number | boolean | null | undefined;
 }
 
-/** Below so many columns, looking each field up is as fast as walking the record. */
+/** With fewer columns, looking each field up is as fast as walking the record. */
 const manyColumns = 24;
-/** Records whose keys change all the time are not worth planning for. */
+/** For records whose keys change all the time, planning does not pay. */
 const mostPlans = 16;
 
 /**
- * A function that writes one item as a line. Records come with the same keys in the same order, and walking an object's
- * keys costs a third of looking seventy names up: so the place of each key is worked out once, from the first record,
- * and again when a record differs.
+ * Makes the function that writes one item as a line. Records come with the same keys in the same order, and walking the keys
+ * of an object costs a third of looking seventy names up. So the column of each key is worked out once, from the first
+ * record, and again when a record differs.
  */
 export function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
   dialect: CsvDialect,
 ): (item: T) => string {
   if (columns.length === 0)
-    throw new TypeError('columns is empty; give at least one, or none at all for all fields');
+    throw new TypeError('columns is empty; name at least one column, or leave columns out for all fields');
   const { delimiter = ',', newline = '\r\n' } = dialect;
   const cell = csvCell(dialect);
   const cells = new Array<string>(columns.length).fill('');

@@ -3,18 +3,24 @@ import { Operator } from '../operators/operator.ts';
 import { type CsvColumn, type CsvDialect, csvLine, csvRow } from './csv-row.ts';
 import { type TextOptions, textChunks } from './text-chunks.ts';
 
-/** Options of `toCsv`. */
+/** Settings of `toCsv`. */
 export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
-  /** Fields by name, and columns of your own, in order. Default all fields of the table. */
+  /** Fields by name, and columns of your own, in order. Default: all fields. */
   columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[];
-  /** Write a header line. Default true, false when `continued`. */
+  /** Write a header line. Default true; false when `continued`. */
   header?: boolean;
-  /** Begin with a byte order mark, which makes Excel read UTF-8. Default false. */
+  /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
   bom?: boolean;
 }
 
 /**
- * CSV after RFC 4180, in UTF-8. Null is an empty cell and an empty text is `""`, so that both can be told apart.
+ * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
+ *
+ * @example
+ * toCsv({
+ *   columns: ['sid', 'date_added', { header: 'seconds', value: (call) => Number(call.talk_minutes) * 60 }],
+ *   safe: true,
+ * });
  */
 export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = options.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
@@ -50,6 +56,6 @@ function known(column: string): void {
   if (fields.some(({ name }) => name === column)) return;
   const names = fields.map(({ name }) => name).join(', ');
   throw new TypeError(
-    `there is no field ${column}; for a column of your own give { header, value }. Fields: ${names}`,
+    `there is no field ${column}; for a column of your own use { header, value }. Fields: ${names}`,
   );
 }

@@ -1,15 +1,18 @@
 import { createGzip, type Gzip } from 'node:zlib';
 import { Operator } from '../operators/operator.ts';
 
-/** Options of `toGzip`. */
+/** Settings of `toGzip`. */
 export interface GzipOptions {
-  /** 1 (fast) to 9 (small). Default 6. */
+  /** From 1 (fast) to 9 (small). Default 6. */
   level?: number;
 }
 
 /**
- * Gzip that can be taken up again: each mark ends a member of the file and the next bytes begin another, so a file cut
- * off after a mark is whole. Any gzip reader takes the members as one file.
+ * Compresses with gzip, in a form that can be resumed: each mark ends a member of the file and the next bytes begin another,
+ * so that a file cut off after a mark is valid. Every gzip reader reads all members as one file.
+ *
+ * @example
+ * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
  */
 export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
   const level = options.level ?? 6;
@@ -43,7 +46,7 @@ export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string,
         },
         mark: close,
         end() {
-          // A file of no bytes would be no gzip file.
+          // A file without any bytes is not a gzip file.
           if (!written) member = begin();
           return close();
         },

@@ -2,17 +2,20 @@ import { type Call, type FieldType, fields } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { numberOf } from '../operators/decimal.ts';
 
-/** Type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
+/** The type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
 export type ParquetType = 'string' | 'integer' | 'decimal' | 'timestamp' | 'boolean';
 
-/** A column of one's own. */
+/** A column of your own. */
 export interface ParquetColumn<T = Call> {
+  /** Its name in the file. */
   name: string;
+  /** How its values are stored. */
   type: ParquetType;
+  /** The value of a record; a string as on the wire or a value of the type. */
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** A column made ready: its element in the file's schema, and how a wire value becomes a stored one. */
+/** A column with its element of the file's schema, and how a value is stored. */
 export interface ReadyColumn<T> {
   readonly name: string;
   readonly element: Readonly<Record<string, unknown>>;
@@ -40,19 +43,19 @@ const elements: Readonly<Record<ParquetType, Readonly<Record<string, unknown>>>>
 
 const whole = /^-?\d+$/;
 
-/** Turns column options into ready columns; a name that is no field is refused. */
+/** Prepares the columns of the options. Throws for a name that is not a field. */
 export function parquetColumns<T>(
   columns: readonly (string | ParquetColumn<T>)[] | undefined,
 ): ReadyColumn<T>[] {
   if (columns?.length === 0)
-    throw new TypeError('columns is empty; give at least one, or none at all for all fields');
+    throw new TypeError('columns is empty; name at least one column, or leave columns out for all fields');
   return (columns ?? fields.map(({ name }) => name)).map((column) => {
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);
     if (field) return ready(column, typeOf[field.type], (item) => (item as Record<string, unknown>)[column]);
     const names = fields.map(({ name }) => name).join(', ');
     throw new TypeError(
-      `there is no field ${column}; for a column of your own give { name, type, value }. Fields: ${names}`,
+      `there is no field ${column}; for a column of your own use { name, type, value }. Fields: ${names}`,
     );
   });
 }
@@ -69,7 +72,7 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
       const sid = (item as { sid?: unknown }).sid;
       const where = typeof sid === 'string' ? ` in call ${sid}` : '';
       throw new TypeError(
-        `column ${name}${where}: a ${typeof wire} that is no ${type}; choose another type for the column`,
+        `column ${name}${where} has type ${type}, which a ${typeof wire} value does not fit; choose another type for the column`,
       );
     },
   };

@@ -6,22 +6,25 @@ import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
 type Peer = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'];
 
-/** Options of `toParquet`. */
+/** Settings of `toParquet`. */
 export interface ParquetOptions<T = Call> {
-  /** Fields by name, and columns of your own, in order. Default all fields of the table. */
+  /** Fields by name, and columns of your own, in order. Default: all fields. */
   columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[];
-  /** Records in a row group: what is held in memory, and the unit in which readers skip. Default 10,000. */
+  /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
   rowGroupSize?: number;
-  /** Default 'snappy'. */
+  /** How pages are compressed. Default `snappy`. */
   compression?: 'snappy' | 'gzip' | 'none';
 }
 
 const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
 
 /**
- * Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. Needs
- * the package `hyparquet-writer` beside this one. A Parquet file cannot be taken up again in the middle: for exports that
- * may be resumed write one file per slice with `sliceFiles`.
+ * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. It
+ * needs the package `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle: for
+ * exports that may be interrupted, write one file per slice with `sliceFiles`.
+ *
+ * @example
+ * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = parquetColumns<T>(options.columns);
@@ -92,7 +95,7 @@ async function peer(): Promise<Peer> {
     return await import('hyparquet-writer');
   } catch (cause) {
     throw new Error(
-      'toParquet needs the package hyparquet-writer; add it with: npm install hyparquet-writer',
+      'toParquet needs the package hyparquet-writer. Install it with: npm install hyparquet-writer',
       { cause },
     );
   }

@@ -1,24 +1,24 @@
 import type { Outlet } from '../operators/kernel.ts';
 
-/** Options every text encoder takes. */
+/** Settings of every text encoder. */
 export interface TextOptions {
-  /** Bytes in the chunks that leave, about. 1 sends each record at once. Default 65,536. */
+  /** Approximate size of the chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
   chunkBytes?: number;
-  /** The output goes on after earlier output of the same encoder: no header, no opening bracket. Default false. */
+  /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
   continued?: boolean;
 }
 
-/** Gathers text and hands it on as UTF-8, a good chunk at a time. */
+/** Gathers strings and emits them as UTF-8 in large chunks. */
 export interface TextChunks {
-  /** Adds text; sends a chunk when enough has come together. */
+  /** Adds a string; emits a chunk when it is large enough. */
   add(text: string): void;
-  /** Sends what is left. */
+  /** Emits the rest. */
   flush(): void;
 }
 
 /**
- * Writes each text into the chunk at once: encoding many short texts one by one is twice as fast as joining them first,
- * and one text outside Latin-1 does not widen its neighbours.
+ * Encodes each string into the chunk at once: that is twice as fast as joining many short strings first, and a string with
+ * characters outside Latin-1 does not slow down the others.
  */
 export function textChunks(outlet: Outlet<Uint8Array>, options: TextOptions): TextChunks {
   const size = options.chunkBytes ?? 65_536;

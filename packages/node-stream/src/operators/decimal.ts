@@ -1,19 +1,25 @@
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/** The number in a wire value: a finite number or a decimal text. Throws an error that names the field, not the value. */
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string that is not a decimal number',
+  number: 'not a finite number',
+  boolean: 'a boolean',
+};
+
+/** The number in a wire value: a finite number or a decimal string. The error names the field, never the value. */
 export function numberOf(value: unknown, field: string, item: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'string' && decimal.test(value)) return Number(value);
   const sid = (item as { sid?: unknown } | null)?.sid;
   const where = typeof sid === 'string' ? ` in call ${sid}` : '';
   throw new TypeError(
-    `${field}${where} is ${typeof value} but no number; expected a number or a decimal text such as "1.5"`,
+    `${field}${where} is ${kinds[typeof value] ?? 'an object'}; expected a number or a decimal string such as "1.5"`,
   );
 }
 
 /**
- * A sum whose rounding errors are carried along and, for decimal texts, rounded away at the end to the most digits any
- * of the summands had.
+ * A sum that carries its rounding errors along. For decimal strings they are rounded away at the end, to the most digits
+ * that any of the summands had.
  */
 export class DecimalSum {
   count = 0;

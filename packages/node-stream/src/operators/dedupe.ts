@@ -1,19 +1,22 @@
 import type { Call } from '@call-attribution/core';
 import { Operator } from './operator.ts';
 
-/** Options of `dedupe`. */
+/** Settings of `dedupe`. */
 export interface DedupeOptions<T> {
-  /** What makes two items the same. Default the `sid`. */
+  /** Items with the same key are duplicates. Default: the `sid`. */
   key?: (item: T) => string;
-  /** Keys remembered at most; the oldest is forgotten first. Default 1,000,000 (about 100 MB of sids). */
+  /** Most keys to remember; the oldest is forgotten first. Default 1,000,000 (about 100 MB of sids). */
   capacity?: number;
-  /** Told of each item left out. */
+  /** Called with each duplicate. */
   onDuplicate?: (item: T) => void;
 }
 
 /**
- * Lets each `sid` through once. A mark (end of a slice) forgets what was seen, since a call has one `date_added` and
- * so lies in one slice only; without marks the memory is bounded by `capacity`.
+ * Lets each `sid` through once. At a mark, which ends a slice, all keys are forgotten: a call has one `date_added` and is
+ * therefore in one slice only. Without marks, `capacity` bounds the memory.
+ *
+ * @example
+ * createCallStream(client, { marks: true }).pipe(dedupe());
  */
 export function dedupe<T = Call>(options: DedupeOptions<T> = {}): Operator<T, T> {
   const key = options.key ?? ((item: T) => (item as { sid: string }).sid);

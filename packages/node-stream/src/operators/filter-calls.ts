@@ -4,17 +4,20 @@ import { Operator } from './operator.ts';
 
 type Predicate = (call: Call) => boolean;
 
-/** Options of `filterCalls`. */
+/** Settings of `filterCalls`. */
 export interface FilterOptions {
-  /** Do as v3 servers do: leave calls of call extensions out unless the filter says `inc_gce:1`. Default false. */
+  /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
   asV3?: boolean;
 }
 
 const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
 
 /**
- * Lets through the calls that match: a filter in the language of `q` (text, tree or builder), or a function. A filter
- * asked of the API is cheaper; this one is for what has been fetched already.
+ * Lets through the calls that match a filter in the language of `q` (a string, a tree or a builder) or a function. A filter
+ * sent with the request is cheaper; this one is for calls that have been fetched already.
+ *
+ * @example
+ * createCallStream(client).pipe(filterCalls('talk_minutes:[2 TO *]'));
  */
 export function filterCalls(
   filter: string | FilterLike | Predicate,

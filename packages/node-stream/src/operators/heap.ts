@@ -1,4 +1,4 @@
-/** A priority queue: `pop` gives the item that comes first by `before`. */
+/** A priority queue: `pop` returns the item that comes first by `before`. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #before: (a: T, b: T) => boolean;

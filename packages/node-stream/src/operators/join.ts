@@ -2,28 +2,32 @@ import type { Call } from '@call-attribution/core';
 import { type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
-/** Where the other side of a join comes from. */
+/** The other side of a join: rows, rows by key, or a function that looks a key up. */
 export type JoinTable<R> =
   | ReadonlyMap<unknown, R>
   | Iterable<R>
   | AsyncIterable<R>
   | ((key: unknown) => R | undefined | Promise<R | undefined>);
 
-/** Options of `join`. */
+/** Settings of `join`. */
 export interface JoinOptions<T, R, O> {
-  /** The key of the stream's side: a field or a function. A null key matches nothing. */
+  /** The key of an item: a field or a function. A null key matches nothing. */
   on: Reading<NoInfer<T>>;
-  /** The key of the table's side, for tables given as rows. Default the same field as `on`. */
+  /** The key of a row, for tables given as rows. Default: the same field as `on`. */
   key?: Reading<NoInfer<R>>;
-  /** Puts the two sides together; the row is undefined when there is no match. Default `{ ...item, ...row }`. */
+  /** Combines an item and its row; the row is undefined when nothing matches. Default `{ ...item, ...row }`. */
   merge?: (item: NoInfer<T>, row: NoInfer<R> | undefined) => O;
-  /** What happens to items without a match: 'keep' (default) or 'drop'. */
+  /** What happens to items without a match: `keep` (default) or `drop`. */
   unmatched?: 'keep' | 'drop';
 }
 
 /**
- * Adds to each item what a table knows about it: campaign costs, branch names, CRM rows. Rows are read into memory once,
- * before the first item passes; a function is asked for each item instead.
+ * Adds the columns of a matching row to each item: campaign costs, branch names, CRM data. Rows are read into memory
+ * once, before the first item passes; a function is called for each item instead.
+ *
+ * @example
+ * const costs = [{ ppc_campaign_id: '77', cost: 12.5 }];
+ * createCallStream(client).pipe(join(costs, { on: 'ppc_campaign_id' }));
  */
 export function join<R, T = Call, O = T & Partial<R>>(
   table: JoinTable<R>,
@@ -38,7 +42,9 @@ export function join<R, T = Call, O = T & Partial<R>>(
     typeof (options.key ?? options.on) === 'function'
   ) {
     if (options.key === undefined)
-      throw new TypeError('join: give key, the key of a row, when on is a function');
+      throw new TypeError(
+        'join: on is a function, so key is needed too: the field or function that gives the key of a row',
+      );
   }
   return new Operator<T, O>(({ emit }) => {
     let lookup: ((key: unknown) => R | undefined | Promise<R | undefined>) | undefined;
@@ -71,7 +77,9 @@ async function open<R>(table: JoinTable<R>, key: Reading<R>) {
   for await (const row of table as Iterable<R> | AsyncIterable<R>) {
     const id = read(row);
     if (rows.has(id))
-      throw new RangeError('join: two rows of the table have the same key; make the table unique first');
+      throw new RangeError(
+        'join: two rows of the table have the same key; pass a table in which each key appears once',
+      );
     rows.set(id, row);
   }
   return (id: unknown) => rows.get(id);

@@ -1,23 +1,26 @@
 import type { Mark } from '../checkpoint/mark.ts';
 
-/** Where a kernel puts what it makes. */
+/** Where the implementation of an operator puts its output. */
 export interface Outlet<O> {
+  /** Puts out one item. */
   emit(item: O): void;
-  /** Ends the stream with an error found between two inputs; only for kernels declared `eager`. */
+  /** Ends the stream with an error found between two inputs. Only for operators declared `eager`. */
   fail(error: Error): void;
-  /** Aborts when the stream ends, fails or is destroyed: free timers and stop waiting. */
+  /** Aborts when the stream ends, fails or is destroyed: stop timers and waits. */
   readonly signal: AbortSignal;
-  /** The output goes on after earlier output of the same kernel: encoders leave their beginning out. */
+  /** The output continues earlier output of the same operator: encoders leave their header out. */
   readonly continued?: boolean;
 }
 
-/** The one implementation of an operator, behind both of its forms. A returned promise holds the next input back. */
+/** The implementation of an operator, for both of its forms. A returned promise delays the next input. */
 export interface Kernel<I> {
+  /** Takes one item. */
   push(item: I): void | Promise<void>;
-  /** A slice has ended; the mark itself is passed on afterwards. */
+  /** A slice has ended. The mark itself is passed on afterwards. */
   mark?(mark: Mark): void | Promise<void>;
+  /** The input has ended. */
   end?(): void | Promise<void>;
 }
 
-/** Makes the state of one run of an operator. */
+/** Makes the implementation for one run of an operator. */
 export type KernelFactory<I, O> = (outlet: Outlet<O>) => Kernel<I>;

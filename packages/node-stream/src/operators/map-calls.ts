@@ -1,17 +1,20 @@
 import type { Call } from '@call-attribution/core';
 import { Operator } from './operator.ts';
 
-/** Options of `mapCalls`. */
+/** Settings of `mapCalls`. */
 export interface MapOptions {
-  /** How many results of an async function may be under way. Order is kept. Default 1. */
+  /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
   concurrency?: number;
 }
 
 type Mapped<O> = O | null | undefined;
 
 /**
- * Replaces each item by what the function returns, or leaves it out when that is null or undefined. The function may be
- * async; `concurrency` lets several run at once and still delivers in order.
+ * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
+ * async; with `concurrency` several run at the same time, and results still come in order.
+ *
+ * @example
+ * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), { concurrency: 8 });
  */
 export function mapCalls<O, I = Call>(
   map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
@@ -39,7 +42,7 @@ export function mapCalls<O, I = Call>(
           const value = before === undefined ? map(item, signal) : later(map, item, signal);
           if (!isPromise(value)) return put(value);
           running += 1;
-          // A result that fails early waits for its turn, so that what came before it is still delivered.
+          // A failure waits for its turn, so that the results before it are still delivered.
           value.catch(() => {});
           const mine = (async () => {
             await before;
@@ -64,7 +67,7 @@ export function mapCalls<O, I = Call>(
   );
 }
 
-/** What is thrown at once waits for its turn, too. */
+/** An error thrown synchronously waits for its turn as well. */
 async function later<I, O>(
   map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
   item: I,

@@ -2,19 +2,21 @@ import type { Call } from '@call-attribution/core';
 import { DecimalSum, numberOf } from './decimal.ts';
 import { QuantileSketch } from './quantile-sketch.ts';
 
-/** What is measured of an item: a field by name, or a function. */
+/** What is read from an item: a field by name, or a function. */
 export type Reading<T = Call> = (keyof T & string) | ((item: T) => unknown);
 
 /** The running state of one measure over one group. */
 export interface Accumulator<R, T = Call> {
+  /** Counts an item in. */
   add(item: T): void;
+  /** The measure of all items so far. */
   result(): R;
 }
 
-/** A measure makes one accumulator per group; write your own for anything that is not here. */
+/** Makes one accumulator per group. Write your own for what the measures here do not cover. */
 export type Measure<R, T = Call> = () => Accumulator<R, T>;
 
-/** Number of items. */
+/** The number of items. */
 export function count<T = Call>(): Measure<number, T> {
   return () => {
     let items = 0;
@@ -27,7 +29,7 @@ export function count<T = Call>(): Measure<number, T> {
   };
 }
 
-/** Sum of a number field or decimal text; empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
+/** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
   return numeric(of, () => {
     const total = new DecimalSum();
@@ -35,7 +37,7 @@ export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
   });
 }
 
-/** Mean of the values that are not empty; null when there is none. */
+/** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
   return numeric(of, () => {
     const total = new DecimalSum();
@@ -46,27 +48,30 @@ export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
   });
 }
 
-/** Smallest value; null when there is none. */
+/** The smallest value. Null when there is none. */
 export function min<T = Call>(of: Reading<T>): Measure<number | null, T> {
   return extreme(of, (value, best) => value < best);
 }
 
-/** Largest value; null when there is none. */
+/** The largest value. Null when there is none. */
 export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
   return extreme(of, (value, best) => value > best);
 }
 
-/** Options of `percentile`. */
+/** Settings of `percentile`. */
 export interface PercentileOptions {
-  /** Keep every value (8 bytes each) and answer exactly. Default false: a sketch of a few kilobytes. */
+  /** Keep every value (8 bytes each) for an exact result. Default false: a sketch of a few kilobytes. */
   exact?: boolean;
   /** Relative error of the sketch. Default 0.01. */
   error?: number;
 }
 
 /**
- * The value at rank `ceil(p / 100 * n)`; null when there is none. `p` is 0 to 100. The sketch answers within 1 % of the
- * true value unless told otherwise.
+ * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. By default it is an
+ * estimate within 1 % of the true value.
+ *
+ * @example
+ * percentile('talk_minutes', 95);
  */
 export function percentile<T = Call>(
   of: Reading<T>,
@@ -93,7 +98,7 @@ export function percentile<T = Call>(
   });
 }
 
-/** Number of different values, exactly; empty values are left out. Memory grows with the answer. */
+/** The exact number of different values; empty values are left out. Memory grows with the result. */
 export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
   const read = reader(of);
   return () => {
@@ -108,7 +113,7 @@ export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
   };
 }
 
-/** The items themselves, for what needs them all; memory grows with the group. */
+/** The items themselves. Memory grows with the group. */
 export function collect<T = Call>(): Measure<T[], T> {
   return () => {
     const items: T[] = [];
@@ -121,7 +126,7 @@ export function collect<T = Call>(): Measure<T[], T> {
   };
 }
 
-/** A function that reads a field by name or with the function given. */
+/** A function that reads a field by its name, or the function given. */
 export function reader<T>(of: Reading<T>): (item: T) => unknown {
   return typeof of === 'function' ? of : (item) => item[of];
 }

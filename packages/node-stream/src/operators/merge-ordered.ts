@@ -5,16 +5,16 @@ import { Mark } from '../checkpoint/mark.ts';
 import { Heap } from './heap.ts';
 import { type Reading, reader } from './measures.ts';
 
-/** Options of `mergeOrdered`. */
+/** Settings of `mergeOrdered`. */
 export interface MergeOptions<T> {
   /**
-   * How far back in time an item of a source may lie behind the latest one of that source: '0s' (default) for sources
-   * in order, a length of time, or 'marks' for sources with marks and any order inside their slices.
+   * How much older an item may be than the latest one of the same source: `0s` (default) for sources in order of time, a
+   * duration, or `marks` for sources with marks, whose slices may hold any order.
    */
   lateness?: Duration | 'marks';
-  /** The naive time of an item. Default `date_added`. */
+  /** The naive time of an item. Default: `date_added`. */
   time?: Reading<T>;
-  /** Settles the order of items of the same time. Default `sid`. */
+  /** Decides the order of items with the same time. Default: `sid`. */
   tie?: Reading<T>;
 }
 
@@ -33,8 +33,12 @@ interface Held<T> {
 }
 
 /**
- * One stream in order of `date_added`, then `sid`, out of several: the calls of many accounts as if they were one. Holds
- * what `lateness` asks for and one item per source. Destroying it ends the sources; the first source to fail fails it.
+ * Merges several streams into one in order of `date_added`, then `sid`: the calls of many accounts as if they were one. It
+ * holds the items within `lateness` and one item per source. Destroying it ends the sources; a source that fails makes it
+ * fail.
+ *
+ * @example
+ * mergeOrdered(clients.map((client) => createCallStream(client, { marks: true })), { lateness: 'marks' });
  */
 export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
@@ -55,9 +59,9 @@ export function mergeOrdered<T = Call>(
     latest: Number.NEGATIVE_INFINITY,
     ended: false,
   }));
-  let told = Number.NEGATIVE_INFINITY;
+  let passed = Number.NEGATIVE_INFINITY;
 
-  const ask = (lane: Lane<T>) => {
+  const pull = (lane: Lane<T>) => {
     lane.next = Promise.resolve(lane.iterator.next());
     lane.next.catch(() => {});
   };
@@ -83,11 +87,11 @@ export function mergeOrdered<T = Call>(
       const top = held.top;
       if (top !== undefined && top.time < safe) return (held.pop() as Held<T>).item;
       if (slowest === null) return null;
-      if (marks && safe > told) {
-        told = safe;
+      if (marks && safe > passed) {
+        passed = safe;
         return new Mark({ until: formatNaive(safe) });
       }
-      for (const lane of lanes) if (lane.next === null && !lane.ended) ask(lane);
+      for (const lane of lanes) if (lane.next === null && !lane.ended) pull(lane);
       const result = await slowest.next;
       slowest.next = null;
       if (result?.done === false) accept(slowest, result.value);
@@ -106,7 +110,7 @@ function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {
     busy = true;
     while (wanted && !readable.destroyed) {
       const item = await take();
-      // A reader may ask again from inside the push.
+      // A reader may want more from inside the push.
       wanted = false;
       if (readable.push(item) && item !== null) wanted = true;
     }

@@ -3,19 +3,26 @@ import { Mark } from '../checkpoint/mark.ts';
 import type { Kernel, KernelFactory, Outlet } from './kernel.ts';
 import { overEager, overPlain } from './over.ts';
 
-/** How an operator is built around its kernel. */
+/** How an operator is built. */
 export interface OperatorShape {
-  /** True when the output is bytes: marks end here. Default false. */
+  /** The output is bytes, so marks are not passed on. Default false. */
   bytes?: boolean;
-  /** True when the kernel also emits between inputs (timers, work that runs on). Default false, which is faster. */
+  /** It also emits between inputs, after timers or asynchronous work. Default false, which is faster. */
   eager?: boolean;
-  /** False when output cannot be taken up again in the middle, as with Parquet. Default true. */
+  /** Output that was cut off at a mark can be continued; false for formats such as Parquet. Default true. */
   resumable?: boolean;
 }
 
 /**
- * An ordinary Transform for `pipeline` and `pipe`, whose `over(source)` does the same work as an async iterable
- * with no stream in between.
+ * An ordinary Transform for `pipeline` and `pipe`. Its `over(source)` does the same work as an async iterable, without a
+ * stream.
+ *
+ * @example
+ * const longOnes = new Operator<Call, Call>(({ emit }) => ({
+ *   push(call) {
+ *     if (Number(call.talk_minutes) > 10) emit(call);
+ *   },
+ * }));
  */
 export class Operator<I, O> extends Transform {
   readonly #make: KernelFactory<I, O>;
@@ -30,7 +37,7 @@ export class Operator<I, O> extends Transform {
     this.#shape = shape;
   }
 
-  /** Runs the operator over any iterable, with fresh state each time. Leaving the loop ends the source too. */
+  /** Runs the operator over any iterable, with new state each time. Leaving the loop ends the source too. */
   over(source: Iterable<I> | AsyncIterable<I>): AsyncGenerator<O, void, undefined>;
   over(source: Iterable<I | Mark> | AsyncIterable<I | Mark>): AsyncGenerator<O | Mark, void, undefined>;
   over(source: Iterable<I | Mark> | AsyncIterable<I | Mark>): AsyncGenerator<O | Mark, void, undefined> {
@@ -38,12 +45,12 @@ export class Operator<I, O> extends Transform {
     return overPlain(this.#make, source, this.#shape.bytes !== true);
   }
 
-  /** Whether output that was cut off after a mark can be gone on with. */
+  /** Whether output that was cut off at a mark can be continued. */
   get resumable(): boolean {
     return this.#shape.resumable !== false;
   }
 
-  /** Begins a run by hand, with an outlet of your own: sinks encode each of their files with a fresh one. */
+  /** Begins a run with an outlet of your own, as sinks do for each of their files. */
   begin(outlet: Outlet<O>): Kernel<I> {
     return this.#make(outlet);
   }
@@ -77,7 +84,7 @@ export class Operator<I, O> extends Transform {
     callback(error);
   }
 
-  /** Transform only sees what is pushed while an input is worked on; what comes later must hold the next input back too. */
+  /** Transform only sees output pushed while an input is handled; later output must delay the next input as well. */
   #paced(callback: TransformCallback): TransformCallback {
     return (error) => {
       if (!error && this.readableLength >= this.readableHighWaterMark) this.#held = callback;

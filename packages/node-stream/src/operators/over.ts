@@ -3,7 +3,7 @@ import type { KernelFactory } from './kernel.ts';
 
 type Source<I> = Iterable<I | Mark> | AsyncIterable<I | Mark>;
 
-/** Runs a kernel over an iterable, for kernels that emit only while they take an input. */
+/** Runs an operator that emits only while it takes an input. */
 export async function* overPlain<I, O>(
   make: KernelFactory<I, O>,
   source: Source<I>,
@@ -34,16 +34,16 @@ export async function* overPlain<I, O>(
   }
 }
 
-/** The same for kernels that also emit while the source is silent: timers, work that runs on. */
+/** Runs an operator that also emits while the source is silent. */
 export async function* overEager<I, O>(
   make: KernelFactory<I, O>,
   source: Source<I>,
 ): AsyncGenerator<O | Mark, void, undefined> {
   const abort = new AbortController();
   const ready: (O | Mark)[] = [];
-  const state: { failure?: Error; input: IteratorResult<I | Mark> | undefined; asking: boolean } = {
+  const state: { failure?: Error; input: IteratorResult<I | Mark> | undefined; isPulling: boolean } = {
     input: undefined,
-    asking: false,
+    isPulling: false,
   };
   let wake = () => {};
   let ended = false;
@@ -60,20 +60,20 @@ export async function* overEager<I, O>(
   });
   const iterator =
     Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  const ask = async () => {
-    state.asking = true;
+  const pull = async () => {
+    state.isPulling = true;
     try {
       state.input = await iterator.next();
     } catch (error) {
       ended = true;
       state.failure ??= error as Error;
     }
-    state.asking = false;
+    state.isPulling = false;
     wake();
   };
   try {
     while (!ended) {
-      void ask();
+      void pull();
       while (state.input === undefined && state.failure === undefined) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -93,16 +93,16 @@ export async function* overEager<I, O>(
       } catch (error) {
         state.failure ??= error as Error;
       }
-      // Also what was ready before a failure.
+      // Output that was ready before a failure is delivered too.
       while (ready.length > 0) yield ready.shift() as O | Mark;
       if (state.failure) throw state.failure;
     }
   } finally {
     abort.abort();
     if (!ended) {
-      // A source that is asked and silent would hold the end of the loop back until it answers: let it end by itself.
+      // The end of the loop must not wait for a source that was pulled and is silent: it ends by itself.
       const left = Promise.resolve(iterator.return?.()).catch(() => {});
-      if (!state.asking) await left;
+      if (!state.isPulling) await left;
     }
   }
 }

@@ -1,18 +1,24 @@
-/** Options of a sketch. */
+/** Settings of a `QuantileSketch`. */
 export interface SketchOptions {
-  /** Largest relative error of a quantile: 0.01 means within 1 % of the true value. Default 0.01. */
+  /** Largest relative error of a quantile: 0.01 is within 1 % of the true value. Default 0.01. */
   error?: number;
-  /** Buckets kept per sign; when more are needed the smallest magnitudes share one. Default 2048. */
+  /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
   buckets?: number;
 }
 
 /**
- * Quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor, so a
- * quantile is within the given relative error of the value at that rank, whatever the distribution; sketches of parts
- * merge into the sketch of the whole without further loss. With the defaults the bound holds while the largest and the
- * smallest magnitude lie within a factor of 10^17.
+ * Estimates quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor,
+ * so a quantile is within the given relative error of the value at that rank, whatever the distribution. Sketches of parts
+ * merge into the sketch of the whole without further loss. With the defaults, the bound holds while the largest magnitude
+ * is at most 10^17 times the smallest.
+ *
+ * @example
+ * const sketch = new QuantileSketch();
+ * for (const call of calls) sketch.add(Number(call.talk_minutes));
+ * sketch.quantile(0.95);
  */
 export class QuantileSketch {
+  /** Largest relative error of a quantile. */
   readonly error: number;
   readonly #growth: number;
   readonly #limit: number;
@@ -32,14 +38,14 @@ export class QuantileSketch {
     this.#growth = Math.log((1 + this.error) / (1 - this.error));
   }
 
-  /** How many values have been added. */
+  /** Values added so far. */
   get count(): number {
     return this.#count;
   }
 
   /** Adds a finite number. */
   add(value: number): void {
-    if (!Number.isFinite(value)) throw new RangeError('a sketch takes finite numbers only');
+    if (!Number.isFinite(value)) throw new RangeError('a sketch takes only finite numbers');
     this.#count += 1;
     if (value < this.#min) this.#min = value;
     if (value > this.#max) this.#max = value;
@@ -48,11 +54,11 @@ export class QuantileSketch {
     else this.#put(this.#negative, Math.ceil(Math.log(-value) / this.#growth), 1);
   }
 
-  /** Takes in all that another sketch of the same error has seen. */
+  /** Adds all values of another sketch that has the same error. */
   merge(other: QuantileSketch): void {
     if (other.error !== this.error) {
       throw new RangeError(
-        `sketches of error ${this.error} and ${other.error} do not merge; make both with the same`,
+        `sketches with errors ${this.error} and ${other.error} cannot be merged; create both with the same error`,
       );
     }
     this.#count += other.#count;
@@ -63,7 +69,7 @@ export class QuantileSketch {
     for (const [bucket, count] of other.#negative) this.#put(this.#negative, bucket, count);
   }
 
-  /** The value at rank `ceil(q * count)`, within the relative error; null when nothing was added. */
+  /** The value at rank `ceil(q * count)`, within the relative error. Null when nothing was added. */
   quantile(q: number): number | null {
     if (!(q >= 0 && q <= 1)) throw new RangeError(`quantile ${q}; expected 0 to 1`);
     if (this.#count === 0) return null;

@@ -1,14 +1,17 @@
 import { Readable } from 'node:stream';
 
-/** Options of `tee`. */
+/** Settings of `tee`. */
 export interface TeeOptions {
-  /** Items a branch may be ahead of its reader. Default 16. */
+  /** Items a branch may hold for its reader. Default 16. */
   highWaterMark?: number;
 }
 
 /**
- * Gives every item to each of several readers. All go at the pace of the slowest, so nothing piles up; a branch that is
- * destroyed no longer counts, and when all are, the source ends. A failing source fails every branch.
+ * Gives every item to each of several readers, at the pace of the slowest, so that nothing piles up. A branch that is
+ * destroyed no longer counts; when all are, the source ends. A failing source fails every branch.
+ *
+ * @example
+ * const [file, report] = tee(createCallStream(client), 2);
  */
 export function tee<T>(
   source: Iterable<T> | AsyncIterable<T>,

@@ -4,40 +4,43 @@ import { type Grouping, type GroupRow, type GroupTable, groupTables } from './ag
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
-/** Options of `tumbling`. */
+/** Settings of `tumbling`. */
 export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
   extends Grouping<T, K, M> {
-  /** Length of a window: '1h', '1d', '7d' or milliseconds. */
+  /** Length of a window: `1h`, `1d`, `7d` or milliseconds. */
   size: Duration;
   /**
-   * How long a window waits for late items after time has passed its end. Time is what the marks of the source say; for
-   * a source without marks it is the latest item seen, and without `lateness` its windows close at the end only.
+   * How long a window stays open for late items after its end has passed. The marks of the source say how far time has
+   * come; without marks it is the latest item seen, and without `lateness` all windows then close at the end.
    */
   lateness?: Duration;
-  /** An item for a window that has closed: 'fail' (default), 'drop', or a function that is given it. */
+  /** What happens to an item whose window has closed: `fail` (default), `drop`, or a function that takes the item. */
   onLate?: 'fail' | 'drop' | ((item: NoInfer<T>) => void);
-  /** A naive time at which a window begins. Default '1970-01-05 00:00:00', a Monday at midnight. */
+  /** A naive time at which a window begins. Default `1970-01-05 00:00:00`, a Monday at midnight. */
   origin?: string;
-  /** The naive time of an item. Default `date_added`. */
+  /** The naive time of an item. Default: `date_added`. */
   time?: Reading<NoInfer<T>>;
 }
 
-/** Options of `sliding`. */
+/** Settings of `sliding`. */
 export interface SlidingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
   extends TumblingOptions<T, K, M> {
-  /** Distance from one window to the next; `size` must be a multiple of it. */
+  /** Distance from the start of one window to the next; `size` must be a multiple of it. */
   step: Duration;
 }
 
-/** One group of one window: `from` inclusive, `to` exclusive, both naive times as in the records. */
+/** One group of one window. `from` is included, `to` is not; both are naive times as in the records. */
 export type WindowRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
   from: string;
   to: string;
 } & GroupRow<K, M>;
 
 /**
- * Cuts time into windows side by side and gives the groups of each as it closes, oldest first. Times have no zone, so on
- * the night a clock is set back one hour-long window holds two hours of calls.
+ * Divides time into adjacent windows and emits the groups of each when it closes, the oldest first. Times have no zone: in
+ * the night when clocks are set back, one window of an hour holds two hours of calls.
+ *
+ * @example
+ * tumbling({ size: '1d', by: ['channel'], measures: { calls: count() } });
  */
 export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: TumblingOptions<T, K, M>,
@@ -45,7 +48,12 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
   return sliding<M, K, T>({ ...options, step: options.size });
 }
 
-/** Overlapping windows of `size`, one each `step`; an item counts in `size / step` of them. */
+/**
+ * Overlapping windows of `size`, one every `step`. An item counts in `size / step` of them.
+ *
+ * @example
+ * sliding({ size: '7d', step: '1d', measures: { minutes: sum('talk_minutes') } });
+ */
 export function sliding<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: SlidingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
@@ -58,7 +66,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
   }
   const lateness = options.lateness === undefined ? null : durationMillis(options.lateness, 'lateness');
   const origin = parseNaive(options.origin ?? '1970-01-05 00:00:00');
-  if (Number.isNaN(origin)) throw new RangeError('origin is no time; expected YYYY-MM-DD HH:MM:SS');
+  if (Number.isNaN(origin)) throw new RangeError('origin is not a time; expected YYYY-MM-DD HH:MM:SS');
   const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
   const table = groupTables<T, K, M>(options, ['from', 'to']);
 

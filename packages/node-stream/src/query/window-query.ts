@@ -15,11 +15,11 @@ import { finest, type Span } from './time-slice.ts';
  */
 export type BoundStyle = 'half-open' | 'closed';
 
-/** A filter taken apart, so that its range of `date_added` can be cut. */
+/** A filter whose range of `date_added` can be cut. */
 export interface WindowQuery {
   /** The whole filter in one canonical form. */
   readonly filter: Filter;
-  /** Where the query itself begins and ends, in naive milliseconds, half-open; null when open. */
+  /** Where the query itself begins and ends, in naive milliseconds, the end not included; null when open. */
   readonly lower: number | null;
   readonly upper: number | null;
   /** Whether the query itself has a bound written with `{` or `}`. */
@@ -28,7 +28,7 @@ export interface WindowQuery {
   within(span: Span, style: BoundStyle): Filter;
 }
 
-/** Takes a filter apart. Bounds of `date_added` that are no dates leave the query uncut. */
+/** Separates the range of `date_added` from the rest of a filter. */
 export function windowQuery(input: string | FilterLike | undefined, version: 'v2' | 'v3'): WindowQuery {
   const filter = simplify(toFilter(input ?? '', { version }));
   const others = filter.clauses.filter((clause) => clause.field !== 'date_added');

@@ -2,12 +2,12 @@ import type { Mark } from '../checkpoint/mark.ts';
 import type { Kernel } from '../operators/kernel.ts';
 import type { Operator } from '../operators/operator.ts';
 
-/** What turns the items of a sink into bytes: one encoder, or several behind each other (`[toCsv(), toGzip()]`). */
+/** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`. */
 export type Encoding<T> =
   | Operator<T, Uint8Array>
   | readonly [Operator<T, Uint8Array>, ...Operator<Uint8Array, Uint8Array>[]];
 
-/** Encoders at work on one file. Each method gives the bytes that are ready then. */
+/** The encoders of one file. Each method returns the bytes that are ready. */
 export interface Encoder<T> {
   push(item: T): Uint8Array[] | Promise<Uint8Array[]>;
   mark(mark: Mark): Promise<Uint8Array[]>;
@@ -19,7 +19,7 @@ export function encoders<T>(encoding: Encoding<T>): readonly Operator<T | Uint8A
   return (Array.isArray(encoding) ? encoding : [encoding]) as readonly Operator<T | Uint8Array, Uint8Array>[];
 }
 
-/** Begins a file; `continued` when it has a beginning already. */
+/** Begins a file. `continued`: it has bytes already. */
 export function beginEncoding<T>(encoding: Encoding<T>, continued: boolean, signal: AbortSignal): Encoder<T> {
   const stages = encoders(encoding).map((operator) => {
     let ready: Uint8Array[] = [];

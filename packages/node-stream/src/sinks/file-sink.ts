@@ -4,15 +4,13 @@ import { Mark } from '../checkpoint/mark.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
 
-/** Options of `fileSink`. */
+/** Settings of `fileSink`. */
 export interface FileSinkOptions<T> {
-  /** Turns records into bytes. Without it the sink takes bytes and texts as they are. */
+  /** Turns records into bytes. Without it, the sink takes bytes and strings as they are. */
   encode?: Encoding<T>;
-  /**
-   * Go on with an unfinished file of the same path: hand `sink.checkpoint` to the source. Default false: start afresh.
-   */
+  /** Continue an unfinished file of the same path: pass `sink.checkpoint` to the source. Default false: start over. */
   resume?: boolean;
-  /** Wait for the disk at each mark and at the end, so that a power cut loses nothing. Default true. */
+  /** Wait for the disk at each mark and at the end, so that a power failure loses nothing. Default true. */
   durable?: boolean;
   /**
    * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
@@ -21,8 +19,9 @@ export interface FileSinkOptions<T> {
   metadata?: unknown;
 }
 
-/** A file that appears when it is whole. */
+/** A file that appears under its name when it is complete. */
 export interface FileSink extends Writable {
+  /** The name of the finished file. */
   readonly path: string;
   /** Where the source resumes, for an unfinished file; null when the file is begun from its start. */
   readonly checkpoint: Checkpoint | null;
@@ -35,13 +34,20 @@ export interface FileSink extends Writable {
 type Item<T> = T | Mark | Uint8Array | string;
 
 /**
- * Writes `<path>.partial` and renames it to `path` when all is there: a reader never sees half a file, and an earlier
- * file stays until then. With `encode` and a source with marks, each mark makes the file durable and keeps its place in
- * `<path>.checkpoint`; a run that was cut off, by SIGKILL even, is gone on with by `resume`, without a lost or doubled record.
+ * Writes `<path>.partial` and renames it to `path` when it is complete: a reader never sees half a file, and an earlier
+ * file stays until then. With `encode` and a source with marks, each mark makes the file durable and saves the position in
+ * `<path>.checkpoint`. A run that was cut off, even by SIGKILL, continues with `resume`, without a lost or doubled record.
+ *
+ * @example
+ * const file = fileSink('calls.csv', { encode: toCsv(), resume: true });
+ * const { checkpoint } = file;
+ * await pipeline(createCallStream(client, { checkpoint, marks: true }), file);
  */
 export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> = {}): FileSink {
   if (options.resume && options.encode && !encoders(options.encode).every(({ resumable }) => resumable)) {
-    throw new TypeError(`${path} cannot be resumed in this format; write one file per slice with sliceFiles`);
+    throw new TypeError(
+      `${path} cannot be resumed in this format. Write one file per slice with sliceFiles instead.`,
+    );
   }
   return new PartFileSink(path, options, options.resume ? readPartState(path) : null);
 }

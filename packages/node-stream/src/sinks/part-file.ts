@@ -11,8 +11,8 @@ export interface PartState {
 }
 
 /**
- * A file under a provisional name that appears under its own name only when it is whole. Between the two it can be made
- * durable together with a checkpoint, so that a later run cuts off what came after and goes on.
+ * A file under a provisional name, which gets its own name only when it is complete. Until then it can be made durable
+ * together with a checkpoint, so that a later run cuts off the bytes after it and continues.
  */
 export class PartFile {
   readonly path: string;
@@ -32,7 +32,7 @@ export class PartFile {
     return this.#bytes;
   }
 
-  /** Opens afresh, or with the bytes that counted when `state` was written. */
+  /** Opens a new file, or one with the bytes that counted when `state` was written. */
   open(state: PartState | null): Promise<void> {
     return this.#run(async () => {
       this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
@@ -63,7 +63,7 @@ export class PartFile {
     });
   }
 
-  /** The file is whole: gives it its name. */
+  /** The file is complete: gives it its name. */
   finish(path = this.path): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().sync();
@@ -76,7 +76,7 @@ export class PartFile {
 
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
   async abandon(): Promise<void> {
-    // Nothing may land after the file was given up: someone may begin it anew.
+    // Nothing may be written after the file was given up: another run may begin it again.
     this.#isAbandoned = true;
     await this.#work.catch(() => {});
     const wasOpen = this.#handle !== null;
@@ -105,13 +105,13 @@ export class PartFile {
 const partName = (path: string) => `${path}.partial`;
 const stateName = (path: string) => `${path}.checkpoint`;
 
-/** The state of an unfinished file, or null when there is nothing to go on with. */
+/** The state of an unfinished file, or null when there is nothing to resume. */
 export function readPartState(path: string): PartState | null {
   const part = statSync(partName(path), { throwIfNoEntry: false });
   if (part === undefined || statSync(stateName(path), { throwIfNoEntry: false }) === undefined) return null;
   const state = readState(readFileSync(stateName(path), 'utf8'));
   if (state === null || part.size < state.bytes) {
-    throw new Error(`${stateName(path)} does not fit ${partName(path)}; remove both to start afresh`);
+    throw new Error(`${stateName(path)} does not fit ${partName(path)}. Remove both to start over.`);
   }
   return state;
 }

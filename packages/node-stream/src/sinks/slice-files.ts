@@ -7,13 +7,13 @@ import { writeWholeFile } from '../files/whole-file.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
 import { PartFile } from './part-file.ts';
 
-/** Options of `sliceFiles`. */
+/** Settings of `sliceFiles`. */
 export interface SliceFilesOptions<T> {
-  /** Turns records into bytes, afresh for each file. */
+  /** Turns the records of each file into bytes. */
   encode: Encoding<T>;
-  /** Name of a slice's file, a different one for each. `until` is null behind the last mark. */
+  /** The file name of a slice; each needs a different one. `from` and `until` are null at the ends of the query. */
   name: (slice: { from: string | null; until: string | null }) => string;
-  /** Go on where an earlier run into the same folder stopped: hand `sink.checkpoint` to the source. Default false. */
+  /** Continue where an earlier run into the same folder stopped: pass `sink.checkpoint` to the source. Default false. */
   resume?: boolean;
   /** Wait for the disk before a file gets its name. Default true. */
   durable?: boolean;
@@ -21,17 +21,24 @@ export interface SliceFilesOptions<T> {
 
 /** A folder of files, one per slice. */
 export interface SliceFiles extends Writable {
+  /** The folder of the files. */
   readonly folder: string;
-  /** Where the source goes on, when an earlier run was taken up; null when the folder starts afresh. */
+  /** Where the source resumes, when an earlier run is continued; null for a new one. */
   readonly checkpoint: Checkpoint | null;
 }
 
 const unfinished = '.slice';
-const placeFile = '.checkpoint.json';
+const stateFile = '.checkpoint.json';
 
 /**
  * Writes one file per slice of a source with marks. Each gets its name when its slice is complete, so every file in the
- * folder is whole at any moment; slices without records leave no file. Works with every format, Parquet too.
+ * folder is complete at any moment. Slices without records leave no file. Works with every format, Parquet included.
+ *
+ * @example
+ * const name = ({ from }) => `calls-${from ?? 'start'}.parquet`;
+ * const folder = sliceFiles('calls', { encode: toParquet(), name, resume: true });
+ * const { checkpoint } = folder;
+ * await pipeline(createCallStream(client, { checkpoint, marks: true }), folder);
  */
 export function sliceFiles<T = unknown>(folder: string, options: SliceFilesOptions<T>): SliceFiles {
   return new SliceFileSink(folder, options);
@@ -43,7 +50,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly #options: SliceFilesOptions<T>;
   readonly #abort = new AbortController();
   readonly #names = new Set<string>();
-  #place: Place = { version: 1, until: null, checkpoint: null };
+  #state: FolderState = { version: 1, until: null, checkpoint: null };
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
   constructor(folder: string, options: SliceFilesOptions<T>) {
@@ -52,12 +59,12 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     this.#options = options;
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
-    const place = options.resume ? readPlace(join(folder, placeFile)) : null;
-    this.checkpoint = place?.checkpoint ?? null;
-    // A slice that got its name but not its place is read again, and then it may be cut in another way.
-    if (place?.writing != null) rmSync(join(folder, place.writing), { force: true });
-    if (place !== null) this.#place = place;
-    if (place?.name != null) this.#names.add(place.name);
+    const state = options.resume ? readState(join(folder, stateFile)) : null;
+    this.checkpoint = state?.checkpoint ?? null;
+    // A slice that got its name, but whose position was not saved, is read again and may be cut differently then.
+    if (state?.writing != null) rmSync(join(folder, state.writing), { force: true });
+    if (state !== null) this.#state = state;
+    if (state?.name != null) this.#names.add(state.name);
   }
 
   override _write(item: T | Mark, _encoding: string, callback: (error?: Error | null) => void): void {
@@ -86,32 +93,32 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 
   async #close(mark: Mark | null): Promise<void> {
-    const slice = { from: mark ? mark.from : this.#place.until, until: mark ? mark.until : null };
+    const slice = { from: mark ? mark.from : this.#state.until, until: mark ? mark.until : null };
     if (this.#current) {
       const { file, encoder } = this.#current;
       for (const chunk of await encoder.end()) await file.write(chunk);
       const writing = this.#nameOf(slice);
-      await this.#save({ ...this.#place, writing });
+      await this.#save({ ...this.#state, writing });
       await file.finish(join(this.folder, writing));
       this.#current = null;
     }
-    if (mark === null) return rmSync(join(this.folder, placeFile), { force: true });
+    if (mark === null) return rmSync(join(this.folder, stateFile), { force: true });
     const name = [...this.#names].at(-1);
     const { until, checkpoint } = mark;
-    this.#place = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint };
-    await this.#save(this.#place);
+    this.#state = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint };
+    await this.#save(this.#state);
   }
 
-  #save(place: Place): Promise<void> {
+  #save(state: FolderState): Promise<void> {
     const { durable = true } = this.#options;
-    return writeWholeFile(join(this.folder, placeFile), `${JSON.stringify(place)}\n`, { durable });
+    return writeWholeFile(join(this.folder, stateFile), `${JSON.stringify(state)}\n`, { durable });
   }
 
   #nameOf(slice: { from: string | null; until: string | null }): string {
     const name = this.#options.name(slice);
     if (this.#names.has(name)) {
       throw new Error(
-        `the slice from ${slice.from} has the name of an earlier one, ${name}; give each slice its own`,
+        `the slice from ${slice.from} has the same name as an earlier one, ${name}; give each slice a name of its own`,
       );
     }
     this.#names.add(name);
@@ -119,7 +126,8 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 }
 
-interface Place {
+/** What is on the disk of an unfinished folder. */
+interface FolderState {
   readonly version: 1;
   readonly until: string | null;
   /** The last file that counts, and the one that is about to get its name. */
@@ -128,11 +136,11 @@ interface Place {
   readonly checkpoint: Checkpoint | null;
 }
 
-function readPlace(path: string): Place | null {
+function readState(path: string): FolderState | null {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
-    const place = JSON.parse(readFileSync(path, 'utf8'));
-    if (place.version === 1) return place;
+    const state = JSON.parse(readFileSync(path, 'utf8'));
+    if (state.version === 1) return state;
   } catch {}
-  throw new Error(`${path} cannot be read as a checkpoint; remove it to start afresh`);
+  throw new Error(`${path} is not a checkpoint. Remove it to start over.`);
 }

@@ -6,23 +6,23 @@ import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
 
-/** Options of `createCallByteStream`: nothing is parsed, so no record can be dead. */
+/** Settings of `createCallByteStream`. Nothing is parsed, so there is no `onError`. */
 export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
   /**
-   * Send a `Mark` behind the bytes of each slice, so that a file sink can be resumed. The stream is then one of objects:
+   * Send a `Mark` after the bytes of each slice, so that a file sink can be resumed. The stream is then in object mode, of
    * buffers and marks. Default false.
    */
   marks?: boolean;
 }
 
 /**
- * Every record of a query, once, as lines of JSON in the words of the server, cut out of its pages without parsing.
- * Its checkpoint moves page by page: a page counts as taken when all of its bytes were.
+ * Every record of a query, once, as lines of JSON exactly as the server sent them, without parsing. Its checkpoint moves
+ * page by page: a page counts as taken when all of its bytes were.
  */
 export interface CallByteStream extends Readable {
-  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
+  /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
-  /** Where to go on from: covers the pages the consumer has taken so far. */
+  /** Where to resume: covers the pages that the consumer has taken so far. */
   checkpoint(): Checkpoint;
 }
 
@@ -66,7 +66,12 @@ class LineStream extends SessionStream implements CallByteStream {
   }
 }
 
-/** Every record of a query, once, as a Readable of NDJSON bytes. */
+/**
+ * Reads every record of a query, once, as a Readable of NDJSON bytes.
+ *
+ * @example
+ * await pipeline(createCallByteStream(client), fileSink('calls.ndjson'));
+ */
 export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},

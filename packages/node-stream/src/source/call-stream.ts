@@ -12,27 +12,28 @@ import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, type StreamPage } from './stream-page.ts';
 
-/** Options of `createCallStream`. */
+/** Settings of `createCallStream`. */
 export interface CallStreamOptions extends StreamOptions {
-  /** Send a `Mark` behind the records of each slice, for windows and file sinks. Default false. */
+  /** Send a `Mark` after the records of each slice, for windows and file sinks. Default false. */
   marks?: boolean;
   /** Records parsed ahead of the consumer. Default 256. */
   highWaterMark?: number;
 }
 
 /**
- * Every record of a query, once, as an object-mode Readable. Ends only when each slice was proved whole; otherwise it
- * fails with an `IncompleteError`. Emits `verdict` before its end, and `slice` as slices are done.
+ * Every record of a query, once, as an object-mode Readable. It ends only when each slice was proved complete; otherwise it
+ * fails with an `IncompleteError`. It emits `slice` after each slice and `verdict` before its end.
  */
 export interface CallStream<T = Call> extends Readable {
-  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
+  /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
-  /** Where to go on from: covers exactly what the consumer has taken so far. */
+  /** Where to resume: covers exactly what the consumer has taken so far. */
   checkpoint(): Checkpoint;
-  /** The same records by whole pages, parsed when asked for. Use it instead of reading records, not beside it. */
+  /** The same records by whole pages, parsed on first use. Read a stream by pages or by records, not both. */
   pages(): AsyncGenerator<StreamPage, void, void>;
-  /** A web stream: of records, or of whole pages, which is many times cheaper. */
+  /** A web stream of records, or of whole pages, which is many times cheaper. */
   toWeb(options?: { by?: 'record' }): ReadableStream<T>;
+  /** A web stream of pages. */
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
   [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
 }
@@ -50,8 +51,10 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
 
   pages(): AsyncGenerator<StreamPage, void, void> {
     this.#claim('pages');
+    // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
+    this.on('error', () => {});
     const walk = this.#walkPages();
-    // A generator that waits for a page would only hear of its end when the page is there.
+    // A generator that waits for a page would only notice its end when the page is there.
     const leave = walk.return.bind(walk);
     const fail = walk.throw.bind(walk);
     return Object.assign(walk, {
@@ -70,7 +73,7 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
   toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call | Mark> | ReadableStream<StreamPage> {
     if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
-    // No queue of its own: what lies in it would count as taken.
+    // Without a queue of its own, since what is in it would count as taken.
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
   }
 
@@ -100,7 +103,7 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     while (wantsMore && this.#at < size) {
       const index = keep?.[this.#at] ?? this.#at;
       const call = this.#parse(batch, index);
-      // Only now: the place of a failure lies before the record that failed.
+      // Only now: the position of a failure is before the record that failed.
       this.#at += 1;
       if (call !== null) wantsMore = this.push(call);
     }
@@ -154,19 +157,24 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     this.#readAs ??= as;
     if (this.#readAs === as) return;
     throw new Error(
-      `This stream is already read as ${this.#readAs}; create another one to read it as ${as}.`,
+      `This stream is already being read as ${this.#readAs}. Create another one to read it as ${as}.`,
     );
   }
 }
 
 function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
   const border = page.byteRanges()[index];
-  // A copy: the page's memory is used again.
+  // A copy, since the memory of the page is used again.
   const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
   return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
-/** Every record of a query, once, as an object-mode Readable. */
+/**
+ * Reads every record of a query, once, as an object-mode Readable.
+ *
+ * @example
+ * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
+ */
 export function createCallStream(
   client: PageClient,
   options: CallStreamOptions & { marks: true },

@@ -5,22 +5,25 @@ import type { PlanFailure } from '../slicing/state.ts';
 
 /** Where in a read something happened. */
 export interface StreamPlace {
+  /** The slice that was read. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
   readonly page: number;
 }
 
-/** A read ended early. It names the place and, once the stream has it, carries the checkpoint to resume from. */
+/** A read ended early. The error names the slice and page, and carries the checkpoint to resume from. */
 export class StreamError extends Error {
   /** What went wrong; for a failed request, the code of the client's error. */
   readonly code: string;
   /** Whether the same read may succeed later. */
   readonly isRetryable: boolean;
+  /** The slice that was read. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
   readonly page: number;
+  /** What to do about it, where that is known. */
   readonly hint?: string;
-  /** Covers everything that was handed out before; give it as `checkpoint` to resume. */
+  /** Covers everything that was delivered before; pass it as `checkpoint` to resume. */
   checkpoint: Checkpoint | null = null;
 
   constructor(
@@ -57,9 +60,9 @@ export class StreamError extends Error {
 
 /** A slice could not be read completely: its pages did not agree in any try. */
 export class IncompleteError extends StreamError {
-  /** Records the slice has by its total; null when the server gave none. */
+  /** Records of the slice by its total; null when the server gave none. */
   readonly expected: number | null;
-  /** Distinct records that the last try met. */
+  /** Distinct records that the last try received. */
   readonly got: number;
 
   constructor(facts: {
@@ -103,9 +106,8 @@ export function errorOf(failure: PlanFailure, cause: unknown): unknown {
     case 'ranges_ignored':
       return new StreamError(
         'range_ignored',
-        `The server returned calls from outside the requested range, ${describeSlice(slice)}: it does not filter by ` +
-          'date_added. Read with window: false, which requests the query as one list.',
-        { slice, page: 0 },
+        `The server returned calls from outside the requested range, ${describeSlice(slice)}: it does not filter by date_added.`,
+        { slice, page: 0, hint: 'Read with window: false, which requests the query as one list.' },
       );
   }
 }

@@ -5,53 +5,56 @@ import type { TimeSlice } from '../query/time-slice.ts';
 import type { BoundStyle } from '../query/window-query.ts';
 import type { Progress } from './progress.ts';
 
-/** How the range of `date_added` is cut into slices. */
+/** How a query is cut into slices by `date_added`. */
 export interface WindowOptions {
   /**
-   * Pages a slice may have. Default 1: a slice that fits in one page comes in one answer, so nothing can shift while it
-   * is read. More pages need fewer requests, and are proved whole by totals and distinct sids alone.
+   * Pages a slice may have. Default 1: a slice that fits in one page comes in one response, so nothing can shift while it is
+   * read. More pages need fewer requests, but are checked by totals and distinct sids only.
    */
   pages?: number;
-  /** How long after a naive time its records are taken to be at rest, in every time zone. Default `14h`. */
+  /** Age from which records count as settled: none is expected to appear or change, in any time zone. Default `14h`. */
   settle?: Duration;
-  /** Naive time before which records are at rest, for those who know the server's clock. Replaces `settle`. */
+  /** Naive time before which records count as settled, if you know the server's clock. Replaces `settle`. */
   sealedBefore?: string;
-  /** Passes over one slice before it is named incomplete. Default 5. */
+  /** Passes over one slice before the read fails as incomplete. Default 5. */
   tries?: number;
-  /** How the upper end of a slice is written: `[a TO b}` or `[a TO b - 1 s]`. Default: the server is asked once. */
+  /** How the upper end of a slice is written: `[a TO b}` or `[a TO b - 1 s]`. Default `auto`: one request finds out. */
   bounds?: 'auto' | BoundStyle;
 }
 
-/** A record that could not be read. */
+/** A record that could not be parsed. */
 export interface DeadRecord {
-  /** The record as it came. */
+  /** The record as it was received. */
   readonly bytes: Uint8Array;
+  /** Why it could not be parsed. */
   readonly error: unknown;
+  /** The slice it is in. */
   readonly slice: TimeSlice;
-  /** Page within the slice, and record within the page. */
+  /** Page within the slice, from 0. */
   readonly page: number;
+  /** Record within the page, from 0. */
   readonly index: number;
 }
 
-/** Options of the streams over call records. */
+/** Settings of the streams of call records. */
 export interface StreamOptions {
-  /** Which calls: text of `q`, a filter or a builder. Default all. */
+  /** Which calls: a string in the language of `q`, a filter or a builder. Default: all. */
   filter?: string | FilterLike;
-  /** Records asked for in one request. Default 1000; a server that gives fewer is noticed and followed. */
+  /** Records per request. Default 1000; when the server returns fewer, the reader adapts. */
   rows?: number;
-  /** Pages held ahead of the consumer at most, and their bytes. Default 4 pages and 64 MiB. */
+  /** Most pages held ahead of the consumer, and their bytes. Default 4 pages and 64 MiB. */
   prefetch?: number | { pages?: number; bytes?: number };
-  /** How the query is cut by `date_added`; `false` reads it as one list. Default on. */
+  /** How the query is cut by `date_added`. `false` reads it as one list. */
   window?: WindowOptions | false;
-  /** Where to go on from: what an earlier stream of the same query gave. */
+  /** Where to resume: the checkpoint of an earlier stream of the same query. */
   checkpoint?: Checkpoint | null;
   /** Ends the stream and its requests. */
   signal?: AbortSignal;
-  /** Told of each page that was handed out. */
+  /** Called after each page. */
   onProgress?: (progress: Progress) => void;
-  /** What becomes of a record that cannot be read: fail (default), leave out, or hand over its bytes. */
+  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
   onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void);
-  /** `report`: end quietly with `complete: false` when a server gives no totals. Default `fail`: an IncompleteError. */
+  /** When the server returns no totals: `fail` (default) with an IncompleteError, or `report` it as `complete: false`. */
   incomplete?: 'fail' | 'report';
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;

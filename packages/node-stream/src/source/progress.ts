@@ -8,41 +8,42 @@ import { sizeOf } from './ledger.ts';
 
 /** How far a read has come. */
 export interface Progress {
-  /** Records the query has by the server's total; null until it is known. Moves when the server's does. */
+  /** Records of the query, by the totals of the server. Null until it is known; it moves when the server's does. */
   readonly total: number | null;
-  /** Records handed to the stream, those of earlier runs included. */
+  /** Records delivered, including those of earlier runs. */
   readonly done: number;
-  /** Records a second in this run. */
+  /** Records per second in this run. */
   readonly rate: number;
-  /** Milliseconds that are left at this rate; null while unknown. */
+  /** Milliseconds left at this rate; null while unknown. */
   readonly etaMs: number | null;
   /** Requests that had to be sent again. */
   readonly retries: number;
-  /** Records met again and left out. */
+  /** Records received again and left out. */
   readonly duplicates: number;
-  /** Slices begun anew because their pages did not agree. */
+  /** Slices read again because their pages did not agree. */
   readonly rereads: number;
 }
 
-/** What is known at the end of a read. */
+/** The result of a read. */
 export interface Verdict {
-  /** Records the slices of the query held when they were read, in all runs; null when the server gave no totals. */
+  /** Records of the query, by the totals of its slices when they were read, in all runs. Null when the server gave none. */
   readonly total: number | null;
-  /** Records handed out in this run, changed ones included. */
+  /** Records delivered in this run, including changed ones. */
   readonly delivered: number;
-  /** Records handed out by the runs before, by the checkpoint this one began with. */
+  /** Records delivered by earlier runs, according to the checkpoint. */
   readonly deliveredBefore: number;
-  /** Records met again and left out. */
+  /** Records received again and left out. */
   readonly duplicatesDropped: number;
-  /** Records handed out a second time since a new read of their slice showed other contents. */
+  /** Records delivered a second time, because their contents had changed when their slice was read again. */
   readonly changed: number;
-  /** Records that could not be read: left out, or handed to `onError` as bytes. */
+  /** Records that could not be parsed: left out, or passed to `onError` as bytes. */
   readonly skipped: number;
-  /** Slices begun anew because their pages did not agree. */
+  /** Slices read again because their pages did not agree. */
   readonly rereads: number;
+  /** Slices read, and requests sent, in this run. */
   readonly slices: number;
   readonly requests: number;
-  /** Every record of the query was handed out: each slice proved whole, none left out. */
+  /** Every record of the query was delivered, in this run or the earlier ones: no slice is unproven, no record left out. */
   readonly complete: boolean;
 }
 
@@ -151,7 +152,7 @@ export class Meter {
   }
 }
 
-// Names follow core's: the package, then what happened. Nothing is built unless somebody listens.
+// The names follow core's: the package, then what happened. Nothing is built unless somebody listens.
 const channels = {
   page: diagnosticsChannel.channel('call-attribution:stream:page'),
   slice: diagnosticsChannel.channel('call-attribution:stream:slice'),

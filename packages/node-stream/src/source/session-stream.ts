@@ -7,9 +7,9 @@ import type { StreamOptions } from './options.ts';
 import type { Verdict } from './progress.ts';
 import { Session } from './session.ts';
 
-/** What the streams over one session have in common: verdict, checkpoint, failure after what was read, cancel. */
+/** What the streams over one session have in common: verdict, checkpoint, errors after the records before them, cancel. */
 export abstract class SessionStream extends Readable {
-  /** Settles when the stream has ended, been left or aborted; rejects with the error that ended it otherwise. */
+  /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
   protected readonly session: Session;
   #outcome: { resolve(verdict: Verdict): void; reject(error: unknown): void };
@@ -24,21 +24,21 @@ export abstract class SessionStream extends Readable {
     this.verdict = new Promise((resolve, reject) => {
       this.#outcome = { resolve, reject };
     });
-    // Who does not ask for the verdict still hears of the failure by the stream's own error.
+    // Without a reader of the verdict, the stream's own error still reports the failure.
     this.verdict.catch(() => {});
     if (options.signal !== undefined) addAbortSignal(options.signal, this);
   }
 
-  /** Where to go on from: covers exactly what the consumer has taken so far. */
+  /** Where to resume: covers exactly what the consumer has taken so far. */
   checkpoint(): Checkpoint {
     this.#settle();
     return this.session.ledger.checkpoint();
   }
 
-  /** Hands on what is left of the batch at hand; false when the consumer wants no more for now. */
+  /** Pushes what is left of the current batch. False when the consumer wants no more for now. */
   protected abstract feed(): boolean;
 
-  /** What the batch at hand still holds back, in what the stream counts. */
+  /** What is left of the current batch, in the units that the stream counts. */
   protected abstract get heldBack(): number;
 
   /** Takes the next batch. */
@@ -74,7 +74,7 @@ export abstract class SessionStream extends Readable {
     );
   }
 
-  /** Errors wait until the records before them were taken. */
+  /** Errors wait until the records before them have been taken. */
   override read(size?: number): unknown {
     const item: unknown = super.read(size);
     if (this.#failure !== null && this.readableLength === 0)
@@ -90,7 +90,7 @@ export abstract class SessionStream extends Readable {
     done(error);
   }
 
-  /** Gives the verdict; throws when nothing proves that the read was whole. */
+  /** Announces the verdict. Throws when nothing proves that the read was complete. */
   protected conclude(): void {
     const verdict = this.session.conclude();
     this.#hasConcluded = true;
@@ -98,19 +98,19 @@ export abstract class SessionStream extends Readable {
     this.emit('verdict', verdict);
   }
 
-  /** What says in the stream itself that the slice of a last batch has passed. */
+  /** The mark after the last batch of a slice. */
   protected markAfter({ span }: Batch): Mark {
     const { from, to } = timeSliceOf(span);
     return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
   }
 
-  /** Tells that a slice is done. */
+  /** Announces that a slice is done. */
   protected announce({ span, count }: Batch): void {
     this.emit('slice', { ...timeSliceOf(span), records: count });
   }
 
   #settle(): void {
-    // Behind setEncoding the buffer counts characters, of which there are fewer than bytes: only its end is sure.
+    // With setEncoding, the buffer counts characters, of which there are fewer than bytes: only an empty one is certain.
     if (this.readableEncoding !== null && this.readableLength > 0) return;
     this.session.ledger.settle(this.readableLength + this.heldBack);
   }

@@ -3,19 +3,21 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
 
-/** One page of a stream: the records that go out with it, and the place behind them. */
+/** One page of a stream: its records, and the checkpoint after them. */
 export interface StreamPage {
+  /** The slice it is part of. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
   readonly page: number;
-  /** The slice is whole with this page. */
+  /** The slice is complete with this page. */
   readonly isLast: boolean;
+  /** Records delivered with this page. */
   readonly count: number;
   /** The records, parsed on first use. */
   readonly records: readonly Call[];
-  /** The records as lines of JSON, as the server sent them, never parsed. */
+  /** The records as lines of JSON, exactly as the server sent them. */
   ndjson(): Buffer;
-  /** Where to go on from once this page was dealt with. */
+  /** Where to resume once this page has been handled. */
   readonly checkpoint: Checkpoint;
 }
 
@@ -25,13 +27,13 @@ function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | n
     try {
       return page.records();
     } catch {
-      // One of them cannot be read: which, and what becomes of it, is found out one by one.
+      // One of them cannot be parsed. Reading them one by one shows which, and handles it.
     }
   }
   return [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
 }
 
-/** The page a batch makes. `read` gives null for a record that is left out. */
+/** The page of a batch. `read` returns null for a record that is left out. */
 export function pageOf(
   batch: Batch,
   checkpoint: Checkpoint,
@@ -55,11 +57,11 @@ export function pageOf(
 
 const newline = 0x0a;
 const return_ = 0x0d;
-const blank = 0x20;
+const space = 0x20;
 
 /**
- * The records of a batch as lines of JSON, cut out of the page. `mayReuse`: the page is read by nobody else, so that
- * the commas between its records may become line ends where they stand and nothing is copied.
+ * The records of a batch as lines of JSON, cut out of the page. `mayReuse`: nobody else reads the page, so the commas
+ * between its records may be replaced by line ends and nothing is copied.
  */
 export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
   const borders = page.byteRanges();
@@ -84,9 +86,9 @@ export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
   return Buffer.concat(lines.flatMap((line) => [line, lineEnd]));
 }
 
-/** Line ends lie between the values only, for in a text they are escaped: as blanks they change no value. */
+/** Line ends occur only between values, since strings escape them: spaces in their place change no value. */
 function onOneLine(text: Buffer): Buffer {
-  return Buffer.from(text.map((byte) => (byte === newline || byte === return_ ? blank : byte)));
+  return Buffer.from(text.map((byte) => (byte === newline || byte === return_ ? space : byte)));
 }
 
 const lineEnd = Buffer.from('\n');

@@ -1,29 +1,31 @@
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 
-/** What is remembered of a record that was seen: its sid, when it was made, and a hash of its contents. */
+/** What is remembered of a record: its sid, its `date_added` and a hash of its contents. */
 export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string];
 
-/** A run of a sync that was interrupted, and is taken up by the next. */
+/** A run that was interrupted, which the next one resumes. */
 export interface SyncRun {
+  /** Where it began. */
   readonly from: string | null;
   /** Latest `date_added` it saw. */
   readonly latest: string | null;
-  /** The same when the run was last taken up: what came behind its place meanwhile lies after a lookback before this. */
+  /** The same when the run was last resumed: calls that appeared before its position since then lie within a lookback of it. */
   readonly resumedAt: string | null;
+  /** How far it came. */
   readonly checkpoint: Checkpoint;
 }
 
-/** Where a sync stands. Plain JSON; kept by a `StateStore` or beside the records by an `UpsertSink`. */
+/** The state of a sync: plain JSON, kept by a `StateStore`, or together with the records by an `UpsertSink`. */
 export interface SyncState {
   readonly version: 1;
-  /** Hash of the filter and the API version; a state fits no other query. */
+  /** Hash of the filter and the API version; the state fits no other query. */
   readonly query: string;
-  /** The next run begins a lookback before this `date_added`: the latest the last one saw. Null at first. */
+  /** The latest `date_added` that the last run saw; the next run begins a lookback before it. Null at first. */
   readonly watermark: string | null;
-  /** Records inside the lookback. */
+  /** Records within the lookback. */
   readonly seen: readonly SeenRecord[];
-  /** Records whose `ppc_status` was not final, in the order in which they are read again. */
+  /** Records whose `ppc_status` was not final, in the order in which they will be read again. */
   readonly pending: readonly SeenRecord[];
   /** A run that has not finished. */
   readonly run: SyncRun | null;
@@ -31,32 +33,38 @@ export interface SyncState {
 
 /** Keeps the state of a sync between runs. */
 export interface StateStore {
+  /** The state saved last; null at first. */
   load(): Promise<SyncState | null>;
+  /** Replaces the state. */
   save(state: SyncState): Promise<void>;
   /** Keeps other runs out until the returned function is called. */
   lock?(): Promise<() => Promise<void>>;
 }
 
-/** New and changed records, with the state behind them. */
+/** New and changed records, with the state after them. */
 export interface SyncBatch {
+  /** The records. */
   readonly calls: readonly Call[];
+  /** The state once they are stored. */
   readonly state: SyncState;
 }
 
 /**
  * Takes the records of a sync. `commit` stores records (by `sid`, the later one wins) and state in one transaction, so
- * that a run that dies at any point goes on exactly where its last commit ended.
+ * that a run that is interrupted at any point resumes exactly after its last commit.
  */
 export interface UpsertSink {
+  /** The state committed last; null at first. */
   load(): Promise<SyncState | null>;
+  /** Stores records and state, both or neither. */
   commit(batch: SyncBatch): Promise<void>;
 }
 
 /** The state of a sync cannot be used. */
 export class StateError extends Error {
   /**
-   * `state_mismatch`: made for another query. `state_invalid`: no state of this package. `state_locked`: another run
-   * has it.
+   * `state_mismatch`: made for another query. `state_invalid`: not a state of this package. `state_locked`: another run
+   * is using it.
    */
   readonly code: 'state_mismatch' | 'state_invalid' | 'state_locked';
 
@@ -67,19 +75,19 @@ export class StateError extends Error {
   }
 }
 
-/** Refuses what is no state, and a state of another query. */
+/** Returns a state of this query. Throws for anything else. */
 export function checkState(state: SyncState, query: string): SyncState {
   const { version, seen, pending, run } = state as Partial<SyncState>;
   if (version !== 1 || !Array.isArray(seen) || !Array.isArray(pending) || run === undefined) {
     throw new StateError(
       'state_invalid',
-      'The sync state is not one of version 1; start with an empty one to read anew.',
+      'The sync state is not one of this package. Start with an empty one to read everything again.',
     );
   }
   if (state.query === query) return state;
   throw new StateError(
     'state_mismatch',
     `The sync state belongs to another query (${state.query}, this is ${query}): the filter or the API version changed. ` +
-      'Sync with the filter it was made for, or into another state.',
+      'Sync with the filter it was made for, or use another state.',
   );
 }

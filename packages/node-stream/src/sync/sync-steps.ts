@@ -4,28 +4,28 @@ import type { Filter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { createCallStream } from '../source/call-stream.ts';
-import { MemoryOfRecords } from './memory-of-records.ts';
+import { SeenRecords } from './seen-records.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import { checkState, type SyncState } from './sync-state.ts';
 
-/** The part of core's client a sync stands on. */
+/** The part of core's client that a sync uses. */
 export type SyncClient = Pick<Client, 'version' | 'fetchPage' | 'getCall'>;
 
-/** A piece of a sync: what was found, and the state once that was dealt with. */
+/** A part of a sync: what was found, and the state once that was handled. */
 export interface SyncStep {
   readonly changes: readonly SyncChange[];
   readonly state: SyncState;
-  /** Records that a single read did not find any more. */
+  /** Records that the server no longer has. */
   readonly gone: number;
   readonly isRecheck: boolean;
 }
 
-// A time ahead of the clocks of every zone is no time of a call, and must not move the watermark.
+// A time ahead of the clocks of all zones is not the time of a call, and must not move the watermark.
 const ahead = 14 * 3600_000;
 const atOnce = 4;
 const stepSize = 100;
 
-/** Runs a sync step by step. A state is true only after the changes that came with it were dealt with. */
+/** Runs a sync step by step. A state holds only once the changes that came with it were handled. */
 export async function* syncSteps(
   client: SyncClient,
   loaded: SyncState | null,
@@ -37,7 +37,7 @@ export async function* syncSteps(
   const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const ceiling = (options.now ?? Date.now)() + ahead;
-  const memory = new MemoryOfRecords(state, options);
+  const memory = new SeenRecords(state, options);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
   const from = interrupted ? interrupted.from : watermark && minus(watermark, lookback);
@@ -68,7 +68,7 @@ export async function* syncSteps(
     return { version: 1, query, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
   };
   yield { changes: [], gone: 0, isRecheck: false, state: done() };
-  // What came behind the place of an interrupted run is met by another one.
+  // Calls that appeared before the position of an interrupted run are found by another one.
   if (interrupted === null) yield* recheck(client, memory, from, options, done);
   else yield* syncSteps(client, done(), options);
 }
@@ -76,7 +76,7 @@ export async function* syncSteps(
 /** Reads open records from before the lookback again, one by one. */
 async function* recheck(
   client: SyncClient,
-  memory: MemoryOfRecords,
+  memory: SeenRecords,
   from: string | null,
   { maxRechecks = 1000, signal }: SyncOptions,
   state: () => SyncState,
@@ -90,7 +90,7 @@ async function* recheck(
       const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, signal)));
       for (const [k, call] of found.entries()) {
         if (call !== null) changes.push(await memory.meet(call, true));
-        else memory.lose(sids[k] as string);
+        else memory.forgetOne(sids[k] as string);
         if (call === null) gone += 1;
       }
     }

@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
-import { toNdjson } from '../../src/encoders/ndjson.ts';
+import { toNdjson } from '../../src/encoders/json.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
 import { createCallByteStream } from '../../src/source/call-byte-stream.ts';
 import { createCallStream } from '../../src/source/call-stream.ts';
-import { syncInto } from '../../src/sync/sync-into.ts';
+import { syncInto } from '../../src/sync/sync.ts';
 import type { SyncState } from '../../src/sync/sync-state.ts';
 
 const [mode = '', url = '', folder = ''] = process.argv.slice(2);

@@ -4,8 +4,36 @@ import { writeWholeFile } from '../files/whole-file.ts';
 import { StateError, type StateStore, type SyncState } from './sync-state.ts';
 
 /**
+ * Keeps the state of a sync in memory, for tests and for programs that keep running.
+ *
+ * @example
+ * const state = memoryState();
+ */
+export function memoryState(initial: SyncState | null = null): StateStore {
+  let state = initial;
+  let isLocked = false;
+  return {
+    load: async () => state,
+    async save(next) {
+      state = next;
+    },
+    async lock() {
+      if (isLocked)
+        throw new StateError('state_locked', 'Another sync is using this state. Wait until it ends.');
+      isLocked = true;
+      return async () => {
+        isLocked = false;
+      };
+    },
+  };
+}
+
+/**
  * Keeps the state of a sync in a file: written under another name and renamed, so that a crash leaves the old state or
  * the new one. `<path>.lock` keeps a second run out; the lock of a process that no longer runs is taken over.
+ *
+ * @example
+ * const state = fileState('state.json');
  */
 export function fileState(path: string): StateStore {
   return {

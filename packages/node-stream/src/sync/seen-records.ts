@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { type Call, isFinalStatus } from '@call-attribution/core';
-import { contentHash } from './content-hash.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import type { SeenRecord, SyncState } from './sync-state.ts';
 
-/** What a sync remembers of records, so that it can tell new from changed from same. */
-export class MemoryOfRecords {
+/** What a sync remembers of records, to tell which are new, changed or the same. */
+export class SeenRecords {
   readonly #seen: Map<string, SeenRecord>;
   readonly #pending: Map<string, SeenRecord>;
   readonly #ignored: ReadonlySet<string>;
@@ -17,7 +17,7 @@ export class MemoryOfRecords {
     this.#options = options;
   }
 
-  /** Tells what a record is, and remembers it. `recheck`: it lies before the lookback, where only open ones are kept. */
+  /** Says what a record is, and remembers it. `recheck`: it is from before the lookback, where only open ones are kept. */
   async meet(call: Call, recheck: boolean): Promise<SyncChange> {
     const { isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), recall } = this.#options;
     const known = this.#seen.get(call.sid) ?? this.#pending.get(call.sid);
@@ -31,24 +31,31 @@ export class MemoryOfRecords {
     return before === null ? { kind: 'changed', call } : { kind: 'changed', call, before };
   }
 
-  /** Forgets what lies before both times; open records are kept longer. Times are texts, which sort as they are. */
+  /** Forgets records from before these times; open ones are kept longer. Naive times sort as strings. */
   forget(seenBefore: string, pendingBefore: string): void {
     for (const [sid, [, date]] of this.#seen) if (date < seenBefore) this.#seen.delete(sid);
     for (const [sid, [, date]] of this.#pending) if (date < pendingBefore) this.#pending.delete(sid);
   }
 
-  /** The server has this record no more. */
-  lose(sid: string): void {
+  /** Forgets a record that the server no longer has. */
+  forgetOne(sid: string): void {
     this.#pending.delete(sid);
   }
 
-  /** Open records from before a time: those a read of the lookback does not meet. */
+  /** Open records from before a time, which a read of the lookback does not find. */
   openBefore(time: string): string[] {
     return [...this.#pending.values()].filter(([, date]) => date < time).map(([sid]) => sid);
   }
 
-  /** The part of the state that is memory. */
+  /** What goes into the state. */
   toState(): Pick<SyncState, 'seen' | 'pending'> {
     return { seen: [...this.#seen.values()], pending: [...this.#pending.values()] };
   }
+}
+
+/** A hash of the contents of a record, whatever the order of its fields. */
+function contentHash(call: Call, ignored: ReadonlySet<string>): string {
+  const entries = Object.entries(call).filter(([name]) => !ignored.has(name));
+  const text = JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

@@ -1,0 +1,58 @@
+import type { SyncChange, SyncOptions, SyncSummary } from './sync-options.ts';
+import type { StateStore, UpsertSink } from './sync-state.ts';
+import { type SyncClient, syncSteps } from './sync-steps.ts';
+
+/**
+ * Yields what is new and what has changed since the last run, by `sid` and contents. The state is saved when the consumer
+ * asks for the next change, so that changes it had not handled before a crash come again.
+ *
+ * @example
+ * for await (const { kind, call } of syncCalls(client, { state: fileState('state.json') })) {
+ *   if (kind !== 'same') await save(call);
+ * }
+ */
+export async function* syncCalls(
+  client: SyncClient,
+  options: SyncOptions & { state: StateStore },
+): AsyncGenerator<SyncChange, void, void> {
+  const { state, ...rest } = options;
+  const unlock = await state.lock?.();
+  try {
+    for await (const step of syncSteps(client, await state.load(), rest)) {
+      yield* step.changes;
+      await state.save(step.state);
+    }
+  } finally {
+    await unlock?.();
+  }
+}
+
+/**
+ * Brings a store up to date. New and changed records are committed together with the state, page by page.
+ *
+ * @example
+ * const summary = await syncInto(client, mirrorSink(store, 'mine'), { lookback: '3d' });
+ */
+export async function syncInto(
+  client: SyncClient,
+  sink: UpsertSink,
+  options: SyncOptions = {},
+): Promise<SyncSummary> {
+  const counts = { new: 0, changed: 0, same: 0 };
+  let summary: SyncSummary = { ...counts, rechecked: 0, gone: 0, pending: 0, watermark: null };
+  for await (const { changes, state, gone, isRecheck } of syncSteps(client, await sink.load(), options)) {
+    for (const { kind } of changes) counts[kind] += 1;
+    await sink.commit({
+      calls: changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call),
+      state,
+    });
+    summary = {
+      ...counts,
+      rechecked: summary.rechecked + (isRecheck ? changes.length + gone : 0),
+      gone: summary.gone + gone,
+      pending: state.pending.length,
+      watermark: state.watermark,
+    };
+  }
+  return summary;
+}
