@@ -2,21 +2,26 @@ import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/
 import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { Operator } from './operator.ts';
 
-/** Options of `batch`: a batch leaves as soon as one of the limits is reached. */
+/** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
 export interface BatchOptions<T> {
-  /** Items in a batch at most. Default 1000 when no other limit is given, else none. */
+  /** Most items in a batch. Default: 1000 when no other limit is given, else no limit. */
   count?: number;
-  /** Bytes in a batch at most; one item larger than that travels alone. */
+  /** Most bytes in a batch. An item larger than that is a batch of its own. */
   bytes?: number;
-  /** Size of one item in bytes. Default the length of its JSON. */
+  /** Size of one item in bytes. Default: the length of its JSON. */
   sizeOf?: (item: T) => number;
-  /** How long the first item of a batch waits at most, as milliseconds or '5s'. */
+  /** How long the first item of a batch may wait: milliseconds, or a string such as `5s`. */
   time?: Duration;
-  /** Clock for `time`. Default the machine's. */
+  /** Where the time comes from, for tests. Default: the machine's clock. */
   clock?: Clock;
 }
 
-/** Gathers items into arrays by count, bytes or time. A mark sends the batch out before it, so batches end with slices. */
+/**
+ * Gathers items into arrays by count, bytes or time. A mark ends the batch before it, so that batches end with slices.
+ *
+ * @example
+ * batch({ count: 500, time: '5s' });
+ */
 export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]> {
   const time = options.time === undefined ? null : durationMillis(options.time, 'time');
   const bytes = limit(options.bytes, 'bytes');
@@ -35,7 +40,7 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
         items = [];
         size = 0;
       };
-      // One timer at most: when it rings for a batch that has left, it waits on for the batch that followed.
+      // One timer at most. When it fires for a batch that was emitted already, it waits for the batch that followed.
       const watch = async (limitMillis: number) => {
         waiting = true;
         while (items.length > 0) {

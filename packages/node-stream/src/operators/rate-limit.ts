@@ -2,28 +2,33 @@ import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/
 import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { Operator } from './operator.ts';
 
-/** Options of `rateLimit`. */
+/** Settings of `rateLimit`. */
 export interface RateLimitOptions<T> {
   /** Items per interval, on average. */
   limit: number;
-  /** The interval. Default '1s'. */
+  /** The interval. Default `1s`. */
   per?: Duration;
-  /** Items that may pass at once after a rest. Default `limit`, at least 1. */
+  /** Items that may pass at once after a pause. Default: `limit`, at least 1. */
   burst?: number;
   /** What one item costs, for instance the length of a batch. Default 1. */
   cost?: (item: T) => number;
-  /** Clock. Default the machine's. */
+  /** Where the time comes from, for tests. Default: the machine's clock. */
   clock?: Clock;
 }
 
-/** Holds items back so that no more than `limit` pass per interval; the source is slowed by ordinary backpressure. */
+/**
+ * Holds items back so that no more than `limit` pass per interval. The source is slowed by ordinary backpressure.
+ *
+ * @example
+ * rateLimit({ limit: 10, per: '1s' });
+ */
 export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
   const { limit, cost = () => 1, clock = monotonicClock } = options;
   if (!(limit > 0)) throw new RangeError(`limit is ${limit}; expected more than 0`);
   const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
   const burst = Math.max(1, options.burst ?? limit);
   return new Operator<T, T>(({ emit, signal }) => {
-    // The time at which the bucket is full again; an item may pass while that is less than a burst away.
+    // When the bucket is full again. An item may pass while that is less than a burst away.
     let full = Number.NEGATIVE_INFINITY;
     return {
       push(item) {
