@@ -1,6 +1,6 @@
-// Client for the call-attribution API: from HTTP answers to checked, version-neutral call records.
-// Auth, deadlines, retries, paging, the legacy XML of SMS numbers, errors that never carry a secret.
-// One table (record/fields.ts) knows every field; types and validators are generated from it.
+// A client for the call-attribution API: it turns HTTP responses into checked, version-neutral call records.
+// It covers credentials, deadlines, retries, paging, the XML of SMS numbers, and errors that never contain a secret.
+// One table (record/fields.ts) describes every field; types and validators are generated from it.
 export type { Auth, BearerAuth, KeyAuth } from './auth/auth.ts';
 export { apiKeys, bearerToken } from './auth/auth.ts';
 export { type Secret, secret } from './auth/secret.ts';

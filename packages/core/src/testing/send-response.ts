@@ -61,7 +61,7 @@ function bareInstead({ status, html, redirect, errorBody, smsFailed }: Fault): P
 }
 
 /** The response as it will be sent: the right one, or one in its place, with the damage of the fault. */
-export function damagedResponse(right: PlannedResponse, fault: Fault): PlannedResponse {
+function damagedResponse(right: PlannedResponse, fault: Fault): PlannedResponse {
   const { status, headers, body } = responseInstead(fault) ?? right;
   const changed: Record<string, string> = { ...headers };
   const range = rangeFor(fault.range, changed['content-range']);
