@@ -12,7 +12,7 @@ import { limit, median, timed } from '../figures.mjs';
 
 const records = Number(process.env.CALLS_BENCH_RECORDS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
-const require = createRequire(new URL('../../packages/store/package.json', import.meta.url));
+const storeRequire = createRequire(new URL('../../packages/store/package.json', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 
 // Almost everything matches: the worst case for whoever has to count and skip.
@@ -133,7 +133,7 @@ async function postgresServer() {
 }
 
 try {
-  const Database = require('libsql');
+  const Database = storeRequire('libsql');
   const file = join(folder, 'bench.db');
   let connection;
   await measure(
@@ -151,7 +151,7 @@ try {
   const postgres = await postgresServer();
   if (postgres === null) process.exitCode = 1;
   else {
-    const pg = require('pg');
+    const pg = storeRequire('pg');
     const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();
     await measure('PostgreSQL', postgres.url, async (sql) => (await client.query(sql)).rows, 'wall');

@@ -61,7 +61,7 @@ export interface Conversion {
 }
 
 /**
- * The conversion that a call is for a tool, or the reason why it is none.
+ * The conversion that a call is for a tool, or the reason why it does not count.
  *
  * @example
  * const found = conversionOf(call, sheetFormats['google-ads-clicks'].accepts, rules);

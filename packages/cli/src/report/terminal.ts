@@ -12,9 +12,9 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const most = Math.max(...groups.map((group) => group.calls), 0);
   // Labels and figures come first. The picture gets the rest, up to a width that the eye can follow.
-  const texts = [[report.rows.title, 'Calls', 'Share', 'Talk min', 'Mean'], ...groups.map(figures)];
+  const lines = [[report.rows.title, 'Calls', 'Share', 'Talk min', 'Mean'], ...groups.map(figures)];
   const taken = [0, 1, 2, 3, 4].reduce(
-    (sum, at) => sum + Math.max(...texts.map((row) => textWidth(row[at] ?? ''))) + 2,
+    (sum, at) => sum + Math.max(...lines.map((row) => textWidth(row[at] ?? ''))) + 2,
     0,
   );
   const picture = Math.max(10, Math.min(60, width - taken));

@@ -19,7 +19,7 @@ const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
 
 /** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
-export function csvCell({ delimiter = ',', safe = false }: CsvDialect): (value: unknown) => string {
+function csvCell({ delimiter = ',', safe = false }: CsvDialect): (value: unknown) => string {
   const needsQuotes = special[delimiter];
   const plain = (value: unknown): string => {
     if (value === null || value === undefined) return '';

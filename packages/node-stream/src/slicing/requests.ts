@@ -40,7 +40,7 @@ export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestio
 }
 
 /** Asks for the next page of a slice. */
-export function requestPage(draft: Draft, slice: SliceWork): void {
+function requestPage(draft: Draft, slice: SliceWork): void {
   const { pages, next, probe, pass, span } = slice;
   const page: PageWork = {
     id: takeId(draft),
