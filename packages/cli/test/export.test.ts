@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type OwnStage, openOwnStage } from './stage.ts';
+import { type OwnStage, openOwnStage, serverThat } from './stage.ts';
 
 let stage: OwnStage;
 let sids: string[];
@@ -246,12 +244,11 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
 
 test('without totals of the server an export ends with status 3', async () => {
   const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
-  const server = createServer((request, response) => {
-    const isFirstPage = !/[?&]start=[1-9]/.test(request.url ?? '');
+  const server = await serverThat((response, url) => {
+    const isFirstPage = !/[?&]start=[1-9]/.test(url);
     response.setHeader('content-type', 'application/json').end(JSON.stringify(isFirstPage ? calls : []));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const env = { CALLS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const env = { CALLS_BASE_URL: server.url };
   const result = await stage.quick(['export', '--output', '-'], { env });
   server.close();
   expect(result.code).toBe(3);

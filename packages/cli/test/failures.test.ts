@@ -1,28 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import type { Finished } from './program.ts';
-import { openStage } from './stage.ts';
+import { openStage, serverThat } from './stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());
-
-/** A server on loopback that treats every request alike. */
-async function serverThat(
-  respond: (response: ServerResponse) => unknown,
-): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((_, response) => respond(response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 test('a wrong key ends with status 4, what is expected, and no key in the message', async () => {
   const { code, stderr } = await stage.quick(['count', '--debug'], {

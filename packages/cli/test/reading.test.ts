@@ -1,5 +1,6 @@
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { openStage } from './stage.ts';
+import { openStage, serverThat } from './stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());
@@ -97,6 +98,18 @@ test('a closed pipe ends the command silently', async () => {
     watch: (_, child) => child.stdout?.destroy(),
   });
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+});
+
+test('in CSV an empty string differs from a missing value', async () => {
+  const call = callWith({ sid: '1', url_tag: '', landing_page: 'a "b", c', conversion_page: null });
+  const server = await serverThat((response) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(call)),
+  );
+  const env = { CALLS_BASE_URL: server.url };
+  const fields = ['--fields', 'sid,url_tag,landing_page,conversion_page'];
+  const { stdout } = await stage.quick(['get', '1', '--csv', ...fields], { env });
+  server.close();
+  expect(stdout).toBe('sid,url_tag,landing_page,conversion_page\r\n1,"","a ""b"", c",\r\n');
 });
 
 test('calls get shows one call, by group for people and whole for programs', async () => {

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@call-attribution/sandbox';
@@ -71,6 +73,21 @@ function stageOf(connection: Record<string, string>, close: () => Promise<void>)
     async close() {
       await close();
       rmSync(work, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A server on loopback that treats every request alike. */
+export async function serverThat(
+  respond: (response: ServerResponse, url: string) => unknown,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(({ url = '' }, response) => respond(response, url));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
     },
   };
 }
