@@ -17,7 +17,7 @@ const order = [
 ];
 /** Tests of these packages may also use what is named here. */
 const inTests = /** @type {Record<string, readonly string[]>} */ ({ 'mcp-server': ['sandbox'] });
-/** Tests of every package may use it: it is private and depends on none of the packages. */
+/** Tests of every package above core may use it: it is private and depends on core only. */
 const everyTest = 'test-tools';
 
 /** @typedef {{ name: string, manifest: Record<string, Record<string, string> | undefined> }} Pkg */
