@@ -15,29 +15,29 @@ async function read(server: FakeServer, options: CallStreamOptions = {}) {
 
 const sidsOf = (records: readonly FakeRecord[]) => records.map((record) => record.sid);
 
-describe('a quiet server', () => {
+describe('a list that stays as it is', () => {
   test.each([
     ['no record', 0],
     ['one record', 1],
     ['a full page', 50],
     ['one more than a page', 51],
     ['many pages', 5000],
-  ])('gives %s, each once and in order', async (_, count) => {
+  ])('%s: each is read once and in order', async (_, count) => {
     const server = new FakeServer(fakeRecords(count));
     const { sids, verdict } = await read(server, { prefetch: 8 });
     expect(sids).toEqual(sidsOf(server.records));
     expect(verdict).toMatchObject({ total: count, delivered: count, complete: true, rereads: 0 });
   });
 
-  test('is read in one request when everything fits one page', async () => {
+  test('one request reads a list that fits in one page', async () => {
     const server = new FakeServer(fakeRecords(50));
     await read(server);
     expect(server.requests).toHaveLength(1);
   });
 });
 
-describe('bytes', () => {
-  test('come as the lines the server sent', async () => {
+describe('createCallByteStream', () => {
+  test('it gives the lines as the server sent them', async () => {
     const server = new FakeServer(fakeRecords(500));
     const chunks: Buffer[] = [];
     for await (const chunk of createCallByteStream(server, { now, rows: 50 })) chunks.push(chunk);

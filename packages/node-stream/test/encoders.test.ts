@@ -22,7 +22,7 @@ import { parseCsv } from './parse-csv.ts';
 // Slow machines are slow; nothing here waits for the clock.
 vi.setConfig({ testTimeout: 60_000 });
 
-const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 60) };
 const calls = fixtureCalls(300, 7);
 
 type Row = { a: string | null; b: string | null };
@@ -53,7 +53,7 @@ describe('toCsv', () => {
   });
 
   const cases: [string, Row, CsvOptions<Row>, string][] = [
-    ['null is nothing and an empty text is two quotes', { a: null, b: '' }, {}, ',""\r\n'],
+    ['null is an empty cell and an empty string is two quotes', { a: null, b: '' }, {}, ',""\r\n'],
     [
       'commas, quotes and line ends are quoted',
       { a: 'x,y', b: 'say "hi"\r\nbye' },
@@ -93,13 +93,13 @@ describe('toCsv', () => {
     expect(csvLine(['a;b', '=1'], { delimiter: ';', newline: '\n', safe: true })).toBe('"a;b";\'=1\n');
   });
 
-  it('begins with a byte order mark and a header when asked, also without a record', async () => {
+  it('begins with a byte order mark and a header, even without records', async () => {
     expect(await csv([], { bom: true })).toBe('\uFEFFa,b\r\n');
     expect(await csv([], { header: false })).toBe('');
     expect(await csv([{ a: '1', b: '2' }], { bom: true, continued: true })).toBe('1,2\r\n');
   });
 
-  it('reads back any text, in every dialect', async () => {
+  it('writes any string so that it reads back the same, in every dialect', async () => {
     const text = fc.option(
       fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[",;|\t\r\n=a]{0,8}$/)),
     );
@@ -121,7 +121,7 @@ describe('toCsv', () => {
     );
   });
 
-  it('takes some columns in the order asked for, and functions of one`s own', async () => {
+  it('writes chosen columns in their order, and columns of your own', async () => {
     const some = toCsv({
       columns: ['sid', { header: 'minutes', value: ({ talk_minutes }) => Number(talk_minutes) * 2 }],
     });
@@ -130,13 +130,13 @@ describe('toCsv', () => {
     );
   });
 
-  it('writes what came as an object instead of a text as JSON', async () => {
+  it('writes an object as its JSON', async () => {
     const call = { ...callOf({ sid: 'a' }), city: { name: 'x, y' } } as unknown as Call;
     const text = await textOf(toCsv({ columns: ['sid', 'city'], header: false }).over([call]));
     expect(text).toBe('a,"{""name"":""x, y""}"\r\n');
   });
 
-  it('refuses a column that is no field and names those that are', () => {
+  it('refuses a column that is not a field and names the fields', () => {
     expect(() => toCsv({ columns: [] })).toThrow(/columns is empty/);
     expect(() => toCsv({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd.*Fields: sid, /);
   });
@@ -148,25 +148,28 @@ function wellFormed(text: string | null): string | null {
 }
 
 describe('toNdjson and toJsonArray', () => {
-  it.each([1, 100, 65_536])('give the records back (chunks of %i bytes)', async (chunkBytes) => {
-    const lines = (await textOf(toNdjson({ chunkBytes }).over(calls))).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual(calls);
-    expect(JSON.parse(await textOf(toJsonArray({ chunkBytes }).over(calls)))).toEqual(calls);
-  });
+  it.each([1, 100, 65_536])(
+    'write records that read back the same (chunks of %i bytes)',
+    async (chunkBytes) => {
+      const lines = (await textOf(toNdjson({ chunkBytes }).over(calls))).trimEnd().split('\n');
+      expect(lines.map((line) => JSON.parse(line))).toEqual(calls);
+      expect(JSON.parse(await textOf(toJsonArray({ chunkBytes }).over(calls)))).toEqual(calls);
+    },
+  );
 
-  it('give no line and an empty array when there is no record', async () => {
+  it('write no line and an empty array when there are no records', async () => {
     expect(await textOf(toNdjson().over([]))).toBe('');
     expect(await textOf(toJsonArray().over([]))).toBe('[]\n');
   });
 
-  it('a continued array goes on behind an earlier one', async () => {
+  it('continue an earlier array', async () => {
     const begin = (await textOf(toJsonArray().over([1, 2] as never))).replace(/\n\]\n$/, '');
     expect(JSON.parse(begin + (await textOf(toJsonArray({ continued: true }).over([3] as never))))).toEqual([
       1, 2, 3,
     ]);
   });
 
-  it('send what they have at a mark', async () => {
+  it('emit what they have at a mark', async () => {
     const sizes: number[] = [];
     for await (const bytes of toNdjson().over([calls[0], new Mark({}), calls[1]] as never))
       sizes.push(bytes.length);
@@ -175,14 +178,14 @@ describe('toNdjson and toJsonArray', () => {
 });
 
 describe('toGzip', () => {
-  it('gives what any reader of gzip takes', async () => {
+  it('writes what any reader of gzip reads', async () => {
     const text = await textOf(toNdjson().over(calls));
     const zipped = Buffer.concat(await all(toGzip().over(toNdjson({ chunkBytes: 1000 }).over(calls))));
     expect(gunzipSync(zipped).toString()).toBe(text);
     expect(zipped.length).toBeLessThan(text.length / 3);
   });
 
-  it('is whole after each mark, so that it can be gone on with', async () => {
+  it('is valid after each mark, so that it can be continued', async () => {
     const chunks: Buffer[] = [];
     const kernel = toGzip().begin({
       emit: (bytes) => chunks.push(Buffer.from(bytes)),
@@ -197,11 +200,11 @@ describe('toGzip', () => {
     expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe('one two');
   });
 
-  it('of nothing is a gzip file of nothing', async () => {
+  it('writes an empty gzip file when there is no input', async () => {
     expect(gunzipSync(Buffer.concat(await all(toGzip().over([])))).length).toBe(0);
   });
 
-  it('works in a pipeline, as does zlib', async () => {
+  it('works in a pipeline, as zlib does', async () => {
     for (const zip of [toGzip({ level: 1 }), createGzip()]) {
       const chunks: Buffer[] = [];
       await pipeline(Readable.from(calls), toCsv(), zip, async (bytes) => {
@@ -211,7 +214,7 @@ describe('toGzip', () => {
     }
   });
 
-  it('refuses a level out of range', () => {
+  it('refuses a level that is out of range', () => {
     expect(() => toGzip({ level: 10 })).toThrow(/level is 10; expected a whole number from 1 to 9/);
   });
 });
@@ -225,7 +228,7 @@ describe('toParquet', () => {
     return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   };
 
-  it('reads back with the values and types of the table', async () => {
+  it('writes values and types that read back as in the field table', async () => {
     const file = await parquetOf(toParquet({ rowGroupSize: 100 }), calls);
     const read = await parquetReadObjects({ file });
     expect(read.length).toBe(calls.length);
@@ -252,7 +255,7 @@ describe('toParquet', () => {
     expect(wire).toEqual(expected);
   });
 
-  it('has typed columns, times without a zone, and row groups of the size asked for', async () => {
+  it('writes typed columns, times without a zone, and row groups of the chosen size', async () => {
     const metadata = parquetMetadata(
       await parquetOf(toParquet({ rowGroupSize: 100, compression: 'gzip' }), calls),
     );
@@ -276,13 +279,13 @@ describe('toParquet', () => {
     );
   });
 
-  it('of no records is a Parquet file with its columns', async () => {
+  it('writes a file with its columns when there are no records', async () => {
     const file = await parquetOf(toParquet({ columns: ['sid', 'talk_minutes'] }), []);
     expect(parquetMetadata(file).schema.map(({ name }) => name)).toEqual(['root', 'sid', 'talk_minutes']);
     expect(await parquetReadObjects({ file })).toEqual([]);
   });
 
-  it('takes columns of one`s own', async () => {
+  it('writes columns of your own', async () => {
     const columns = [
       'sid',
       {
@@ -311,7 +314,7 @@ describe('toParquet', () => {
     },
   );
 
-  it('refuses a column that is no field', () => {
+  it('refuses a column that is not a field', () => {
     expect(() => toParquet({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd/);
   });
 });

@@ -18,7 +18,7 @@ describe('filterCalls', () => {
     expect(await all(filterCalls(filter).over(calls))).toEqual(expected);
   });
 
-  it('leaves the channel alone, or does as v3 does when asked to', async () => {
+  it('ignores the channel, or treats it as v3 servers do', async () => {
     const pair = [callOf({ sid: 'web' }), callOf({ sid: 'ad', channel: 'Call Extension' })];
     const left = async (filter: string, asV3: boolean) =>
       (await all(filterCalls(filter, { asV3 }).over(pair))).map(({ sid }) => sid);
@@ -27,13 +27,13 @@ describe('filterCalls', () => {
     expect(await left('inc_gce:1', true)).toEqual(['web', 'ad']);
   });
 
-  it('refuses a filter that is none before anything runs', () => {
+  it('refuses a filter that does not parse before anything runs', () => {
     expect(() => filterCalls('talk_minutes:5')).toThrow(FilterSyntaxError);
   });
 });
 
-describe('operators behind each other', () => {
-  it('give the same in a pipeline and as iterables', async () => {
+describe('operators in a row', () => {
+  it('do the same in a pipeline and as iterables', async () => {
     const grouping = { by: ['channel'], measures: { calls: count() } } as const;
     const chunks: Uint8Array[] = [];
     await pipeline(
@@ -52,7 +52,7 @@ describe('operators behind each other', () => {
     expect(chunks.length).toBe(1);
   });
 
-  it('can be piped by hand', async () => {
+  it('work with pipe', async () => {
     const csv = Readable.from(calls)
       .pipe(filterCalls(({ rank }) => rank === '1'))
       .pipe(toCsv({ columns: ['sid'] }));

@@ -8,7 +8,7 @@ import { all, callOf } from './calls-of.ts';
 // Slow machines are slow; nothing here waits for the clock.
 vi.setConfig({ testTimeout: 60_000 });
 
-const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 100) };
+const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 60) };
 
 describe('join', () => {
   const calls = ['1', '2', null, '3'].map((id, i) => callOf({ sid: `s${i}`, ppc_campaign_id: id }));
@@ -41,14 +41,14 @@ describe('join', () => {
     expect(await costOf(join<(typeof costs)[0]>(table, { on: 'ppc_campaign_id' }))).toEqual(left);
   });
 
-  it('leaves out calls without a match when asked to', async () => {
+  it('leaves out calls without a match with unmatched: drop', async () => {
     expect(await costOf(join(costs, { on: 'ppc_campaign_id', unmatched: 'drop' }))).toEqual([
       left[0],
       left[3],
     ]);
   });
 
-  it('puts the sides together as it is told', async () => {
+  it('combines both sides with merge', async () => {
     const named = join(costs, {
       on: 'ppc_campaign_id',
       merge: (call, row) => `${call.sid}:${row?.cost ?? '-'}`,
@@ -56,13 +56,13 @@ describe('join', () => {
     expect(await all(named.over(calls))).toEqual(['s0:10', 's1:-', 's2:-', 's3:30']);
   });
 
-  it('refuses a table with two rows of one key', async () => {
+  it('refuses a table with two rows of the same key', async () => {
     await expect(all(join([...costs, ...costs], { on: 'ppc_campaign_id' }).over(calls))).rejects.toThrow(
       /two rows of the table have the same key/,
     );
   });
 
-  it('asks for the key of a row when `on` is a function', () => {
+  it('needs the key of a row when `on` is a function', () => {
     expect(() => join(costs, { on: ({ ppc_campaign_id }) => ppc_campaign_id })).toThrow(
       /so key is needed too/,
     );
@@ -83,7 +83,7 @@ describe('mergeOrdered', () => {
   const sids = async (stream: AsyncIterable<unknown>) =>
     (await all(stream)).filter((item) => !isMark(item)).map((call) => (call as { sid: string }).sid);
 
-  it('gives all calls of all sources in order of time and sid', async () => {
+  it('merges the calls of all sources in order of time and sid', async () => {
     await fc.assert(
       fc.asyncProperty(lists, async (numbers) => {
         const sources = numbers.map((list, account) =>
@@ -98,7 +98,7 @@ describe('mergeOrdered', () => {
     );
   });
 
-  it('takes sources out of order by no more than `lateness`', async () => {
+  it('accepts sources that are out of order by no more than `lateness`', async () => {
     await fc.assert(
       fc.asyncProperty(lists, async (numbers) => {
         const sources = numbers.map((list, account) => callsOf(list, account));
@@ -108,7 +108,7 @@ describe('mergeOrdered', () => {
     );
   });
 
-  it('takes any order inside the slices of sources with marks, and gives marks itself', async () => {
+  it('accepts any order inside the slices of sources with marks, and emits marks itself', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(lists, { minLength: 1, maxLength: 3 }), async (accounts) => {
         const sources = accounts.map((slices, account) =>
@@ -187,7 +187,7 @@ describe('tee', () => {
     expect(await eager).toEqual(numbers);
   });
 
-  it('goes on for the others when one reader leaves', async () => {
+  it('continues for the others when one reader leaves', async () => {
     const [one, two] = tee(Readable.from(numbers)) as [Readable, Readable];
     const rest = all(two);
     for await (const n of one) if (n === 40) break;

@@ -31,8 +31,8 @@ const silent = ({ signal }: PageQuery, seen: string[]) =>
     });
   });
 
-describe('a read that is called off between two pages', () => {
-  test.each(['signal', 'destroy'])('is no read that came to its end: %s', async (how) => {
+describe('a read that is cancelled between two pages', () => {
+  test.each(['signal', 'destroy'])('it does not count as finished (%s)', async (how) => {
     const abort = new AbortController();
     const stream = createCallStream(new FakeServer(records), { ...options, signal: abort.signal });
     const verdicts: unknown[] = [];
@@ -49,7 +49,7 @@ describe('a read that is called off between two pages', () => {
     expect(await stream.verdict).toMatchObject({ complete: false });
   });
 
-  test('leaves a sync where it was, and the next one goes on', async () => {
+  test('a sync stays where it was, and the next one continues', async () => {
     const abort = new AbortController();
     const state = memoryState();
     const server = new FakeServer(records);
@@ -67,8 +67,8 @@ describe('a read that is called off between two pages', () => {
   });
 });
 
-describe('a reader that leaves while a page is on its way', () => {
-  test('ends the request: by the iterator of pages', async () => {
+describe('a reader that leaves while a request is in flight', () => {
+  test('return of the iterator of pages ends the request', async () => {
     const seen: string[] = [];
     const server = new FakeServer(records, { delay: (request) => silent(request, seen) });
     const pages = createCallStream(server, options).pages();
@@ -79,7 +79,7 @@ describe('a reader that leaves while a page is on its way', () => {
     expect(seen).toEqual(['aborted']);
   });
 
-  test('ends the request: by the web stream of pages', async () => {
+  test('cancel of the web stream of pages ends the request', async () => {
     const seen: string[] = [];
     let reached = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ describe('a reader that leaves while a page is on its way', () => {
 
 describe('a checkpoint', () => {
   test.each(['refused', 'inclusive'] as const)(
-    'inside a slice is gone on from where upper ends are read in another way: %s',
+    'it resumes inside a slice although the server has } %s',
     async (exclusive) => {
       const server = new FakeServer(
         fakeRecords(200, (i) => (i % 3 === 0 ? 0 : 1)),
@@ -119,7 +119,7 @@ describe('a checkpoint', () => {
     },
   );
 
-  test('says nothing of a slice that holds fewer records than were taken of it', async () => {
+  test('it is void for a slice that holds fewer records than were taken from it', async () => {
     const server = new FakeServer(fakeRecords(30));
     const stream = createCallStream(server, options);
     let taken = 0;
@@ -131,7 +131,7 @@ describe('a checkpoint', () => {
     expect(rest.map(({ sid }) => sid)).toContain('late');
   });
 
-  test('of a failure lies before the record that failed', async () => {
+  test('after a failure it is before the record that failed', async () => {
     const server = new FakeServer(records);
     const fetchPage = server.fetchPage.bind(server);
     server.fetchPage = async (query) => {
@@ -155,7 +155,7 @@ describe('a checkpoint', () => {
     expect([...sids, ...rest.map(({ sid }) => sid)]).toEqual(expected);
   });
 
-  test('does not cover what lies in the queue of a web stream', async () => {
+  test('it does not cover what is in the queue of a web stream', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     const reader = stream.toWeb().getReader();
     const sids: string[] = [];
@@ -167,7 +167,7 @@ describe('a checkpoint', () => {
     expect(new Set([...sids, ...rest.map(({ sid }) => sid)]).size).toBe(500);
   });
 
-  test('does not cover lines in the buffer of a byte stream that was given an encoding', async () => {
+  test('it does not cover lines in the buffer of a byte stream with an encoding', async () => {
     const wide = records.map((record) => ({ ...record, note: '美'.repeat(400) }));
     const stream = createCallByteStream(new FakeServer(wide), { ...options, rows: 20 });
     stream.setEncoding('utf8');
@@ -182,11 +182,11 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a file whose first slices held nothing', () => {
+describe('a file whose first slices were empty', () => {
   const folder = mkdtempSync(join(tmpdir(), 'left-midway-'));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('has its beginning when it is gone on with', async () => {
+  test('it gets its header when it is resumed', async () => {
     for (const [name, encode, whole] of [
       ['a.csv', () => toCsv<{ sid: string }>({ columns: ['sid'] }), 'sid\r\na\r\n'],
       ['a.json', () => toJsonArray<{ sid: string }>(), '[\n{"sid":"a"}\n]\n'],

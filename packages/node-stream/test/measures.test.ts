@@ -43,7 +43,7 @@ describe('measures', () => {
     ['mean leaves out what is empty', mean('v'), ['1', null, '2'], 1.5],
     ['mean of nothing is null', mean('v'), [null], null],
     ['min', min('v'), ['10', '9', null], 9],
-    ['max compares numbers, not texts', max('v'), ['10', '9', null], 10],
+    ['max compares numbers, not strings', max('v'), ['10', '9', null], 10],
     ['max of nothing is null', max('v'), [], null],
     ['distinct leaves out null', distinct('v'), ['a', 'b', 'a', null], 2],
     ['collect keeps the items', collect(), [1, 2], [{ v: 1 }, { v: 2 }]],
@@ -64,7 +64,7 @@ describe('measures', () => {
   });
 
   it.each(['abc', '1e3', '0x10', ' 1', true, {}, Number.NaN])(
-    'refuses %j as a number without repeating it',
+    'refuse %j as a number without repeating it',
     (value) => {
       const accumulator = sum<Row>('v')();
       expect(() => accumulator.add({ sid: 'S1', v: value })).toThrow(
@@ -73,7 +73,7 @@ describe('measures', () => {
     },
   );
 
-  it('sums tenths exactly in any order', () => {
+  it('add up tenths exactly in any order', () => {
     const tenths = fc.array(fc.integer({ min: -100_000, max: 100_000 }), { maxLength: 200 });
     fc.assert(
       fc.property(tenths, (numbers) => {
@@ -84,7 +84,7 @@ describe('measures', () => {
     );
   });
 
-  it('refuses a percentile outside 0 to 100', () => {
+  it('refuse a percentile outside 0 to 100', () => {
     expect(() => percentile('v' as never, 101)).toThrow(/percentile 101; expected 0 to 100/);
   });
 });
@@ -100,7 +100,7 @@ describe('QuantileSketch', () => {
   const within = (found: number, truth: number, error: number) =>
     Math.abs(found - truth) <= error * Math.abs(truth) * (1 + 1e-9) + 1e-12;
 
-  it('answers every percentile within its relative error', () => {
+  it('estimates every percentile within its relative error', () => {
     fc.assert(
       fc.property(
         values,
@@ -120,7 +120,7 @@ describe('QuantileSketch', () => {
     );
   });
 
-  it('merged from parts equals the sketch of the whole', () => {
+  it('equals the sketch of the whole when it is merged from parts', () => {
     fc.assert(
       fc.property(values, values, fc.double({ min: 0, max: 1, noNaN: true }), (left, right, q) => {
         const [a, b, whole] = [new QuantileSketch(), new QuantileSketch(), new QuantileSketch()];
@@ -134,7 +134,7 @@ describe('QuantileSketch', () => {
     );
   });
 
-  it('stays small: more buckets than allowed share the lowest, and high quantiles stay right', () => {
+  it('stays small: values beyond its buckets share the lowest one, and high quantiles stay right', () => {
     const sketch = new QuantileSketch({ buckets: 64 });
     for (let i = 0; i < 5000; i += 1) sketch.add(1.05 ** (i % 500));
     const top = sketch.quantile(0.99) as number;

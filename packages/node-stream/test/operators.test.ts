@@ -88,7 +88,7 @@ describe('every operator', () => {
 });
 
 describe('mapCalls', () => {
-  it('runs no more than `concurrency` at once and keeps the order', async () => {
+  it('runs no more than `concurrency` at the same time and keeps the order', async () => {
     let running = 0;
     let most = 0;
     const slowFirst = mapCalls(
@@ -119,7 +119,7 @@ describe('mapCalls', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('delivers what came before a throw while other work was under way', async () => {
+  it('delivers what came before an error that is thrown while other work is running', async () => {
     const seen: number[] = [];
     const throws = mapCalls(
       (n: number) => {
@@ -156,13 +156,13 @@ describe('mapCalls', () => {
 });
 
 describe('batch', () => {
-  it('ends a batch before it grows over `bytes`, and lets a large item travel alone', async () => {
+  it('ends a batch before it grows over `bytes`; a large item is a batch of its own', async () => {
     const sizes = [4, 4, 4, 20, 4];
     const batches = await all(batch<number>({ bytes: 10, sizeOf: (n) => n }).over(sizes));
     expect(batches).toEqual([[4, 4], [4], [20], [4]]);
   });
 
-  it('counts the bytes of the JSON when not told otherwise', async () => {
+  it('counts the bytes of the JSON by default', async () => {
     // "öö" is six bytes with its quotes, "abc" five.
     expect(await all(batch<string>({ bytes: 11 }).over(['abc', 'öö', 'abc']))).toEqual([
       ['abc', 'öö'],
@@ -170,7 +170,7 @@ describe('batch', () => {
     ]);
   });
 
-  it('sends a batch when its first item has waited for `time`, while the source is silent', async () => {
+  it('emits a batch when its first item has waited for `time`, while the source is silent', async () => {
     const clock = createManualClock();
     const source = new PassThrough({ objectMode: true });
     const seen: number[][] = [];
@@ -193,7 +193,7 @@ describe('batch', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('leaves no timer behind when its transform is destroyed', async () => {
+  it('leaves no timer when its transform is destroyed', async () => {
     const clock = createManualClock();
     const operator = batch<number>({ time: '5s', clock });
     operator.write(1);
@@ -249,7 +249,7 @@ describe('rateLimit', () => {
 });
 
 describe('dedupe', () => {
-  it('lets each sid through once and tells of the others', async () => {
+  it('lets each sid through once and reports the others', async () => {
     const doubled: string[] = [];
     const calls = ['a', 'b', 'a', 'c', 'b'].map((sid) => ({ sid }));
     const once = dedupe<{ sid: string }>({ onDuplicate: ({ sid }) => doubled.push(sid) });
@@ -263,7 +263,7 @@ describe('dedupe', () => {
   });
 });
 
-describe('options out of range', () => {
+describe('settings out of range', () => {
   const cases: [string, () => unknown, RegExp][] = [
     [
       'mapCalls concurrency 0',

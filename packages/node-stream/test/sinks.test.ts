@@ -93,7 +93,7 @@ async function cutAt(n: number, sink: Writable): Promise<void> {
 }
 
 describe('fileSink', () => {
-  it('shows the file under its name only when it is whole, and leaves nothing else behind', async () => {
+  it('shows the file under its name only when it is complete, and leaves no other file', async () => {
     const path = file('calls.ndjson');
     writeFileSync(path, 'the earlier file');
     const seen: string[] = [];
@@ -127,7 +127,7 @@ describe('fileSink', () => {
     await new Promise((resolve) => fresh.once('close', resolve).destroy());
   });
 
-  it('takes bytes and texts of any source without an encoder', async () => {
+  it('takes bytes and strings of any source without an encoder', async () => {
     await pipeline(Readable.from(calls), toCsv(), fileSink(file('a.csv')));
     expect(parseCsv(readFileSync(file('a.csv'), 'utf8')).length).toBe(31);
     await run(['one\n', 'zwö\n'], fileSink(file('b.txt')));
@@ -165,7 +165,7 @@ describe('fileSink', () => {
   ];
   describe.each(formats)('%s', (_, encode, read) => {
     it.each([0, 3, 10, 17, 29])(
-      'goes on after a failure before record %i, nothing lost and nothing doubled',
+      'resumes after a failure before record %i, with each record once',
       async (failAt) => {
         const path = file('calls');
         const first = fileSink<Item>(path, { encode: encode(), resume: true });
@@ -183,7 +183,7 @@ describe('fileSink', () => {
     );
   });
 
-  it('cuts off what was written behind the last mark', async () => {
+  it('cuts off what was written after the last mark', async () => {
     const path = file('calls.ndjson');
     await cutAt(17, fileSink<Item>(path, { encode: toNdjson({ chunkBytes: 1 }) }));
     expect(sids(readFileSync(`${path}.partial`, 'utf8')).length).toBe(17);
@@ -193,7 +193,7 @@ describe('fileSink', () => {
     expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
   });
 
-  it('starts afresh over an unfinished file unless told to resume', async () => {
+  it('replaces an unfinished file without resume', async () => {
     const path = file('calls.ndjson');
     await cutAt(25, fileSink<Item>(path, { encode: toNdjson() }));
     expect(readdirSync(folder)).toEqual(['calls.ndjson.checkpoint', 'calls.ndjson.partial']);
@@ -214,7 +214,7 @@ describe('fileSink', () => {
     }
   });
 
-  it('refuses to resume Parquet and names the way out', () => {
+  it('refuses to resume Parquet and says what to use instead', () => {
     expect(() => fileSink<Item>(file('a.parquet'), { encode: toParquet(), resume: true })).toThrow(
       /one file per slice with sliceFiles/,
     );
@@ -258,12 +258,12 @@ describe('sliceFiles', () => {
       .sort()
       .map((name) => [name, ...sids(readFileSync(file(name), 'utf8'))]);
 
-  it('writes one whole file per slice', async () => {
+  it('writes one complete file per slice', async () => {
     await run(slices(), sliceFiles(folder, options()));
     expect(read()).toEqual(names.map((name, i) => [name, ...allSids.slice(i * 10, i * 10 + 10)]));
   });
 
-  it('goes on behind the last whole slice', async () => {
+  it('resumes after the last complete slice', async () => {
     await cutAt(15, sliceFiles(folder, options()));
     expect(readdirSync(folder).sort()).toEqual(['.checkpoint.json', names[0]]);
     const sink = sliceFiles<Item>(folder, options(true));
@@ -272,7 +272,7 @@ describe('sliceFiles', () => {
     expect(read()).toEqual(names.map((name, i) => [name, ...allSids.slice(i * 10, i * 10 + 10)]));
   });
 
-  it('takes back the file of a slice whose place was not saved any more', async () => {
+  it('removes the file of a slice whose position was not saved', async () => {
     const names = ['one', 'two', 'three'];
     let at = 0;
     const named = (resume: boolean) => ({ ...options(resume), name: () => names[at++] as string });
@@ -289,7 +289,7 @@ describe('sliceFiles', () => {
     expect(readdirSync(folder).sort()).toEqual(['one', 'other', 'three']);
   });
 
-  it('gives records behind the last mark a file of their own, and empty slices none', async () => {
+  it('gives records after the last mark a file of their own, and empty slices none', async () => {
     const source = [new Mark({ from: null, until: day(0) }), calls[0] as Item];
     await run(source, sliceFiles(folder, options()));
     expect(read()).toEqual([['2024-01-01_open.ndjson', allSids[0]]]);

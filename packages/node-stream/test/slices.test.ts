@@ -1,4 +1,4 @@
-import { print } from '@call-attribution/query-dsl';
+import { type Bound, type Filter, matcher, print } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { createCallStream } from '../src/source/call-stream.ts';
 import type { StreamOptions } from '../src/source/options.ts';
@@ -44,21 +44,21 @@ describe('slices', () => {
     ['a burst after years of nothing', burst, byTime, 2.3],
     ['a burst after years of nothing, newest first', burst, newestFirst, 4],
     ['a burst after years of nothing, in no order', burst, scattered, 2.6],
-  ])('of %s need a bounded number of requests for each page of records', async (_, records, order, limit) => {
+  ])('%s needs a bounded number of requests for each page of records', async (_, records, order, limit) => {
     const { server, sids, verdict } = await read(records, {}, { order });
     expect([...sids].sort()).toEqual(records.map(({ sid }) => sid).sort());
     expect(verdict.complete).toBe(true);
     expect(server.requests.length / Math.ceil(records.length / 50)).toBeLessThan(limit);
   });
 
-  test('of several pages need hardly more requests than there are pages', async () => {
+  test('slices of several pages need hardly more requests than there are pages', async () => {
     const { server, sids, verdict } = await read(fakeRecords(8000), { window: { pages: 10 } });
     expect(sids).toHaveLength(8000);
     expect(verdict).toMatchObject({ complete: true, rereads: 0 });
     expect(server.requests.length).toBeLessThan(160 * 1.12);
   });
 
-  test('lie end to end over the whole query, in order of time, each within one page', async () => {
+  test('they cover the whole query without a gap, in order of time, each within one page', async () => {
     const { slices } = await read(office);
     expect(slices[0]?.from).toBeNull();
     expect(slices.at(-1)?.to).toBeNull();
@@ -66,7 +66,7 @@ describe('slices', () => {
     expect(Math.max(...slices.map(({ records }) => records))).toBeLessThanOrEqual(50);
   });
 
-  test('keep to the bounds of the query as they were written', async () => {
+  test('they keep the bounds of the query as they were written', async () => {
     const { sids, filters } = await read(
       fakeRecords(500),
       {
@@ -91,7 +91,7 @@ describe('slices', () => {
     );
   });
 
-  test('keep the other parts of the filter', async () => {
+  test('they keep the other parts of the filter', async () => {
     const { filters } = await read(
       fakeRecords(500).map((record) => ({ ...record, talk_minutes: '2.0' })),
       { filter: 'inc_gce:1,talk_minutes:[1 TO *]' },
@@ -102,7 +102,7 @@ describe('slices', () => {
     ).toBe(true);
   });
 
-  test('of more than a page in one second are read page by page', async () => {
+  test('a second with more calls than a page is read page by page', async () => {
     const second = fakeRecords(130, () => 0);
     const { sids, verdict } = await read([
       ...fakeRecords(40, () => 60, '2025-12-31 00:00:00').map((record) => ({
@@ -115,7 +115,7 @@ describe('slices', () => {
     expect(verdict).toMatchObject({ complete: true, delivered: 170, total: 170 });
   });
 
-  test('that a server fills with calls from elsewhere end the read', async () => {
+  test('a server that ignores date_added ends the read', async () => {
     const server = new FakeServer(fakeRecords(200));
     const { fetchPage } = server;
     // As a server that does not know date_added would answer: the same list whatever the range.
@@ -126,20 +126,68 @@ describe('slices', () => {
       code: 'range_ignored',
     });
   });
+
+  test('a server that counts a call it does not have ends the read after a bounded number of requests', async () => {
+    const server = new FakeServer(fakeRecords(200), {
+      after: (page, { filter }) => {
+        const holdsGhost = matcher(filter)({ date_added: '2026-01-01 02:00:30' });
+        return { ...page, total: (page.total ?? 0) + (holdsGhost ? 1 : 0) };
+      },
+    });
+    const stream = createCallStream(server, { now, rows: 10, window: { pages: 4 } });
+    await expect(stream.toArray()).rejects.toMatchObject({ code: 'incomplete' });
+    expect(server.requests.length).toBeLessThan(150);
+  });
+
+  test.each([
+    ['back', -3600],
+    ['on', 3600],
+  ])('a server whose clock was put %s is read completely, each call once', async (_, by) => {
+    // The server keeps instants, shows them by its clock, and turns the bounds of a filter into instants.
+    const change = Date.UTC(2026, 0, 1, 10);
+    const naive = (millis: number) => new Date(millis).toISOString().slice(0, 19).replace('T', ' ');
+    const millisOf = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`);
+    const shown = (time: string) => (millisOf(time) < change ? time : naive(millisOf(time) + by * 1000));
+    const instantOf = (time: string) =>
+      millisOf(time) < change + Math.max(0, by) * 1000 ? time : naive(millisOf(time) - by * 1000);
+    const server = new FakeServer(fakeRecords(1200), {
+      after: (page) => ({
+        ...page,
+        records: page.records.map((record) => ({ ...record, date_added: shown(record.date_added) })),
+      }),
+    });
+    const { fetchPage } = server;
+    server.fetchPage = (query = {}) => {
+      const { clauses } = query.filter as Filter;
+      const turned = clauses.map((clause) => {
+        if (clause.kind !== 'range') return clause;
+        const [lower, upper] = [clause.lower, clause.upper].map(
+          (bound) => bound && { ...bound, text: instantOf(bound.text) },
+        ) as [Bound | null, Bound | null];
+        return { ...clause, lower, upper };
+      });
+      return fetchPage.call(server, { ...query, filter: { clauses: turned } });
+    };
+    const stream = createCallStream(server, { now, rows: 20 });
+    const sids = (await stream.toArray()).map((call: { sid: string }) => call.sid);
+    expect(sids).toHaveLength(1200);
+    expect(new Set(sids).size).toBe(1200);
+    expect(await stream.verdict).toMatchObject({ complete: true });
+  });
 });
 
 describe('the upper end of a slice', () => {
   const records = fakeRecords(400, (i) => i % 3);
   const expected = records.map(({ sid }) => sid);
 
-  test('is left out with } where the server knows how', async () => {
+  test('it is excluded with } where the server supports it', async () => {
     const { sids, filters } = await read(records);
     expect(sids).toEqual(expected);
     expect(filters.some((filter) => filter.endsWith('}'))).toBe(true);
   });
 
   test.each(['refused', 'inclusive'] as const)(
-    'is the second before where the server has } %s',
+    'it is the second before where the server has } %s',
     async (exclusive) => {
       const { sids, filters, verdict } = await read(records, {}, { exclusive });
       expect(sids).toEqual(expected);
@@ -148,12 +196,12 @@ describe('the upper end of a slice', () => {
     },
   );
 
-  test('is asked for once only, and not at all when it is given', async () => {
+  test('no request finds it out when it is given', async () => {
     const { filters } = await read(records, { window: { bounds: 'closed' } });
     expect(filters.filter((filter) => /[{}]/.test(filter))).toHaveLength(0);
   });
 
-  test('of the query itself is rewritten when the server refuses it', async () => {
+  test('the bound of the query itself is rewritten when the server refuses it', async () => {
     const filter = 'date_added:[2026-01-01 00:00:00 TO 2026-01-01 00:05:00}';
     const { sids, filters } = await read(records, { filter }, { exclusive: 'refused' });
     expect(sids).toEqual(
@@ -186,14 +234,14 @@ describe('concurrency', () => {
     return most;
   }
 
-  test('is bounded by prefetch where records are at rest, and none where they may still come', async () => {
+  test('prefetch bounds it where records are settled; where they may still appear there is none', async () => {
     const most = await atOnce('2026-01-01 20:00:00', 6);
     expect(most.sealed).toBeGreaterThan(3);
     expect(most.sealed).toBeLessThanOrEqual(7);
     expect(most.open).toBe(1);
   });
 
-  test('stays within the bytes that may be held', async () => {
+  test('it stays within the bytes that may be held', async () => {
     const records = fakeRecords(2000).map((record) => ({ ...record, note: 'x'.repeat(1000) }));
     const server = new FakeServer(records, { delay: () => new Promise((resolve) => setTimeout(resolve, 1)) });
     const stream = createCallStream(server, {
@@ -213,7 +261,7 @@ describe('concurrency', () => {
     expect(ahead).toBeLessThan(25);
   });
 
-  test('is low for a consumer that is slower than the server', async () => {
+  test('it is low for a consumer that is slower than the server', async () => {
     const server = new FakeServer(fakeRecords(5000));
     const stream = createCallStream(server, { now, rows: 200, prefetch: 4, highWaterMark: 16 });
     let taken = 0;

@@ -15,7 +15,7 @@ const expected = records.map(({ sid }) => sid);
 const sidsOf = (calls: readonly unknown[]) => (calls as Call[]).map(({ sid }) => sid);
 
 describe('one source', () => {
-  test('can be read by whole pages, with the place behind each', async () => {
+  test('it can be read by pages, with a checkpoint after each', async () => {
     const server = new FakeServer(records);
     const stream = createCallStream(server, options);
     const sids: string[] = [];
@@ -32,13 +32,13 @@ describe('one source', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test('gives its verdict when read by pages, too', async () => {
+  test('it gives its verdict when it is read by pages', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     for await (const _ of stream.pages());
     expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, complete: true });
   });
 
-  test('is a web stream of records or of pages', async () => {
+  test('it is a web stream of records or of pages', async () => {
     const sids: string[] = [];
     for await (const call of createCallStream(new FakeServer(records), options).toWeb()) sids.push(call.sid);
     expect(sids).toEqual(expected);
@@ -49,7 +49,7 @@ describe('one source', () => {
     expect(pages).toEqual(expected);
   });
 
-  test('has marks between its bytes when asked for, each with the place behind its slice', async () => {
+  test('it has marks between its bytes, each with the checkpoint after its slice', async () => {
     const server = new FakeServer(records);
     const stream = createCallByteStream(server, { ...options, marks: true });
     const before: string[] = [];
@@ -74,7 +74,7 @@ describe('one source', () => {
     expect(await stream.verdict).toMatchObject({ delivered: 500, complete: true });
   });
 
-  test('read by pages reports an error once, to the loop that reads it', async () => {
+  test('it reports an error once, to the loop that reads its pages', async () => {
     const uncaught: unknown[] = [];
     const listen = (error: unknown) => uncaught.push(error);
     process.on('uncaughtException', listen);
@@ -91,14 +91,14 @@ describe('one source', () => {
     expect(uncaught).toEqual([]);
   });
 
-  test('cannot be read in two ways at once', async () => {
+  test('it cannot be read in two ways at once', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     stream.read();
     expect(() => stream.pages()).toThrow(/already being read as records/);
     stream.destroy();
   });
 
-  test('has lines of JSON even where the server sends other white space', async () => {
+  test('its lines are JSON even where the server sends other white space', async () => {
     const server = new FakeServer(records.slice(0, 90));
     const { fetchPage } = server;
     server.fetchPage = async (query) => {
@@ -124,7 +124,7 @@ describe('one source', () => {
     expect(lines.every((line) => line.includes('12345678901234567890'))).toBe(true);
   });
 
-  test('of nothing is an empty stream with a complete verdict', async () => {
+  test('an empty list is an empty stream with a complete verdict', async () => {
     const stream = createCallByteStream(new FakeServer([]), options);
     expect(await stream.toArray()).toEqual([]);
     expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, complete: true });
@@ -132,7 +132,7 @@ describe('one source', () => {
 });
 
 describe('marks', () => {
-  test('follow the records of each slice and carry the place behind it', async () => {
+  test('they follow the records of each slice and carry the checkpoint after it', async () => {
     const server = new FakeServer(records);
     const items: unknown[] = await createCallStream(server, { ...options, marks: true }).toArray();
     const marks = items.filter(isMark);
@@ -146,7 +146,7 @@ describe('marks', () => {
   });
 });
 
-describe('a record that cannot be read', () => {
+describe('a record that cannot be parsed', () => {
   const broken = () => {
     const server = new FakeServer(records);
     const { fetchPage } = server;
@@ -162,7 +162,7 @@ describe('a record that cannot be read', () => {
     return server;
   };
 
-  test('fails the stream behind the records before it', async () => {
+  test('it fails the stream after the records before it', async () => {
     const stream = createCallStream(broken(), options);
     const sids: string[] = [];
     await expect(
@@ -173,14 +173,14 @@ describe('a record that cannot be read', () => {
     expect(sids).toEqual(expected.slice(0, 120));
   });
 
-  test('can be left out, which the verdict tells', async () => {
+  test('it can be skipped, and the verdict says so', async () => {
     const stream = createCallStream(broken(), { ...options, onError: 'skip' });
     expect(await stream.toArray()).toHaveLength(499);
     expect(await stream.verdict).toMatchObject({ total: 500, delivered: 499, skipped: 1, complete: false });
     expect(stream.checkpoint()).toMatchObject({ total: 500, delivered: 499, place: null });
   });
 
-  test('can be handed over as it came, with its place', async () => {
+  test('it can be passed on as it was received, with its position', async () => {
     const dead: DeadRecord[] = [];
     const stream = createCallStream(broken(), { ...options, onError: (record) => dead.push(record) });
     expect(await stream.toArray()).toHaveLength(499);
@@ -189,7 +189,7 @@ describe('a record that cannot be read', () => {
     expect(await stream.verdict).toMatchObject({ skipped: 1, complete: true });
   });
 
-  test('is left out of pages, too', async () => {
+  test('it is left out of pages as well', async () => {
     const stream = createCallStream(broken(), { ...options, onError: 'skip' });
     const sids: string[] = [];
     for await (const page of stream.pages()) sids.push(...sidsOf(page.records));
@@ -199,7 +199,7 @@ describe('a record that cannot be read', () => {
 });
 
 describe('progress', () => {
-  test('tells total, done, rate and what is left, by a clock of the caller', async () => {
+  test('it reports total, done, rate and time left, by the clock given', async () => {
     let time = now();
     const seen: Progress[] = [];
     const clock = () => {
@@ -218,7 +218,7 @@ describe('progress', () => {
     expect(seen.map(({ done }) => done)).toEqual([...seen.map(({ done }) => done)].sort((a, b) => a - b));
   });
 
-  test('goes on from where an earlier run stood', async () => {
+  test('it continues from an earlier run', async () => {
     const server = new FakeServer(records);
     const first = createCallStream(server, options);
     for await (const { sid } of first) if (sid === 's0000199') break;
@@ -233,7 +233,7 @@ describe('progress', () => {
     expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
   });
 
-  test('is told on diagnostics channels', async () => {
+  test('diagnostics channels report it', async () => {
     const told: Record<string, number> = {};
     const names = ['page', 'slice', 'reread', 'end'];
     const listeners = names.map((name) => {
@@ -258,7 +258,7 @@ describe('progress', () => {
   });
 });
 
-describe('options that make no sense', () => {
+describe('settings that make no sense', () => {
   test.each([
     ['rows', { rows: 0 }],
     ['prefetch', { prefetch: 1.5 }],
@@ -266,11 +266,11 @@ describe('options that make no sense', () => {
     ['window.pages', { window: { pages: 0 } }],
     ['window.sealedBefore', { window: { sealedBefore: 'yesterday' } }],
     ['window.settle', { window: { settle: 'long' as unknown as number } }],
-  ])('are refused by name: %s', (name, wrong) => {
+  ])('%s is refused by name', (name, wrong) => {
     expect(() => createCallStream(new FakeServer([]), wrong)).toThrow(name);
   });
 
-  test('are refused for a filter that cannot be read', () => {
+  test('a filter that does not parse is refused', () => {
     expect(() => createCallStream(new FakeServer([]), { filter: 'date_added:[yesterday TO *]' })).toThrow();
   });
 });

@@ -2,15 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileState, memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncOptions } from '../src/sync/sync-options.ts';
-import type { SyncBatch, SyncState, UpsertSink } from '../src/sync/sync-state.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
-const numRuns = Number(process.env.CALLS_RUNS ?? 60);
+const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
 const options: SyncOptions = { now, rows: 20, lookback: '1d', settle: '10d' };
 
@@ -26,26 +25,8 @@ const only = (found: Record<string, string>, kind: string) =>
     .filter((sid) => found[sid] === kind)
     .sort();
 
-/** A store in memory that takes records and state together, and can die before a commit. */
-function store(): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
-  let state: SyncState | null = null;
-  const sink = {
-    rows: new Map<string, Call>(),
-    dieAfter: Number.POSITIVE_INFINITY,
-    load: async () => state,
-    async commit(batch: SyncBatch) {
-      sink.dieAfter -= 1;
-      if (sink.dieAfter < 0) throw new Error('killed');
-      // What a real store keeps is text: a state that is not plain JSON would be caught here.
-      state = JSON.parse(JSON.stringify(batch.state));
-      for (const call of batch.calls) sink.rows.set(call.sid, call);
-    },
-  };
-  return sink;
-}
-
 describe('syncCalls', () => {
-  test('gives all records as new at first, and those of the lookback as same in the next run', async () => {
+  test('all records are new at first, and those of the lookback are the same in the next run', async () => {
     const server = new FakeServer(fakeRecords(300, () => 3600));
     const state = memoryState();
     expect(only(await kinds(server, state), 'new')).toHaveLength(300);
@@ -54,7 +35,7 @@ describe('syncCalls', () => {
     expect(Object.keys(again)).toHaveLength(25);
   });
 
-  test('finds new, late and changed records of the lookback', async () => {
+  test('it finds new, late and changed records of the lookback', async () => {
     const server = new FakeServer(fakeRecords(100, () => 600));
     const state = memoryState();
     await kinds(server, state);
@@ -68,7 +49,7 @@ describe('syncCalls', () => {
     expect(only(found, 'changed')).toEqual(['s0000099']);
   });
 
-  test('reads a record with an open status again, one by one, until it is final or too old', async () => {
+  test('it reads records with an open status again, one by one, until they are final or too old', async () => {
     const records = fakeRecords(20, () => 12 * 3600).map((record) => ({
       ...record,
       ppc_status: 'Processed',
@@ -88,7 +69,7 @@ describe('syncCalls', () => {
     expect(server.single).toEqual(['s0000002']);
   });
 
-  test('gives what recall knows as before', async () => {
+  test('it gives what recall returns as before', async () => {
     const server = new FakeServer(fakeRecords(3));
     const state = memoryState();
     await kinds(server, state);
@@ -101,7 +82,7 @@ describe('syncCalls', () => {
     expect(changes).toMatchObject([{ call: { note: 'new text' }, before: { note: 'old text' } }]);
   });
 
-  test('does not take a field that is to be ignored for a change', async () => {
+  test('it does not count an ignored field as a change', async () => {
     const server = new FakeServer(fakeRecords(3));
     const state = memoryState();
     await kinds(server, state);
@@ -109,7 +90,7 @@ describe('syncCalls', () => {
     expect(only(await kinds(server, state, { ignore: ['note'] }), 'same')).toHaveLength(3);
   });
 
-  test('gives again what the consumer had not dealt with', async () => {
+  test('it repeats what the consumer had not handled', async () => {
     const server = new FakeServer(fakeRecords(100));
     const state = memoryState();
     const dealtWith = new Set<string>();
@@ -121,7 +102,7 @@ describe('syncCalls', () => {
     expect(new Set([...dealtWith, ...Object.keys(rest)]).size).toBe(100);
   });
 
-  test('is not led astray by a record from the future', async () => {
+  test('a record from the future does not mislead it', async () => {
     const server = new FakeServer([...fakeRecords(50), { sid: 'clock', date_added: '2099-01-01 00:00:00' }]);
     const state = memoryState();
     await kinds(server, state);
@@ -129,7 +110,7 @@ describe('syncCalls', () => {
     expect(only(await kinds(server, state), 'new')).toEqual(['fresh']);
   });
 
-  test('refuses the state of another query', async () => {
+  test('it refuses the state of another query', async () => {
     const server = new FakeServer(fakeRecords(3));
     const state = memoryState();
     await kinds(server, state);
@@ -140,50 +121,11 @@ describe('syncCalls', () => {
 });
 
 describe('syncInto', () => {
-  test('ends with the records of the server, whenever it dies in between', {
-    timeout: 10_000 + numRuns * 50,
-  }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 200 }),
-        fc.array(
-          fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
-          { maxLength: 6 },
-        ),
-        async (count, rounds) => {
-          const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
-          const sink = store();
-          for (const [i, { dies, late, touched }] of rounds.entries()) {
-            sink.dieAfter = dies;
-            await syncInto(server, sink, options).catch((error: Error) =>
-              expect(error.message).toBe('killed'),
-            );
-            const newest = Math.max(
-              ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
-            );
-            const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
-            server.records.push({ sid: `x${i}`, date_added });
-            // Only what lies in the lookback may change without an open status.
-            const at = server.records.length - 1 - (touched % server.records.length);
-            const record = server.records[at] as FakeRecord;
-            if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
-              server.records[at] = { ...record, note: `n${i}` };
-            }
-          }
-          sink.dieAfter = Number.POSITIVE_INFINITY;
-          await syncInto(server, sink, options);
-          expect(Object.fromEntries(sink.rows)).toEqual(
-            Object.fromEntries(server.records.map((record) => [record.sid, record])),
-          );
-        },
-      ),
-      { numRuns },
-    );
-  });
+  test('the store ends with the records of the server, whenever a run dies', () => syncsThroughCrashes(runs));
 
-  test('tells what it did', async () => {
+  test('it reports what it did', async () => {
     const server = new FakeServer(fakeRecords(60, () => 3600));
-    const sink = store();
+    const sink = memoryStore();
     expect(await syncInto(server, sink, options)).toMatchObject({
       new: 60,
       changed: 0,
@@ -202,7 +144,7 @@ describe('fileState', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('keeps the state between runs', async () => {
+  test('it keeps the state between runs', async () => {
     const server = new FakeServer(fakeRecords(30));
     const path = join(folder, 'state.json');
     await kinds(server, fileState(path));
@@ -210,7 +152,7 @@ describe('fileState', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ version: 1, run: null });
   });
 
-  test('lets one run at a time have it', async () => {
+  test('it lets one run at a time use the state', async () => {
     const state = fileState(join(folder, 'state.json'));
     const unlock = await state.lock?.();
     await expect(state.lock?.()).rejects.toMatchObject({ code: 'state_locked' });
@@ -218,7 +160,7 @@ describe('fileState', () => {
     await (await state.lock?.())?.();
   });
 
-  test('takes over the lock of a process that is gone', async () => {
+  test('it takes over the lock of a process that no longer runs', async () => {
     const path = join(folder, 'state.json');
     await writeFile(`${path}.lock`, '999999999');
     const unlock = await fileState(path).lock?.();
@@ -226,7 +168,7 @@ describe('fileState', () => {
     await unlock?.();
   });
 
-  test('takes over the lock of an earlier run that had the same process id, as in a container', async () => {
+  test('it takes over the lock of an earlier run with the same process id, as in a container', async () => {
     const path = join(folder, 'state.json');
     await writeFile(`${path}.lock`, String(process.pid));
     const unlock = await fileState(path).lock?.();
@@ -234,7 +176,7 @@ describe('fileState', () => {
     await unlock?.();
   });
 
-  test('refuses a file that is no state', async () => {
+  test('it refuses a file that is not a state', async () => {
     const path = join(folder, 'state.json');
     await writeFile(path, '{"version":1}');
     await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });

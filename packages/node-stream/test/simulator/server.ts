@@ -128,8 +128,8 @@ export class ModelServer {
     const { from, to } = request.span;
     if (from !== null && from === to && total === 0 && this.traits.exclusive === 'included')
       this.isMisleading = true;
-    if (totals === 'lagging' && request.start === 0 && records.length === total)
-      for (const { sid } of matches.slice(rows)) this.hidden.add(sid);
+    const end = first + records.length;
+    if (totals === 'lagging' && end === total) for (const { sid } of matches.slice(end)) this.hidden.add(sid);
     return viewOf(records, records.length === 0 ? 0 : first + 1, total);
   }
 

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts';
+import { type CallStreamOptions, createCallStream } from '../../src/source/call-stream.ts';
+import { FakeServer, fakeRecords } from '../fake-server.ts';
+
+const now = () => Date.UTC(2026, 5, 1);
+
+/** Reads `take` records, then stops and gives the checkpoint as it comes back from a file. */
+export async function readSome(server: FakeServer, take: number, options: CallStreamOptions) {
+  const stream = createCallStream(server, { now, ...options });
+  const sids: string[] = [];
+  for await (const call of stream) {
+    sids.push(call.sid);
+    if (sids.length === take) break;
+  }
+  return {
+    sids,
+    checkpoint: JSON.parse(JSON.stringify(stream.checkpoint())) as Checkpoint,
+    verdict: await stream.verdict,
+  };
+}
+
+const reading = {
+  count: fc.integer({ min: 0, max: 300 }),
+  ties: fc.constantFrom(0, 1, 60, 600),
+  rows: fc.integer({ min: 1, max: 40 }),
+  prefetch: fc.integer({ min: 1, max: 6 }),
+  window: fc.constantFrom<CallStreamOptions['window'][]>(undefined, false, { pages: 3 }),
+  highWaterMark: fc.constantFrom(1, 16, 256),
+};
+
+/** Stops a read at any record and resumes it, over and over: each record comes once, in order. */
+export async function resumesAnywhere(numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record(reading),
+      fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 5 }),
+      async (plan, stops) => {
+        const { count, ties, window, ...rest } = plan;
+        const server = new FakeServer(fakeRecords(count, (i) => (i % 3 === 0 ? ties : 0)));
+        const options = { ...rest, ...(window === undefined ? {} : { window }) };
+        const sids: string[] = [];
+        let checkpoint: Checkpoint | null = null;
+        for (const take of stops) {
+          const part = await readSome(server, take, { ...options, checkpoint });
+          sids.push(...part.sids);
+          checkpoint = part.checkpoint;
+          expect(checkpoint.delivered).toBe(sids.length);
+        }
+        const last = await readSome(server, Number.POSITIVE_INFINITY, { ...options, checkpoint });
+        expect([...sids, ...last.sids]).toEqual(server.records.map(({ sid }) => sid));
+        expect(last.verdict).toMatchObject({
+          total: count,
+          delivered: last.sids.length,
+          deliveredBefore: sids.length,
+          complete: true,
+        });
+      },
+    ),
+    { numRuns },
+  );
+}

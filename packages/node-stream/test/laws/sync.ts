@@ -1,0 +1,65 @@
+import type { Call } from '@call-attribution/core';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { syncInto } from '../../src/sync/sync.ts';
+import type { SyncOptions } from '../../src/sync/sync-options.ts';
+import type { SyncBatch, SyncState, UpsertSink } from '../../src/sync/sync-state.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+
+const options: SyncOptions = { now: () => Date.UTC(2026, 5, 1), rows: 20, lookback: '1d', settle: '10d' };
+
+/** A store in memory that takes records and state together, and can die before a commit. */
+export function memoryStore(): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
+  let state: SyncState | null = null;
+  const sink = {
+    rows: new Map<string, Call>(),
+    dieAfter: Number.POSITIVE_INFINITY,
+    load: async () => state,
+    async commit(batch: SyncBatch) {
+      sink.dieAfter -= 1;
+      if (sink.dieAfter < 0) throw new Error('killed');
+      // What a real store keeps is text: a state that is not plain JSON would be caught here.
+      state = JSON.parse(JSON.stringify(batch.state));
+      for (const call of batch.calls) sink.rows.set(call.sid, call);
+    },
+  };
+  return sink;
+}
+
+/** Syncs into a store that dies at any commit while the server goes on: in the end both hold the same records. */
+export async function syncsThroughCrashes(numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 200 }),
+      fc.array(
+        fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
+        { maxLength: 6 },
+      ),
+      async (count, rounds) => {
+        const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
+        const sink = memoryStore();
+        for (const [i, { dies, late, touched }] of rounds.entries()) {
+          sink.dieAfter = dies;
+          await syncInto(server, sink, options).catch((error: Error) => expect(error.message).toBe('killed'));
+          const newest = Math.max(
+            ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
+          );
+          const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
+          server.records.push({ sid: `x${i}`, date_added });
+          // Only what lies in the lookback may change without an open status.
+          const at = server.records.length - 1 - (touched % server.records.length);
+          const record = server.records[at] as FakeRecord;
+          if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
+            server.records[at] = { ...record, note: `n${i}` };
+          }
+        }
+        sink.dieAfter = Number.POSITIVE_INFINITY;
+        await syncInto(server, sink, options);
+        expect(Object.fromEntries(sink.rows)).toEqual(
+          Object.fromEntries(server.records.map((record) => [record.sid, record])),
+        );
+      },
+    ),
+    { numRuns },
+  );
+}
