@@ -1,5 +1,6 @@
-// No snippet in the documentation may rot: ```ts is type-checked, ```ts run, ```js run and ```sh run are executed against the built
-// packages with a live sandbox, ```json must parse. A ```js block that is not run is refused, so that nobody forgets the word.
+// No snippet in the documentation may rot. ```ts and ```js are type-checked as a user's strict program would be; ```ts run,
+// ```js run and ```sh run are run against the built packages with a live sandbox; ```json must parse. A ```js block that is
+// not run is refused, so that nobody forgets the word.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,21 +26,22 @@ const work = join(root, 'examples/.snippets');
 rmSync(work, { recursive: true, force: true });
 mkdirSync(join(work, 'bin'), { recursive: true });
 
-const typed = blocks.filter(({ lang }) => lang === 'ts');
-for (const [i, { code }] of typed.entries()) writeFileSync(join(work, `${i}.ts`), `export {}; ${code}`);
+const typed = blocks.filter(({ lang }) => lang === 'ts' || lang === 'js');
+for (const [i, { lang, code }] of typed.entries())
+  writeFileSync(join(work, `${i}.${lang === 'ts' ? 'ts' : 'mjs'}`), `export {}; ${code}`);
 if (typed.length > 0) {
   writeFileSync(
     join(work, 'tsconfig.json'),
     JSON.stringify({
       extends: '../../tsconfig.json',
       compilerOptions: { noUnusedLocals: false },
-      include: ['./*.ts'],
+      include: ['./*.ts', './*.mjs'],
     }),
   );
   const { status, stdout } = spawnSync('tsc', ['-p', work], { cwd: root, encoding: 'utf8' });
   if (status !== 0) {
     problems.push(
-      stdout.replace(/examples\/\.snippets\/(\d+)\.ts/g, (_, i) => typed[Number(i)]?.where ?? ''),
+      stdout.replace(/examples\/\.snippets\/(\d+)\.m?[jt]s/g, (_, i) => typed[Number(i)]?.where ?? ''),
     );
   }
 }

@@ -24,12 +24,16 @@ export interface BearerAuth {
 export type Auth = KeyAuth | BearerAuth;
 
 /**
- * Keys from the account's key manager. They are checked here, before anything is sent.
+ * Keys from the account's key manager. They are checked here, before anything is sent; `undefined`, such as a variable that
+ * is not set, is refused with an error that says so.
  *
  * @example
  * createClient({ baseUrl, auth: apiKeys(process.env.CALLS_ACCESS_KEY, process.env.CALLS_SECRET_KEY) });
  */
-export function apiKeys(accessKey: string | Secret, secretKey: string | Secret): KeyAuth {
+export function apiKeys(
+  accessKey: string | Secret | undefined,
+  secretKey: string | Secret | undefined,
+): KeyAuth {
   return { kind: 'keys', accessKey: wrap(accessKey, 'access key'), secretKey: wrap(secretKey, 'secret key') };
 }
 
@@ -39,13 +43,13 @@ export function apiKeys(accessKey: string | Secret, secretKey: string | Secret):
  * @example
  * createClient({ baseUrl, version: 'v2', auth: bearerToken(process.env.CALLS_BEARER_TOKEN) });
  */
-export function bearerToken(token: string | Secret): BearerAuth {
+export function bearerToken(token: string | Secret | undefined): BearerAuth {
   if (token instanceof Secret) return { kind: 'bearer', token };
   const bare = typeof token === 'string' ? token.trim().replace(/^bearer\s+/i, '') : token;
   return { kind: 'bearer', token: secret(bare, 'bearer token') };
 }
 
-const wrap = (value: string | Secret, name: string): Secret =>
+const wrap = (value: string | Secret | undefined, name: string): Secret =>
   value instanceof Secret ? value : secret(value, name);
 
 /** Refuses a combination that the API does not have, before anything is sent. */

@@ -35,7 +35,7 @@ export class Secret {
  * const key = secret(readFileSync('/run/secrets/key', 'utf8'), 'access key');
  * console.log({ key }); // { key: [secret] }
  */
-export function secret(value: string, name = 'secret'): Secret {
+export function secret(value: string | undefined, name = 'secret'): Secret {
   const wrapped = new Secret();
   values.set(wrapped, usable(value, name));
   return wrapped;

@@ -36,8 +36,8 @@ export type Report =
 
 /** How a client is set up. Only `baseUrl` is required; `auth` must be there before anything is sent. */
 export interface ClientOptions {
-  /** URL of the API, the part before `/v2` or `/v3`. It must not contain credentials. */
-  readonly baseUrl: string;
+  /** URL of the API, the part before `/v2` or `/v3`, without credentials. `undefined` is refused with an error that says so. */
+  readonly baseUrl: string | undefined;
   /** URL of the SMS listing, the part before `/ibp_api.php`. Only `listSmsNumbers` needs it. */
   readonly legacyBaseUrl?: string;
   /** Version of the API. @default 'v3' */
