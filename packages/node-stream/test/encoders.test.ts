@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
@@ -198,6 +199,17 @@ describe('toGzip', () => {
     await kernel.push(Buffer.from('two'));
     await kernel.end?.();
     expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe('one two');
+  });
+
+  it('adds one listener to the signal, however many marks come', async () => {
+    const { signal } = new AbortController();
+    const kernel = toGzip().begin({ emit: () => {}, fail: () => {}, signal });
+    for (let mark = 0; mark < 30; mark++) {
+      await kernel.push(Buffer.from('x'));
+      await kernel.mark?.(new Mark({}));
+    }
+    await kernel.end?.();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
   });
 
   it('writes an empty gzip file when there is no input', async () => {

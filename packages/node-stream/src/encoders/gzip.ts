@@ -22,12 +22,15 @@ export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string,
   return new Operator<Uint8Array | string, Uint8Array>(
     ({ emit, signal, continued }) => {
       let member: Gzip | null = null;
+      let latest: Gzip | null = null;
       let written = continued === true;
+      // One listener for all members: an export may have thousands of marks.
+      signal.addEventListener('abort', () => latest?.destroy(), { once: true });
       const begin = (): Gzip => {
         written = true;
         const gzip = createGzip({ level });
         gzip.on('data', emit);
-        signal.addEventListener('abort', () => gzip.destroy(), { once: true });
+        latest = gzip;
         return gzip;
       };
       const close = () =>
