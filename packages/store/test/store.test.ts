@@ -4,6 +4,7 @@ import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { openPostgres } from '../src/database/postgres.ts';
 import { everything, exportCalls, importCalls, openStore, type Store, StoreError } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
@@ -277,6 +278,36 @@ test('a PostgreSQL store works again after its connections were closed', async (
     await store.close();
   }
   expect(stores.length).toBeGreaterThan(0);
+});
+
+test('a PostgreSQL connection that ends between two statements fails its transaction, not the process', async () => {
+  for (const { newUrl } of stores.filter(({ kind }) => kind === 'postgres')) {
+    const driver = openPostgres(await newUrl());
+    const failed = driver.write(async (session) => {
+      const [row] = await session.all('SELECT pg_backend_pid() AS pid');
+      await driver.all('SELECT pg_terminate_backend($1)', [Number(row?.pid)]);
+      await new Promise((done) => setTimeout(done, 100));
+      return session.all('SELECT 1');
+    });
+    await expect(failed).rejects.toMatchObject({ code: 'store_unavailable', isRetryable: true });
+    expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await driver.close();
+  }
+  expect(stores.length).toBeGreaterThan(0);
+});
+
+test('a SQLite store waits for the writer of another process, also with a single statement', async () => {
+  const url = (await stores[0]?.newUrl()) as string;
+  const store = await openStore(url);
+  const other = new Database(url.slice('sqlite:'.length));
+  other.exec('BEGIN IMMEDIATE');
+  const added = store.putAccount({ id: '7', name: 'Seven' });
+  await new Promise((done) => setTimeout(done, 100));
+  other.exec('COMMIT');
+  other.close();
+  await added;
+  expect(await store.accounts()).toHaveLength(1);
+  await store.close();
 });
 
 test('a store that a later release wrote is refused', async () => {

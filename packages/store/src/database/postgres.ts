@@ -44,8 +44,10 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  // A connection that breaks fails its query, if there is one, and is replaced. Without listeners, whether it is idle or in
+  // use, it would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   const snapshot = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
     const client = await connected(() => pool.connect());

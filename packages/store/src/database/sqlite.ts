@@ -59,8 +59,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   return {
     dialect,
     all: (sql, values) => reading(() => read.all(sql, values)),
-    run: (sql, values) => writing(() => write.run(sql, values)),
-    many: (insert, rows) => writing(() => write.many(insert, rows)),
+    run: (sql, values) => writing(() => untilFree(patienceMs, () => write.run(sql, values))),
+    many: (insert, rows) => writing(() => untilFree(patienceMs, () => write.many(insert, rows))),
     read: (body) => reading(() => transaction(reader, 'BEGIN', read, body)),
     write: (body) =>
       writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', write, body))),
