@@ -46,12 +46,14 @@ describe('calls serve', () => {
 describe('calls sync', () => {
   test('it fills a store, finds the same calls again, and the store serves them with the same keys', async () => {
     const cwd = stage.folder();
-    const store = `sqlite:${join(cwd, 'calls.db')}`;
-    const first = await stage.quick(['sync', '--store', store, '--json']);
+    const first = await stage.quick(['sync', '--store', 'sqlite:calls.db', '--json'], { cwd });
     expect(first.code).toBe(0);
     expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 200, changed: 0, same: 0 });
     expect(first.stderr).toMatch(/200 new, 0 changed, 0 the same/);
-    const second = await stage.quick(['sync', '--store', store, '--lookback', '9999d', '--json']);
+    const second = await stage.quick(
+      ['sync', '--store', 'sqlite:calls.db', '--lookback', '9999d', '--json'],
+      { cwd },
+    );
     expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 200 });
 
     const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { openStore, type Store } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string): void {
@@ -11,15 +13,21 @@ export function refusePassword(url: string): void {
   });
 }
 
+/** The URL with the path of a SQLite file resolved from the folder of the command, where that is not the one of the process. */
+export function storeUrl(url: string, { cwd }: Io): string {
+  const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  return file === undefined || cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
+}
+
 /** Opens the store that the settings of `calls serve` and `calls store` name. */
-export async function openStoreOf(settings: Args): Promise<Store> {
+export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
   const url = settings.text('store');
   if (url === null) {
     throw new UsageError('--store is missing: --store sqlite:calls.db', {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }
-  return openStore(url, {
+  return openStore(storeUrl(url, io), {
     synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
     poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,
   });

@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
 } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
-import { openStoreOf } from '../calls/store-url.ts';
+import { openStoreOf, storeUrl } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -39,7 +39,7 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
     seed: whole(settings, 'seed', 0, 0xffffffff),
     accounts: whole(settings, 'accounts', 1, 1000),
     live: settings.flag('live'),
-    ...(store === null ? {} : { store }),
+    ...(store === null ? {} : { store: storeUrl(store, io) }),
     ...listenOptions(settings, io),
     service: serviceOptions(settings, io, 'off'),
   }).catch(explainListening);
@@ -70,7 +70,7 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
 async function serveStore(settings: Args, io: Io): Promise<number> {
   const at = listenOptions(settings, io);
   const options = serviceOptions(settings, io, 'json');
-  const store = await openStoreOf(settings);
+  const store = await openStoreOf(settings, io);
   try {
     const service = createService({ ...options, store });
     try {

@@ -7,7 +7,7 @@ import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
-import { refusePassword } from '../calls/store-url.ts';
+import { refusePassword, storeUrl } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
@@ -30,7 +30,7 @@ export const sync: Handler = async (args, io) => {
   const settings = readSettings(args, io);
   const filter = filterOf(args, contextOf(settings, io));
   const client = await openClient(settings, args, io);
-  const store = await openStore(url).catch(async (error: unknown) => {
+  const store = await openStore(storeUrl(url, io)).catch(async (error: unknown) => {
     await client.close();
     throw error;
   });
