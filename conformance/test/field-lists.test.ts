@@ -17,7 +17,6 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/sandbox/src/made-up/make-call.ts':
     'a made-up value for each field; a test proves that none is missing',
   'packages/sandbox/src/made-up/people.ts': 'the parts of a made-up device',
-  'packages/test-tools/src/call-with.ts': 'a call for tests, with values in the fields that matter to them',
 };
 
 const root = join(import.meta.dirname, '../..');
