@@ -10,7 +10,7 @@ import { halve, regionsOf, sampleOf } from './split.ts';
 import { canSplit, type Draft, extentOf, lowerOf, put, replace, takeId } from './state.ts';
 import { isInside, type PageWork, type SliceWork } from './work.ts';
 
-/** A pass whose pages do not agree may be chance; from the third one on, a slice is cut instead. */
+/** Passes whose pages do not agree may be chance; after so many, a slice is cut instead. */
 const patientPasses = 2;
 /** The server's clock changes by hours, its time zone by a day: records further outside of a slice were not asked for. */
 const mostAstray = 26 * 3600 * finest;
@@ -78,8 +78,9 @@ function isTooMuch({ capacity }: Draft, { isSingle }: SliceWork, { total, count 
   return total !== null && count > 0 && total > recordsIn(capacity, isSingle);
 }
 
-function isRestless({ passes }: SliceWork, { total, count }: PageView): boolean {
-  return total !== null && count > 0 && passes > patientPasses;
+function isRestless({ passes, isSingle }: SliceWork, { total, count }: PageView): boolean {
+  // A single page disagrees with itself, which another pass seldom changes.
+  return total !== null && count > 0 && passes > (isSingle ? 1 : patientPasses);
 }
 
 /**

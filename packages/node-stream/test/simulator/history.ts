@@ -69,7 +69,7 @@ function makeWorld(regime: Regime, dice: Dice): World {
   const isSevere = regime === 'several pages a slice' || regime === 'one list' || regime === 'unstable order';
   const traits = traitsOf(regime, dice);
   const rows = isSevere ? 1 + dice.below(8) : 4 + dice.below(regime === 'the clock is changed' ? 3 : 12);
-  const count = dice.below(regime === 'a ghost in the count' ? 10 : isSevere ? 24 : 36);
+  const count = dice.below(regime === 'a ghost in the count' ? 8 : isSevere ? 18 : 26);
   const unit = regime === 'the clock is changed' ? 600 : dice.pick([1, 1, 7, 3600]);
   const spread = isSevere
     ? dice.pick([1, 2, 20])
