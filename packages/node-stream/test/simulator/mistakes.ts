@@ -109,13 +109,13 @@ export const mistakes: Readonly<Record<string, Reducer>> = {
     });
     return step({ ...plan, work }, event);
   },
-  'the place of an earlier run is one too far': (plan, event) =>
+  'the place of an earlier run is forgotten': (plan, event) =>
     step(
       {
         ...plan,
         work: plan.work.map((piece) =>
           piece.kind === 'slice' && piece.resume !== null && piece.next === 0
-            ? { ...piece, sent: [], resume: null, id: piece.id }
+            ? { ...piece, resume: null }
             : piece,
         ),
       },
