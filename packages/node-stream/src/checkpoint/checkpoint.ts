@@ -6,6 +6,7 @@ import type { WindowQuery } from '../query/window-query.ts';
 
 /** How far a read came: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {
+  /** The form of the checkpoint. */
   readonly version: 1;
   /** Hash of the filter and the API version; a checkpoint fits no other query. */
   readonly query: string;
@@ -18,8 +19,9 @@ export interface Checkpoint {
     readonly taken: number;
     readonly sidChecksum: number;
   } | null;
-  /** Records the ranges held, and records handed out, in all runs so far. */
+  /** Records that the ranges held, in all runs so far. */
   readonly total: number;
+  /** Records delivered in all runs so far. */
   readonly delivered: number;
   /** Records left out because they could not be read, in all runs so far. Absent when there are none. */
   readonly skipped?: number;

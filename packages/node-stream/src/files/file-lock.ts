@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Another run holds a lock file. */
 export class FileLockedError extends Error {
+  /** Always the same, to tell it from other errors. */
   readonly code = 'file_locked';
   /** The lock file. */
   readonly path: string;

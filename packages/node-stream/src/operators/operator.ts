@@ -39,6 +39,7 @@ export class Operator<I, O> extends Transform {
 
   /** Runs the operator over any iterable, with new state each time. Leaving the loop ends the source too. */
   over(source: Iterable<I> | AsyncIterable<I>): AsyncGenerator<O, void, undefined>;
+  /** The same over a source with marks, which are passed on. */
   over(source: Iterable<I | Mark> | AsyncIterable<I | Mark>): AsyncGenerator<O | Mark, void, undefined>;
   over(source: Iterable<I | Mark> | AsyncIterable<I | Mark>): AsyncGenerator<O | Mark, void, undefined> {
     if (this.#shape.eager) return overEager(this.#make, source);
@@ -55,6 +56,7 @@ export class Operator<I, O> extends Transform {
     return this.#make(outlet);
   }
 
+  /** @internal */
   override _transform(item: I | Mark, _encoding: string, callback: TransformCallback): void {
     const kernel = this.#running();
     if (!(item instanceof Mark))
@@ -67,6 +69,7 @@ export class Operator<I, O> extends Transform {
       );
   }
 
+  /** @internal */
   override _read(size: number): void {
     const go = this.#held;
     this.#held = null;
@@ -74,11 +77,13 @@ export class Operator<I, O> extends Transform {
     else super._read(size);
   }
 
+  /** @internal */
   override _flush(callback: TransformCallback): void {
     const kernel = this.#running();
     settle(() => kernel.end?.(), callback);
   }
 
+  /** @internal */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#abort.abort();
     callback(error);

@@ -35,6 +35,7 @@ export interface CallStream<T = Call> extends Readable {
   toWeb(options?: { by?: 'record' }): ReadableStream<T>;
   /** A web stream of pages. */
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
+  /** The records, one by one. */
   [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
 }
 
@@ -179,6 +180,7 @@ export function createCallStream(
   client: PageClient,
   options: CallStreamOptions & { marks: true },
 ): CallStream<Call | Mark>;
+/** The same without marks. */
 export function createCallStream(client: PageClient, options?: CallStreamOptions): CallStream;
 export function createCallStream(
   client: PageClient,

@@ -40,8 +40,9 @@ export interface Verdict {
   readonly skipped: number;
   /** Slices read again because their pages did not agree. */
   readonly rereads: number;
-  /** Slices read, and requests sent, in this run. */
+  /** Slices read in this run. */
   readonly slices: number;
+  /** Requests answered in this run. */
   readonly requests: number;
   /** Every record of the query was delivered, in this run or the earlier ones: no slice is unproven, no record left out. */
   readonly complete: boolean;

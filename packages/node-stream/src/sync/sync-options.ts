@@ -34,12 +34,15 @@ export interface SyncChange {
 
 /** What a sync did. */
 export interface SyncSummary {
-  /** Records of each kind. */
+  /** Records seen for the first time. */
   readonly new: number;
+  /** Records whose contents changed. */
   readonly changed: number;
+  /** Records seen before with the same contents. */
   readonly same: number;
-  /** Records older than the lookback that were read again one by one, and how many of them the server no longer has. */
+  /** Records older than the lookback that were read again one by one. */
   readonly rechecked: number;
+  /** Those of them that the server no longer has. */
   readonly gone: number;
   /** Records whose status is not final. */
   readonly pending: number;

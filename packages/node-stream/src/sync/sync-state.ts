@@ -18,6 +18,7 @@ export interface SyncRun {
 
 /** The state of a sync: plain JSON, kept by a `StateStore`, or together with the records by an `UpsertSink`. */
 export interface SyncState {
+  /** The form of the state. */
   readonly version: 1;
   /** Hash of the filter and the API version; the state fits no other query. */
   readonly query: string;
