@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
-import { type CallStreamOptions, fileSink, type Verdict } from '@call-attribution/node-stream';
+import { type CallStreamOptions, type Verdict, writeWholeFile } from '@call-attribution/node-stream';
 import { readCalls } from '../calls/reading.ts';
 import { Interrupted } from '../errors.ts';
 import { fileError, type Io, write } from '../io.ts';
@@ -18,8 +18,8 @@ export async function saveLines(shown: string, lines: Iterable<string>, io: Io):
   }
   const path = resolve(io.cwd, shown);
   try {
-    const output = isSpecial(path) ? createWriteStream(path, { flags: 'r+' }) : fileSink(path);
-    await pipeline(Readable.from(lines), output);
+    if (isSpecial(path)) await pipeline(Readable.from(lines), createWriteStream(path, { flags: 'r+' }));
+    else await writeWholeFile(path, lines);
   } catch (error) {
     throw fileError(error, shown);
   }
