@@ -75,7 +75,7 @@ describe('a checkpoint', () => {
     expect(rest.sids).toHaveLength(5);
   });
 
-  test('a slice that grew since the checkpoint hands out no record again', async () => {
+  test('a slice that grew since the checkpoint delivers no record again', async () => {
     const server = new FakeServer(fakeRecords(40));
     const first = await readSome(server, 35, { rows: 50 });
     server.records.push(...fakeRecords(200, () => 60, '2026-01-02 00:00:00').map(renamed));

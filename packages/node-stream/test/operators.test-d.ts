@@ -49,7 +49,7 @@ describe('the types of operators', () => {
     }
   });
 
-  test('names that are no field do not compile', () => {
+  test('names that are not fields do not compile', () => {
     // @ts-expect-error no such field
     aggregate({ by: ['chanel'], measures: { calls: count() } });
     // @ts-expect-error no such field

@@ -8,7 +8,7 @@ import { mistakes } from './simulator/mistakes.ts';
 const histories = 20_000;
 const mostToFindAMistake = 5_000;
 
-test(`${histories} random histories lose no record, hand none out twice, and are complete only when they are`, () => {
+test(`${histories} random histories lose no record, deliver none twice, and are complete only when they are`, () => {
   const ends = new Map<Regime, { complete: number; failed: number }>(
     regimes.map((regime) => [regime, { complete: 0, failed: 0 }]),
   );

@@ -36,7 +36,7 @@ type Item = (typeof calls)[0];
 const calls = fixtureCalls(30, 5);
 const day = (n: number) => `2024-01-${String(n + 1).padStart(2, '0')} 00:00:00`;
 
-/** The checkpoint behind so many slices. */
+/** The checkpoint after so many slices. */
 const place = (slices: number): Checkpoint => ({
   version: 1,
   query: 'test',

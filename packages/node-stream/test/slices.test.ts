@@ -212,7 +212,7 @@ describe('the upper end of a slice', () => {
 });
 
 describe('concurrency', () => {
-  /** The most requests that were in flight at once, by whether they asked for records at rest. */
+  /** The most requests that were in flight at once, by whether they were for settled records. */
   async function atOnce(sealedBefore: string, prefetch: number) {
     const most = { sealed: 0, open: 0 };
     let inFlight = 0;

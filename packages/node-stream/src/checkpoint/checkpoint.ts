@@ -10,9 +10,9 @@ export interface Checkpoint {
   readonly version: 1;
   /** Hash of the filter and the API version; a checkpoint fits no other query. */
   readonly query: string;
-  /** Half-open ranges of `date_added` that were handed out completely; null is the query's own end. */
+  /** Half-open ranges of `date_added` that were delivered completely; null is the query's own end. */
   readonly done: readonly (readonly [from: string | null, to: string | null])[];
-  /** A slice handed out in part: how many of its records in the server's order, and a checksum of their sids. */
+  /** A slice delivered in part: how many of its records in the server's order, and a checksum of their sids. */
   readonly place: {
     readonly from: string | null;
     readonly to: string | null;

@@ -1,10 +1,10 @@
 /**
- * How many records a slice may hold: the rows asked for, or the fewer that the server gives. A short page that was seen
- * once may be a whim, so the figure grows back until the same length is seen again.
+ * How many records a slice may hold: the rows requested, or the fewer that the server returns. A short page that was seen
+ * once may be an exception, so the figure grows back until the same length is seen again.
  */
 export interface Capacity {
-  /** Rows asked for, and pages a slice may have. */
-  readonly asked: number;
+  /** Rows to request, and pages a slice may have. */
+  readonly requested: number;
   readonly pages: number;
   readonly rows: number;
   readonly clamp: number | null;
@@ -14,8 +14,8 @@ export interface Capacity {
 }
 
 /** The capacity before anything is known of the server. */
-export function capacityOf(asked: number, pages: number): Capacity {
-  return { asked, pages, rows: asked, clamp: null, isSure: false, aimAt: 0.8 };
+export function capacityOf(requested: number, pages: number): Capacity {
+  return { requested, pages, rows: requested, clamp: null, isSure: false, aimAt: 0.8 };
 }
 
 /** Records one slice may hold; `isSingle`: in a single page. */
@@ -31,15 +31,20 @@ export function capacityAfter(capacity: Capacity, count: number, total: number):
 
 function overflowed(capacity: Capacity, count: number): Capacity {
   const aimAt = Math.max(0.7, capacity.aimAt - 0.05);
-  if (count >= capacity.asked) return { ...capacity, aimAt, rows: capacity.asked };
+  if (count >= capacity.requested) return { ...capacity, aimAt, rows: capacity.requested };
   return { ...capacity, aimAt, isSure: capacity.clamp === count, clamp: count, rows: count };
 }
 
 function fitted(capacity: Capacity, count: number): Capacity {
-  const { asked, rows, clamp } = capacity;
+  const { requested, rows, clamp } = capacity;
   const aimAt =
     count > recordsIn(capacity, false) / 2 ? Math.min(0.94, capacity.aimAt + 0.005) : capacity.aimAt;
   if (clamp === null) return { ...capacity, aimAt };
   const isSure = capacity.isSure && count <= clamp;
-  return { ...capacity, aimAt, isSure, rows: isSure ? rows : Math.min(asked, Math.max(rows * 1.25, count)) };
+  return {
+    ...capacity,
+    aimAt,
+    isSure,
+    rows: isSure ? rows : Math.min(requested, Math.max(rows * 1.25, count)),
+  };
 }

@@ -12,10 +12,10 @@ import { isInside, type PageWork, type SliceWork } from './work.ts';
 
 /** Passes whose pages do not agree may be chance; after so many, a slice is cut instead. */
 const patientPasses = 2;
-/** The server's clock changes by hours, its time zone by a day: records further outside of a slice were not asked for. */
+/** Clocks change by hours and time zones differ by up to a day: nothing explains records further outside their slice. */
 const mostAstray = 26 * 3600 * finest;
 
-/** Decides what becomes of a slice by the page at hand: read it as it is, ask for it again, or cut it. */
+/** Decides by the page at hand what happens to a slice: it is read as it is, requested again, or cut. */
 export function decide(draft: Draft, slice: SliceWork): void {
   const [request] = slice.pages;
   const page = request?.result;
@@ -32,14 +32,14 @@ export function decide(draft: Draft, slice: SliceWork): void {
   else read(draft, slice, page);
 }
 
-/** Whether a page holds records from outside of its slice that nothing explains. */
+/** Whether a page holds records from outside its slice that nothing explains. */
 export function isAstray({ obeysRanges }: Draft, { span: { from, to } }: SliceWork, page: PageView): boolean {
-  // A server that does filter may do so by a clock of its own, one that is put on and back.
+  // A server that does filter may do so by a clock that is set forward and back.
   const slack = obeysRanges === true ? mostAstray : 0;
   return !isInside({ from: from === null ? null : from - slack, to: to === null ? null : to + slack }, page);
 }
 
-/** Whether a page was asked for in a way that this server, as is known by now, reads otherwise. */
+/** Whether a page was requested in a form that this server, as is known by now, reads differently. */
 export function isStale({ style }: Draft, { span }: SliceWork, request: PageWork): boolean {
   return span.to !== null && style === 'closed' && request.style === 'half-open';
 }
@@ -51,7 +51,7 @@ function showsEnd({ span: { to } }: SliceWork, { style }: PageWork, page: PageVi
   );
 }
 
-/** Asks for the first page once more. */
+/** Requests the first page once more. */
 export function refetch(draft: Draft, slice: SliceWork): void {
   put(draft, fromItsStart(draft, slice));
 }
@@ -68,7 +68,7 @@ function read(draft: Draft, slice: SliceWork, page: PageView): void {
     refetch(draft, { ...slice, probe: false });
     return;
   }
-  // Without a total, any number of rows may be what the server gives at most: the page after it tells.
+  // Without a total, any number of rows may be the most that the server returns: the next page will show.
   const mayHaveMore = page.count > 0 && page.count < (page.total ?? Number.POSITIVE_INFINITY);
   const rows = request?.index === 0 && mayHaveMore ? page.count : slice.pass.rows;
   put(draft, { ...slice, status: 'readable', pass: { ...slice.pass, rows } });
@@ -79,13 +79,13 @@ function isTooMuch({ capacity }: Draft, { isSingle }: SliceWork, { total, count 
 }
 
 function isRestless({ passes, isSingle }: SliceWork, { total, count }: PageView): boolean {
-  // A single page disagrees with itself, which another pass seldom changes.
+  // A single page that contradicts its own total seldom changes in another pass.
   return total !== null && count > 0 && passes > (isSingle ? 1 : patientPasses);
 }
 
 /**
- * The place where an earlier run stopped is a place in this very slice: it is lost when the slice is cut. So the records
- * before it are noted one by one. Where the page does not show them any more, all records of the slice go out again.
+ * The place where an earlier run stopped is a place in this slice, and is lost when the slice is cut. So the records before
+ * it are noted one by one. Where the page no longer shows them, all records of the slice are delivered again.
  */
 function withoutResume(draft: Draft, slice: SliceWork, page: PageView): SliceWork {
   const { resume, sent, span } = slice;
@@ -112,11 +112,11 @@ function split(draft: Draft, slice: SliceWork, page: PageView): void {
 }
 
 /**
- * For a slice whose pages do not agree in any pass: it is cut into slices of a single page, which has no other to disagree
- * with, and a slice that still disagrees with its own total is cut in two, so that as little as possible is given up.
+ * Cuts a slice whose pages do not agree in any pass into slices of a single page, which have no other page to disagree with.
+ * A slice that contradicts even its own total is cut in two, so that the fault is confined to as few records as possible.
  */
 function splitRestless(draft: Draft, slice: SliceWork, page: PageView): void {
-  const single = { ...slice, isSingle: true };
+  const single = withoutResume(draft, { ...slice, isSingle: true }, page);
   if (isTooMuch(draft, single, page)) split(draft, single, page);
   else splitInTwo(draft, single, page);
 }

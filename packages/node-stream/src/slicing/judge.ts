@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { PageView } from './page-view.ts';
-import { checksumIn, handedOutBefore, type Seen, withPage } from './seen.ts';
+import { checksumIn, deliveredBefore, type Seen, withPage } from './seen.ts';
 import type { Pass, SliceWork } from './work.ts';
 
 /** Why a pass over a slice was given up. */
@@ -12,7 +12,7 @@ export type Trouble =
   | 'repeated_sid'
   | 'changed_since_checkpoint';
 
-/** What a page adds to its pass: the records to hand out (null: all of them), or why the pass is void. */
+/** What a page adds to its pass: the records to deliver (null: all of them), or why the pass is void. */
 export type Judgement =
   | { readonly trouble: Trouble; readonly total: number | null; readonly got: number }
   | {
@@ -20,7 +20,7 @@ export type Judgement =
       readonly pass: Pass;
       readonly sids: readonly string[];
       readonly keep: readonly number[] | null;
-      /** Records met again and left out; records handed out again since they changed. */
+      /** Records met again and left out; records delivered again since they changed. */
       readonly again: number;
       readonly changed: number;
     };
@@ -30,7 +30,7 @@ export function addSid(checksum: number, sid: string): number {
   return crc32(sid, checksum);
 }
 
-/** Checks one page of a pass and picks the records that were not handed out before. Of a page in trouble none is. */
+/** Checks one page of a pass and picks the records that were not delivered before. A page in trouble delivers none. */
 export function judgePage(slice: SliceWork, page: PageView, index: number): Judgement {
   const { total } = page;
   const trouble = countTrouble(slice, page, index);
@@ -78,14 +78,14 @@ function pick({ sent, resume }: SliceWork, pass: Pass, page: PageView, sids: rea
     if (resume !== null && place <= resume.taken) {
       if (place === resume.taken && sidChecksum !== resume.sidChecksum)
         return { trouble: 'changed_since_checkpoint', total: pass.total, got: pass.count };
-      checksums.push(lastSent(sent, sid) ?? handedOutBefore);
+      checksums.push(lastSent(sent, sid) ?? deliveredBefore);
       continue;
     }
     const checksum = page.checksumOf(i);
     const known = lastSent(sent, sid);
     checksums.push(checksum);
     if (known === checksum) continue;
-    if (known !== undefined && known !== handedOutBefore) changed += 1;
+    if (known !== undefined && known !== deliveredBefore) changed += 1;
     keep.push(i);
   }
   const seen = withPage(pass.seen, sids, checksums);

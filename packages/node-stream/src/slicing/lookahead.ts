@@ -30,8 +30,8 @@ export function lookaheadAfter(lookahead: Lookahead, held: readonly (number | nu
   return lookahead;
 }
 
-/** Whether another page may be asked for besides those held. */
-export function hasRoom(lookahead: Lookahead, held: readonly (number | null)[]): boolean {
+/** Whether another page may be requested besides those held. */
+export function mayHoldMore(lookahead: Lookahead, held: readonly (number | null)[]): boolean {
   const { limits, depth, pages, bytes } = lookahead;
   const mean = pages === 0 ? 0 : bytes / pages;
   const expected = held.reduce<number>((sum, size) => sum + (size ?? mean), mean);

@@ -26,7 +26,7 @@ export interface Step {
   readonly outputs: readonly Output[];
 }
 
-/** Works an event in. The same state and event always give the same step, and the state given stays as it is. */
+/** Applies an event. The same state and event always give the same step, and the state given stays as it is. */
 export function step(plan: Plan, event: PlanEvent): Step {
   const draft: Draft = { ...plan, outputs: [] };
   if (event.kind === 'wanted') want(draft);
@@ -59,7 +59,7 @@ function arrived(draft: Draft, id: number, page: PageView): void {
   else decide(draft, counted(draft, slice, request, page));
 }
 
-/** Takes the total of a first page into account: for the capacity, the region it was cut from, the progress of the read. */
+/** Counts the total of a first page in: for the capacity, the region it was cut from, and the progress of the read. */
 function counted(draft: Draft, slice: SliceWork, { rows }: PageWork, { count, total }: PageView): SliceWork {
   if (total === null) return slice;
   const isProbe = slice.probe && rows === 1;
@@ -125,7 +125,7 @@ function conclude(draft: Draft, slice: SliceWork, question: Question, total: num
   }
 }
 
-/** Hands out the next records, if they are here and wanted. */
+/** Delivers the next records, if they have arrived and are wanted. */
 function deliver(draft: Draft): void {
   while (draft.isWanted) {
     requestPages(draft);
@@ -137,7 +137,7 @@ function deliver(draft: Draft): void {
   }
 }
 
-/** Takes the first page of the first slice. False when it is not here yet, or the read has failed. */
+/** Takes the first page of the first slice. False when it has not arrived yet, or the read has failed. */
 function takeNext(draft: Draft, slice: SliceWork): boolean {
   const { span, status } = slice;
   const [request] = slice.pages;
@@ -146,7 +146,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   const { id, index, result } = request;
   if (result === null || status === 'unclear') return false;
   if (result === 'misplaced') {
-    // The client has asked again by itself; what still does not fit is a list on the move.
+    // The client has tried again by itself. A page that still does not fit is from a list that changes.
     return readAgain(draft, slice, { trouble: 'wrong_page', total, got });
   }
   if (typeof result === 'string' || typeof status === 'object') {
@@ -188,7 +188,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   return true;
 }
 
-/** Begins a slice again: what went out already does not go out a second time. */
+/** Begins a slice again. Records that were delivered already are not delivered a second time. */
 function readAgain(
   draft: Draft,
   slice: SliceWork,
@@ -215,8 +215,8 @@ function fail(draft: Draft, failure: PlanFailure): false {
 }
 
 /**
- * Where a server's clock was put on or back, a slice may bring records of the hour after it, and the next slice the same
- * ones once more: those are left out then.
+ * Where a server's clock was set forward, a slice may hold records of the hour after it, and a later slice the same ones
+ * again: these are left out then.
  */
 function withoutStrays(
   draft: Draft,

@@ -1,4 +1,4 @@
-import { hasRoom } from './lookahead.ts';
+import { mayHoldMore } from './lookahead.ts';
 import { type NewQuestion, rangeOf } from './questions.ts';
 import { cut } from './region.ts';
 import { type Draft, isSealed, limitsOf, put, replace, takeId } from './state.ts';
@@ -12,25 +12,25 @@ import {
   type Work,
 } from './work.ts';
 
-/** Asks for pages in order while there is room. The first piece may always be asked for; open ends wait until they are first. */
+/** Requests pages in order, as far as the lookahead allows. The first piece may always be requested; open ends wait for that. */
 export function requestPages(draft: Draft): void {
   for (;;) {
     const at = draft.work.findIndex((piece) => piece.kind === 'region' || hasNextPage(piece));
     const piece = draft.work[at];
     if (piece === undefined) return;
     const isFirst = at === 0 && (piece.kind === 'region' || piece.pages.length === 0);
-    if (!isFirst && !(mayRunAhead(draft, piece) && hasRoom(draft.lookahead, sizesOf(draft)))) return;
+    if (!isFirst && !(mayRunAhead(draft, piece) && mayHoldMore(draft.lookahead, sizesOf(draft)))) return;
     if (piece.kind === 'region') requestPage(draft, cutSlice(draft, piece));
     else requestPage(draft, piece);
   }
 }
 
-/** Sizes of the pages held or on their way, null for the latter. */
+/** Sizes of the pages held; null for those that have not arrived. */
 export function sizesOf({ work }: Draft): (number | null)[] {
   return work.flatMap((piece) => (piece.kind === 'slice' ? piece.pages.map(sizeOf) : []));
 }
 
-/** Puts a question to the server, unless one is open: the slice asks again when that is answered. */
+/** Puts a question to the server, unless one is open: then the slice waits until that is answered. */
 export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestion): void {
   put(draft, { ...slice, status: 'unclear' });
   if (draft.question !== null) return;
@@ -39,7 +39,7 @@ export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestio
   draft.outputs.push({ kind: 'request', id, ...rangeOf(question, draft.style), rows: 1, start: 0 });
 }
 
-/** Asks for the next page of a slice. */
+/** Requests the next page of a slice. */
 function requestPage(draft: Draft, slice: SliceWork): void {
   const { pages, next, probe, pass, span } = slice;
   const page: PageWork = {
@@ -53,7 +53,7 @@ function requestPage(draft: Draft, slice: SliceWork): void {
   draft.outputs.push({ kind: 'request', id: page.id, span, style: page.style, rows: page.rows, start: next });
 }
 
-/** The slice before its first page is asked for. What went out of it in this pass stays known. */
+/** The slice before its first page is requested. What was delivered of it in this pass stays known. */
 export function fromItsStart(draft: Draft, slice: SliceWork): SliceWork {
   const { pages, pass, sent } = slice;
   for (const { id } of pages) draft.outputs.push({ kind: 'forget', id });
@@ -61,7 +61,7 @@ export function fromItsStart(draft: Draft, slice: SliceWork): SliceWork {
     ...slice,
     pages: [],
     next: 0,
-    status: 'asked',
+    status: 'requested',
     pass: newPass(draft.settings.rows),
     sent: pass.seen.pages > 0 ? [...sent, pass.seen] : sent,
   };

@@ -10,26 +10,26 @@ import type { Failure } from './work.ts';
 /** The part of core's client that the streams use. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
 
-/** Records that go out, and the page they are on. */
+/** Records to deliver, and the page they are on. */
 export interface Batch extends PlannedBatch {
   readonly page: RawPage;
 }
 
-/** What a run comes to when it is asked for records. */
+/** What comes of the wish for the next records. */
 export type Outcome =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'end' }
   /** `cause` is the error of the request that failed. */
   | { readonly kind: 'failure'; readonly failure: PlanFailure; readonly cause: unknown };
 
-/** Who is told what a run finds out. */
+/** Takes what a run finds out. */
 export interface RunObserver {
   onPage(page: RawPage): void;
   onTotal(total: number): void;
   onReread(span: Span, trouble: Trouble): void;
 }
 
-/** Connects the planning to a client: sends what it asks for, and tells it what came. The only part that waits. */
+/** Connects the planning to a client: sends its requests and feeds the responses back. The only part that waits. */
 export class Run {
   readonly #client: PageClient;
   readonly #query: WindowQuery;

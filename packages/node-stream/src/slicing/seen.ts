@@ -1,6 +1,6 @@
 // What a pass over a slice has seen. The planning never changes a state it was given, and a pass may see every record of
-// an account, so copying is no option: each `Seen` is a number of pages into a table that only grows. Adding to the
-// newest one extends the table in place, which older ones do not notice; adding to an older one copies.
+// an account, which is too much to copy with each page. So each `Seen` is a number of pages into a table that only grows.
+// Adding to the newest one extends the table in place, which older ones do not notice; adding to an older one copies.
 
 interface Table {
   pages: number;
@@ -14,8 +14,8 @@ export interface Seen {
   readonly table: Table;
 }
 
-/** In place of a checksum: the record was met, but handed out by an earlier run. */
-export const handedOutBefore = 2 ** 32;
+/** In place of a checksum: the record was met, but delivered by an earlier run. */
+export const deliveredBefore = 2 ** 32;
 
 const pageUnit = 2 ** 33;
 

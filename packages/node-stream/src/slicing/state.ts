@@ -9,7 +9,7 @@ import { newSlice, type ResumePoint, type SliceWork, type Work } from './work.ts
 
 /** What a read is given; it stays the same throughout. */
 export interface PlanSettings {
-  /** Rows to ask for. */
+  /** Rows to request. */
   readonly rows: number;
   /** Pages a slice may have; 0 when the query is not cut at all. */
   readonly slicePages: number;
@@ -28,13 +28,13 @@ export interface PlanSettings {
 /** All that is known of a read. A state is never changed: each event makes a new one. */
 export interface Plan {
   readonly settings: PlanSettings;
-  /** What lies ahead, in the order in which it is handed out. */
+  /** What lies ahead, in the order in which it is delivered. */
   readonly work: readonly Work[];
   /** How upper ends are written; null until the server's way is known. */
   readonly style: BoundStyle | null;
-  /** Whether the server filters by `date_added` at all; null until a page casts doubt on it. */
+  /** Whether the server filters by `date_added` at all. Null until a page casts doubt on it. */
   readonly obeysRanges: boolean | null;
-  /** Sids handed out with a slice that ends before their time: a later slice may bring them again. */
+  /** Sids delivered with a slice that ends before their time: a later slice may bring them again. */
   readonly strays: ReadonlySet<string>;
   readonly capacity: Capacity;
   readonly lookahead: Lookahead;
@@ -49,7 +49,7 @@ export interface Plan {
 
 /** What the reader does. */
 export type Output =
-  /** Ask for a page; its result comes back as an event with this id. */
+  /** Send a request. Its result comes back as an event with this id. */
   | {
       readonly kind: 'request';
       readonly id: number;
@@ -61,7 +61,7 @@ export type Output =
   /** The page of a request is no longer needed. */
   | { readonly kind: 'forget'; readonly id: number }
   | { readonly kind: 'batch'; readonly batch: PlannedBatch }
-  /** Everything was handed out. */
+  /** Everything was delivered. */
   | { readonly kind: 'end' }
   /** The read cannot go on. */
   | { readonly kind: 'failure'; readonly failure: PlanFailure }
@@ -70,7 +70,7 @@ export type Output =
   /** A slice is read once more from its start. */
   | { readonly kind: 'reread'; readonly span: Span; readonly trouble: Trouble };
 
-/** Records of one page that go out, and where they lie. */
+/** The records of one page that are delivered, and where they are. */
 export interface PlannedBatch {
   /** The request that brought the page. */
   readonly id: number;
@@ -83,7 +83,7 @@ export interface PlannedBatch {
   readonly sids: readonly string[];
   /** Places in the page; null for all of them. */
   readonly keep: readonly number[] | null;
-  /** Records met again and left out; records handed out again since they changed. */
+  /** Records received again and left out; records delivered again because they changed. */
   readonly again: number;
   readonly changed: number;
   /** The slice is complete with this batch. */

@@ -8,12 +8,12 @@ import { nothingSeen, type Seen } from './seen.ts';
 export type Failure =
   /** The server does not take the filter as written. */
   | 'refused'
-  /** The page does not fit its place in the list, however often the client asked. */
+  /** The page does not fit its place in the list, however often the client tried. */
   | 'misplaced'
   /** Anything else: the read ends with this error. */
   | 'failed';
 
-/** A page that was asked for. `result` is null while it is on its way. */
+/** A page that was requested. `result` is null until it arrives. */
 export interface PageWork {
   /** The number of its request. */
   readonly id: number;
@@ -24,7 +24,7 @@ export interface PageWork {
   readonly result: PageView | Failure | null;
 }
 
-/** One walk over the pages of a slice. */
+/** One pass over the pages of a slice. */
 export interface Pass {
   readonly rows: number;
   readonly total: number | null;
@@ -32,11 +32,11 @@ export interface Pass {
   readonly count: number;
   /** Checksum of the sids of these records, in order. */
   readonly sidChecksum: number;
-  /** The same records by sid. A pass that is done with its first page needs none. */
+  /** The same records by sid. A pass that ends with its first page needs none. */
   readonly seen: Seen;
 }
 
-/** Where an earlier run stopped inside a slice: how many of its records it handed out, and the checksum of their sids. */
+/** Where an earlier run stopped inside a slice: how many of its records it delivered, and the checksum of their sids. */
 export interface ResumePoint {
   readonly taken: number;
   readonly sidChecksum: number;
@@ -56,23 +56,23 @@ export interface SliceWork {
   /** Passes over it, the running one included. */
   readonly passes: number;
   readonly pass: Pass;
-  /** What went out in passes that failed. */
+  /** What was delivered in passes that failed. */
   readonly sent: readonly Seen[];
   readonly resume: ResumePoint | null;
-  /** Ask for its total with one row first. */
+  /** Request its total with one row first. */
   readonly probe: boolean;
   /** Its total was counted in already. */
   readonly isCounted: boolean;
-  /** A lower end to reckon with that the server was asked for, while the slice is open below. */
+  /** The estimated lower end of a slice that is open below, once the server was asked. */
   readonly lower: number | null;
-  /** Pages asked for and not yet taken, in order, and the index of the one to ask for next. */
+  /** Pages requested and not yet taken, in order, and the index of the next one to request. */
   readonly pages: readonly PageWork[];
   readonly next: number;
   /**
-   * What its first page showed: `asked` before it is here, `unclear` while a question to the server is open, `readable`,
+   * What its first page showed: `requested` until it arrives, `unclear` while a question to the server is open, `readable`,
    * `foreign` when it holds records from outside the slice, `stuck` when a question failed.
    */
-  readonly status: 'asked' | 'unclear' | 'readable' | 'foreign' | { readonly stuck: number };
+  readonly status: 'requested' | 'unclear' | 'readable' | 'foreign' | { readonly stuck: number };
 }
 
 /** A stretch not yet cut into slices. */
@@ -91,7 +91,7 @@ export function newPass(rows: number): Pass {
   return { rows, total: null, count: 0, sidChecksum: 0, seen: nothingSeen() };
 }
 
-/** A slice of which nothing was asked yet. */
+/** A slice of which nothing was requested yet. */
 export function newSlice(
   facts: Pick<SliceWork, 'id' | 'span' | 'isSealed'> & Partial<SliceWork>,
   rows: number,
@@ -109,12 +109,12 @@ export function newSlice(
     lower: null,
     pages: [],
     next: 0,
-    status: 'asked',
+    status: 'requested',
     ...facts,
   };
 }
 
-/** Whether there is a page of the slice to ask for now. */
+/** Whether there is a page of the slice to request now. */
 export function hasNextPage({ pass, pages, next }: SliceWork): boolean {
   if (next === 0) return true;
   // How many rows the server gives, and how many records there are, is known when the first page was taken.

@@ -22,7 +22,7 @@ const ahead = 38 * hour;
 export class Session {
   /** What the consumer has taken. */
   readonly ledger: Ledger;
-  /** The same as if it had taken every batch handed out. */
+  /** The same as if it had taken every batch delivered. */
   readonly ahead: Ledger;
   readonly meter: Meter;
   readonly options: StreamOptions;
@@ -112,7 +112,7 @@ export class Session {
   }
 }
 
-/** What is left to be read: first the slice that was handed out in part, then all that is not done. */
+/** What is left to be read: first the slice that was delivered in part, then all that is not done. */
 function todo(from: Checkpoint | null): Span[] {
   const open = openSpans(from === null ? [] : doneSpans(from));
   const place = from?.place;

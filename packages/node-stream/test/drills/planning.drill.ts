@@ -6,7 +6,7 @@ const each = histories / regimes.length;
 
 // The first 20,000 are the ones of the normal tests.
 test.each(regimes.map((regime, at) => [regime, at] as const))(
-  `${each} histories of "%s" lose no record, hand none out twice, and are complete only when they are`,
+  `${each} histories of "%s" lose no record, deliver none twice, and are complete only when they are`,
   { timeout: 3_600_000 },
   (regime, at) => {
     for (let i = 0; i < each; i += 1) {

@@ -35,7 +35,7 @@ function save(place: unknown): void {
 }
 
 const modes: Record<string, () => Promise<void>> = {
-  // Records first, then the checkpoint behind each of them: what is written twice is written by the same sid.
+  // Records first, then the checkpoint after each of them: what is written twice is written by the same sid.
   async upsert() {
     const file = openSync(log, 'a');
     // A line that the kill before has cut ends here.

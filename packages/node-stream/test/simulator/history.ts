@@ -214,7 +214,7 @@ function judge(regime: Regime, { server, must, initial }: World, runs: readonly 
     for (const { sid, version, time } of run.taken) {
       const key = `${sid} ${version}`;
       if (handedOut.has(key) && !isDisclosed && !server.isAstray(time))
-        violations.push(`${key} was handed out again after a resume`);
+        violations.push(`${key} was delivered again after a resume`);
       handedOut.add(key);
     }
   }

@@ -96,7 +96,7 @@ export function simulateRead(
     for (let i = 0; i < size && ended === null; i++) {
       const record = page.records[batch.keep?.[i] ?? i] as ModelRecord;
       const key = `${record.sid} ${record.version}`;
-      if (seen.has(key)) violations.push(`${key} was handed out twice in one run`);
+      if (seen.has(key)) violations.push(`${key} was delivered twice in one run`);
       seen.add(key);
       taken.push(record);
       if (taken.length === stopAfter) ended = 'stopped';

@@ -27,7 +27,7 @@ export interface Traits {
   readonly exclusive: 'excluded' | 'refused' | 'included';
   /** `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. */
   readonly totals: 'true' | 'none' | 'lagging' | 'ghost';
-  /** How many moves whole responses may lag behind, each by itself, as from one of several replicas. */
+  /** By how many moves a whole response may be out of date, each by itself, as from one of several replicas. */
   readonly replicaLag: number;
   /** Does not filter by `date_added`. */
   readonly ignoresRanges: boolean;
