@@ -1,5 +1,5 @@
-// Writes docs/api/<package>.api.md, the public surface of each entry of each package as a page that can be reviewed, and
-// counts what has no doc comment. With --check it writes nothing and fails when a surface changed.
+// Writes docs/api/<package>.api.md, the public surface of each entry of each package as a page that can be reviewed. With
+// --check it writes nothing, and fails when a surface changed or when an export or a member has no doc comment.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
@@ -87,7 +87,10 @@ for (const file of readdirSync(reports)) {
     continue;
   }
   const count = countUndocumented(readFileSync(join(reports, file), 'utf8'));
-  if (count > 0) console.log(`${file}: ${count} without a doc comment`);
+  if (count > 0) {
+    console.error(`docs/api/${file}: ${count} without a doc comment; look for "(undocumented)"`);
+    if (check) failed = true;
+  }
   undocumented += count;
 }
 console.log(
