@@ -69,8 +69,21 @@ export function checkCheckpoint(given: unknown, query: string): Checkpoint {
 }
 
 /** The spans that a checkpoint covers as a whole. */
-export function doneSpans({ done }: Pick<Checkpoint, 'done'>): Span[] {
+function doneSpans({ done }: Pick<Checkpoint, 'done'>): Span[] {
   return done.map(([from, to]) => spanOf({ from, to }));
+}
+
+/** What is left to be read: first the slice that was delivered in part, then all that is not done. */
+export function spansToRead(from: Checkpoint | null): Span[] {
+  const open = openSpans(from === null ? [] : doneSpans(from));
+  const place = from?.place;
+  if (place == null) return open;
+  const begun = spanOf(place);
+  const after = begun.to === null ? [] : open.slice(1);
+  const [first] = open;
+  if (begun.to !== null && first !== undefined && first.to !== begun.to)
+    after.unshift({ from: begun.to, to: first.to });
+  return [begun, ...after];
 }
 
 /** The same spans and one more, as a checkpoint holds them. */

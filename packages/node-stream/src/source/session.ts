@@ -1,12 +1,5 @@
 import { durationMillis, hour, parseNaive, second } from '@call-attribution/core/time';
-import {
-  type Checkpoint,
-  checkCheckpoint,
-  doneSpans,
-  openSpans,
-  queryHash,
-} from '../checkpoint/checkpoint.ts';
-import { type Span, spanOf } from '../query/time-slice.ts';
+import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
@@ -54,7 +47,7 @@ export class Session {
     this.#run = new Run(
       client,
       query,
-      newPlan(settings, todo(from), { resume: from?.place ?? null, style }),
+      newPlan(settings, spansToRead(from), { resume: from?.place ?? null, style }),
       {
         onPage: (page) => meter.received(page),
         onTotal: (total) => meter.expect(total),
@@ -110,19 +103,6 @@ export class Session {
     if (error instanceof StreamError) error.checkpoint = checkpoint;
     return error instanceof Error ? error : new Error(String(error));
   }
-}
-
-/** What is left to be read: first the slice that was delivered in part, then all that is not done. */
-function todo(from: Checkpoint | null): Span[] {
-  const open = openSpans(from === null ? [] : doneSpans(from));
-  const place = from?.place;
-  if (place == null) return open;
-  const begun = spanOf(place);
-  const after = begun.to === null ? [] : open.slice(1);
-  const [first] = open;
-  if (begun.to !== null && first !== undefined && first.to !== begun.to)
-    after.unshift({ from: begun.to, to: first.to });
-  return [begun, ...after];
 }
 
 function sealedBefore({ sealedBefore: given, settle }: WindowOptions, now: number): number {

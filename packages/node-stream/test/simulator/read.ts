@@ -1,6 +1,4 @@
-import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts';
-import { doneSpans, openSpans } from '../../src/checkpoint/checkpoint.ts';
-import { type Span, spanOf } from '../../src/query/time-slice.ts';
+import { type Checkpoint, spansToRead } from '../../src/checkpoint/checkpoint.ts';
 import type { BoundStyle } from '../../src/query/window-query.ts';
 import type { Trouble } from '../../src/slicing/judge.ts';
 import type { PlanEvent, Step } from '../../src/slicing/plan.ts';
@@ -67,7 +65,7 @@ export function simulateRead(
   const rereads: Trouble[] = [];
   const violations: string[] = [];
   const seen = new Set<string>();
-  let plan = newPlan(settings, spansOf(from), { resume: from?.place ?? null, style: script.style });
+  let plan = newPlan(settings, spansToRead(from), { resume: from?.place ?? null, style: script.style });
   let requests = 0;
   let again = 0;
   let isWaiting = false;
@@ -152,19 +150,6 @@ export function simulateRead(
     violations.push('pages are kept after the end');
   const checkpoint = ledger.checkpoint();
   return { taken, ended, failure, checkpoint, rereads, requests, violations, again };
-}
-
-/** What is left to be read after a checkpoint; the same as a session makes of it. */
-function spansOf(from: Checkpoint | null): Span[] {
-  const open = openSpans(from === null ? [] : doneSpans(from));
-  const place = from?.place;
-  if (place == null) return open;
-  const begun = spanOf(place);
-  const after = begun.to === null ? [] : open.slice(1);
-  const [first] = open;
-  if (begun.to !== null && first !== undefined && first.to !== begun.to)
-    after.unshift({ from: begun.to, to: first.to });
-  return [begun, ...after];
 }
 
 /** Pages held of slices that may still grow. */
