@@ -12,7 +12,7 @@ const stages = [
     ['layers', 'pnpm layers'],
     ['dead code, versions', 'pnpm deps'],
     ['links', 'pnpm links'],
-    ['plain words', 'node scripts/words.mjs --count'],
+    ['plain words', 'pnpm words'],
     ['changesets', 'node scripts/changesets.mjs'],
     ['build', 'pnpm build'],
   ],

@@ -20,7 +20,7 @@ import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { grown, printSizes, readSizes } from '../size.mjs';
 import { privateWords } from '../words.mjs';
-import { root } from '../workspace.mjs';
+import { packages, root } from '../workspace.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
 afterAll(() => {
@@ -64,6 +64,15 @@ test('words: a private word is named with what to write instead, in tests only i
   ]);
   expect(privateWords('packages/x/src/a.ts', text)).toHaveLength(4);
   expect(privateWords('README.md', 'There is no room left; a text editor behind a proxy.')).toEqual([]);
+});
+
+test('every package README and the root README link the glossary', () => {
+  const readmes = ['README.md', ...packages.map(({ name }) => `packages/${name}/README.md`)];
+  const without = readmes.filter(
+    (file) =>
+      !links(readFileSync(join(root, file), 'utf8')).some((link) => link.endsWith('docs/glossary.md')),
+  );
+  expect(without).toEqual([]);
 });
 
 test('links: a link to a missing file or heading is named, code is left alone', () => {
