@@ -59,7 +59,7 @@ for (const [name, records] of kinds) {
   const ways = {
     'decode + JSON.parse': () => JSON.parse(bytes.toString('utf8')),
     'listCalls, checked': () => client.listCalls({ rows }),
-    'fetchPage, borders proved': () => client.fetchPage({ rows }),
+    'fetchPage, boundaries proved': () => client.fetchPage({ rows }),
     'splitRecords, exact way': () => splitRecords(bytes),
   };
   const times = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));

@@ -253,7 +253,7 @@ describe.each(['listCalls', 'fetchPage'] as const)('%s over real sockets', (meth
         const records = Array.isArray(page.records) ? page.records : (page as RawPage).records();
         expect([page.meta.attempts, records]).toEqual([outcome.ok, server.calls]);
       } else {
-        // Raw pages are checked as far as their borders; what a record itself holds shows when it is read.
+        // Raw pages are checked as far as their boundaries; what a record itself holds shows when it is read.
         const error = await work
           .then((page) => typeof page.records === 'function' && page.records())
           .catch((thrown: CallsError) => thrown);

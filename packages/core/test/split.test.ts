@@ -10,7 +10,7 @@ const cut = (text: string, expected?: number | null): unknown[] => {
   );
 };
 
-/** Strings that look like borders of records. */
+/** Strings that look like boundaries of records. */
 const nasty = fc.constantFrom(
   '},{',
   '"},{"sid":',

@@ -73,7 +73,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   };
 }
 
-/** Only borders were checked when the page came; what is between them may still be broken. */
+/** Only boundaries were checked when the page came; what is between them may still be broken. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

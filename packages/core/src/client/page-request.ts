@@ -40,7 +40,7 @@ export interface PageResult<T> {
   readonly meta: ResponseMeta;
 }
 
-/** How the body of a page is read: into records, or into borders only. */
+/** How the body of a page is read: into records, or into boundaries only. */
 export interface PageReader<T> {
   read(response: HttpResponse, range: PageRange | null): { content: T; count: number };
   readonly empty: T;

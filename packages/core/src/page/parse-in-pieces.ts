@@ -7,7 +7,7 @@ const smallBody = 131_072;
 /** A piece of about this size stays in the cache of the processor from decoding to parsing. */
 const pieceSize = 49_152;
 
-/** The records of a large page, if their borders are certain; undefined if the whole body has to be parsed. */
+/** The records of a large page, if their boundaries are certain; undefined if the whole body has to be parsed. */
 export function parseInPieces(body: Buffer, expected: number | null): unknown[] | undefined {
   if (expected === null || body.length < smallBody) return undefined;
   const ranges = quickBorders(body, expected);

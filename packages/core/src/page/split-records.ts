@@ -86,7 +86,7 @@ function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
   return false;
 }
 
-/** The borders of the records if the quick way is certain of them, else undefined. Never throws. */
+/** The boundaries of the records if the quick way is certain of them, else undefined. Never throws. */
 export function quickBorders(bytes: Buffer, expected: number): ByteRange[] | undefined {
   try {
     const inner = innerRange(bytes);
