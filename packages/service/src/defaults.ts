@@ -17,12 +17,19 @@ export const serviceDefaults = {
   singleAs: 'object',
   /** The shape of the v2 count. */
   countAs: 'object',
-  /** Limits of time and size. */
+  /** Limits of time, number and size. */
   limits: {
     urlBytes: 8_192,
     headerBytes: 32_768,
     connections: 2_000,
+    connectionsPerAddress: 256,
+    handshakes: 250,
+    handshakeMs: 10_000,
+    pipelined: 16,
+    atWork: 8,
     headMs: 10_000,
+    sendMs: 30_000,
+    unsentBytes: 67_108_864,
     idleMs: 60_000,
     drainMs: 10_000,
   },

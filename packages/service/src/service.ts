@@ -1,14 +1,15 @@
-import type { Server } from 'node:http';
 import type { Store } from '@call-attribution/store';
+import { createTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
 import { createApi, createRoutes, firstOf, type Handler } from './http/api.ts';
+import { createClosureLog } from './http/closures.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
 import { createFront, type LogEntry } from './http/front.ts';
 import { createGate } from './http/gate.ts';
 import { healthRoutes, metricsRoute } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
-import { type Limits, openServer, stopServer, urlOf } from './http/server.ts';
+import { type Limits, type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/document.ts';
 import { type PageOptions, pageRoutes } from './page/page-routes.ts';
 
@@ -42,8 +43,13 @@ export interface ServiceOptions extends Partial<Shape> {
   readonly page?: PageOptions | false;
   /** Receives one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null;
-  /** Limits of time and size. */
+  /** Limits of time, number and size. */
   readonly limits?: Partial<Limits>;
+  /**
+   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`. The limit of connections per address does
+   * not apply to them, and turns are shared between the clients that they name last in `x-forwarded-for`. Default none.
+   */
+  readonly proxies?: readonly string[];
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -96,9 +102,14 @@ export function createService(options: ServiceOptions): Service {
     maxRows: options.maxRows ?? serviceDefaults.maxRows,
     rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
   };
-  const metrics = createMetrics();
+  const metrics = createMetrics({
+    connections: () => servers.reduce((sum, server) => sum + server.connections(), 0),
+    waiting: () => turns.waiting,
+  });
+  const turns = createTurns(limits.atWork);
+  const closures = createClosureLog(metrics, log, now);
   let stopping = false;
-  let servers: Server[] = [];
+  let servers: OpenServer[] = [];
 
   const routes = createRoutes([
     ...(options.routes ?? []),
@@ -120,7 +131,10 @@ export function createService(options: ServiceOptions): Service {
       log,
       now,
       draining: () => stopping,
+      turns,
     });
+
+  const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
 
   return {
     async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
@@ -134,24 +148,25 @@ export function createService(options: ServiceOptions): Service {
       const serveProbes = frontFor([createRoutes(probes)], null);
       const serveApi = frontFor([routes, api], intercept);
       const main = await openServer(
-        (request, response) => {
+        (request, response, connection) => {
           const path = (request.url ?? '').split('?', 1)[0] ?? '';
-          (probePaths.has(path) ? serveProbes : serveApi)(request, response);
+          (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
         },
-        { port, host, tls, limits },
+        { ...shared, port, host, tls },
       );
       servers = [main];
-      const url = urlOf(main, host, tls !== null);
+      const { url } = main;
       if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
 
       const serveAdmin = frontFor([createRoutes(admin)], null);
-      const own = await openServer(serveAdmin, { port: adminPort, host, tls: null, limits });
+      const own = await openServer(serveAdmin, { ...shared, port: adminPort, host, tls: null });
       servers.push(own);
-      return { url, legacyUrl: url, adminUrl: urlOf(own, host, false) };
+      return { url, legacyUrl: url, adminUrl: own.url };
     },
     async close() {
       stopping = true;
-      await Promise.all(servers.map((server) => stopServer(server, limits.drainMs)));
+      await Promise.all(servers.map((server) => server.stop(limits.drainMs)));
+      closures.end();
     },
   };
 }

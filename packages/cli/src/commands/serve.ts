@@ -127,6 +127,7 @@ function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<Servi
   const requests = whole(settings, 'rate-requests', 0);
   const drainMs = settings.integer('drain-timeout', { min: 1, max: 1e9 });
   return {
+    proxies: (settings.text('proxies') ?? '').split(',').filter((proxy) => proxy !== ''),
     defaultRows: whole(settings, 'default-rows'),
     maxRows: whole(settings, 'max-rows'),
     rowsOver: settings.text('rows-over') as NonNullable<ServiceOptions['rowsOver']>,
@@ -137,7 +138,14 @@ function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<Servi
       urlBytes: whole(settings, 'max-url-bytes'),
       headerBytes: whole(settings, 'max-header-bytes'),
       connections: whole(settings, 'max-connections'),
+      connectionsPerAddress: whole(settings, 'max-connections-per-address'),
+      handshakes: whole(settings, 'max-handshakes'),
+      handshakeMs: whole(settings, 'handshake-timeout'),
+      pipelined: whole(settings, 'max-pipelined', 0),
+      atWork: whole(settings, 'max-at-work'),
       headMs: whole(settings, 'head-timeout'),
+      sendMs: whole(settings, 'send-timeout'),
+      unsentBytes: whole(settings, 'max-unsent-bytes'),
       idleMs: whole(settings, 'idle-timeout'),
       ...(drainMs === null ? {} : { drainMs }),
     },
@@ -153,10 +161,9 @@ function whole(settings: Args, name: string, min = 1, max = 1e9): number {
   return settings.integer(name, { min, max }) as number;
 }
 
-// The service says in its message what is wrong with the address; choosing another one is up to the user.
+// The service says in its message what is wrong with the address or a proxy; choosing another one is up to the user.
 function explainListening(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  throw error instanceof Error && systemCode(cause) !== null
-    ? new UsageError(error.message, { cause })
-    : error;
+  const isUsage = error instanceof RangeError || systemCode(cause) !== null;
+  throw error instanceof Error && isUsage ? new UsageError(error.message, { cause: cause ?? error }) : error;
 }

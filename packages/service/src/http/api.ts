@@ -51,15 +51,17 @@ export function createApi(store: Store, gate: Gate): Handler {
     exchange.route = `/${version}/user/bid-management${kind}`;
     allowMethods(exchange, ['GET', 'HEAD']);
     refuseBody(exchange);
-    const { account, headers } = await gate(readCredential(exchange.request, version));
-    exchange.account = account;
-    const reply =
-      segment === undefined
-        ? await listReply(store, account, version, exchange)
-        : isCount
-          ? await countReply(store, account, exchange)
-          : await singleReply(store, account, version, decodeSid(segment), exchange);
-    return { ...reply, headers: { ...reply.headers, ...headers } };
+    return exchange.turn(async () => {
+      const { account, headers } = await gate(readCredential(exchange.request, version));
+      exchange.account = account;
+      const reply =
+        segment === undefined
+          ? await listReply(store, account, version, exchange)
+          : isCount
+            ? await countReply(store, account, exchange)
+            : await singleReply(store, account, version, decodeSid(segment), exchange);
+      return { ...reply, headers: { ...reply.headers, ...headers } };
+    });
   };
 
   return (exchange) => {

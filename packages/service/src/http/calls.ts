@@ -21,15 +21,30 @@ export async function listReply(
   const requested = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * rows;
   // A shifted page still names the range that was requested, as when records come or go between two pages.
   const offset = Math.max(0, requested + (exchange.changes.shift ?? 0));
-  const page = await store.page(account, { selection, version, offset, rows });
+  const { signal } = exchange;
+  const page = await store.page(account, { selection, version, offset, rows, signal });
   return {
     status: 200,
     headers: {
       'content-type': 'application/json',
       'content-range': formatContentRange(requested, page.count, page.total),
     },
-    body: page.body,
+    body: Buffer.isBuffer(page.body) ? page.body : inTurns(page.body, exchange),
   };
+}
+
+/** Each slice of a long page is read when it is the turn of its client, and not at all when the client has left. */
+async function* inTurns(body: AsyncIterable<Buffer>, { turn }: Exchange): AsyncGenerator<Buffer> {
+  const slices = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await turn(() => slices.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await slices.return?.();
+  }
 }
 
 /** GET …/user/bid-management/{sid} */

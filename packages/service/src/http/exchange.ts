@@ -31,6 +31,8 @@ export interface Exchange {
   readonly requestId: string;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
+  /** Runs work that needs the store or much CPU time, in fair turn with other clients. Rejects when the client disconnects. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
   /** The shapes and limits of this service. */
   readonly shape: Shape;
   /** What an intercept changes about this one reply. */

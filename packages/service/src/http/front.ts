@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { forwardedFor } from '../connections/addresses.ts';
+import type { Connection } from '../connections/connections.ts';
+import type { Turns } from '../connections/turns.ts';
 import type { Exchange, Intercept, Reply, ReplyChanges, Shape } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
+import type { Listener } from './pipeline.ts';
 import { problemReply, Refusal } from './refusal.ts';
 import { send } from './send.ts';
 
@@ -11,7 +15,10 @@ export interface LogEntry {
   readonly time: string;
   /** `error` when the service failed or the response was cut short. */
   readonly level: 'info' | 'error';
-  /** `completed` or `failed` for a request; a sentence for anything else. */
+  /**
+   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before the end of the response. A
+   * sentence for anything else.
+   */
   readonly message: string;
   /** The id in the header `x-request-id` of the response. */
   readonly requestId?: string;
@@ -19,7 +26,7 @@ export interface LogEntry {
   readonly method?: string;
   /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
   readonly route?: string;
-  /** The HTTP status. */
+  /** The HTTP status; 499 for a request that was abandoned before its response began. */
   readonly status?: number;
   /** How long the request took. */
   readonly milliseconds?: number;
@@ -40,30 +47,34 @@ export interface FrontOptions {
   readonly now: () => number;
   /** True while the service is closing: each response then closes its connection. */
   readonly draining: () => boolean;
+  readonly turns: Turns;
 }
 
-/** The listener of an HTTP server: from the raw request to the last byte of the response. */
-export function createFront(
-  options: FrontOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
+/** Handles the requests of an HTTP server, from the head of the request to the last byte of the response. */
+export function createFront(options: FrontOptions): Listener {
   const { intercept } = options;
-  if (intercept === null) return (request, response) => void respond(options, request, response, {});
-  return (request, response) =>
-    intercept(request, response, (changes = {}) => void respond(options, request, response, changes));
+  if (intercept === null)
+    return (request, response, connection) => void respond(options, request, response, connection, {});
+  return (request, response, connection) =>
+    intercept(
+      request,
+      response,
+      (changes = {}) => void respond(options, request, response, connection, changes),
+    );
 }
 
 async function respond(
   options: FrontOptions,
   request: IncomingMessage,
   response: ServerResponse,
+  connection: Connection,
   changes: ReplyChanges,
 ): Promise<void> {
   const began = performance.now();
   options.metrics.started();
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const exchange = openExchange(request, gone.signal, options.shape, changes);
+  const exchange = openExchange(options, request, connection, changes);
   let fault: unknown;
+  let isAbandoned = false;
   try {
     const reply = await replyTo(options, exchange, (error) => {
       fault = error;
@@ -73,20 +84,23 @@ async function respond(
     headers['cache-control'] ??= 'no-store';
     headers['x-content-type-options'] = 'nosniff';
     if (options.draining()) headers.connection = 'close';
-    await send(response, exchange, reply);
+    await send(response, exchange, reply, connection.hold);
   } catch (error) {
+    isAbandoned = connection.gone.aborted || connection.socket.destroyed;
+    fault = isAbandoned ? undefined : error;
     // The head has been sent: closing the connection is the only way left to report the failure.
-    fault = response.destroyed && gone.signal.aborted ? undefined : error;
-    response.destroy();
+    if (!isAbandoned) response.destroy();
+  } finally {
+    connection.hold(0);
   }
   const seconds = (performance.now() - began) / 1000;
   const { route, method } = exchange;
-  const status = response.statusCode;
+  const status = isAbandoned && !response.headersSent ? 499 : response.statusCode;
   options.metrics.finished({ route, method, status, seconds });
   options.log?.({
     time: new Date(options.now()).toISOString(),
     level: fault === undefined ? 'info' : 'error',
-    message: fault === undefined ? 'completed' : 'failed',
+    message: isAbandoned ? 'abandoned' : fault === undefined ? 'completed' : 'failed',
     requestId: exchange.requestId,
     method: method.slice(0, 10),
     route,
@@ -98,22 +112,29 @@ async function respond(
 }
 
 function openExchange(
+  options: FrontOptions,
   request: IncomingMessage,
-  signal: AbortSignal,
-  shape: Shape,
+  connection: Connection,
   changes: ReplyChanges,
 ): Exchange {
-  const url = request.url ?? '/';
+  // A client may also send the whole URL, as to a proxy.
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const mark = url.indexOf('?');
   const given = request.headers['x-request-id'];
+  const { address, isProxy } = connection;
+  const client = (isProxy ? forwardedFor(request.headers['x-forwarded-for']) : null) ?? address;
   return {
     request,
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     query: mark < 0 ? '' : url.slice(mark + 1),
     requestId: typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID(),
-    signal,
-    shape,
+    signal: connection.gone,
+    async turn(work) {
+      await connection.space();
+      return options.turns.run(client, connection.gone, work);
+    },
+    shape: options.shape,
     changes,
     route: 'unknown',
     account: null,
@@ -133,8 +154,10 @@ async function replyTo(
         `The URL is longer than ${options.mostUrlBytes} bytes. Shorten the filter.`,
       );
     }
+    refuseHead(exchange.request);
     return await options.handle(exchange);
   } catch (error) {
+    if (exchange.signal.aborted) throw error;
     if (error instanceof Refusal) return problemReply(error, exchange.requestId);
     onFault(error);
     const retry = (error as { isRetryable?: unknown }).isRetryable === true;
@@ -148,6 +171,28 @@ async function replyTo(
           `The service failed. Report the request id ${exchange.requestId} to its operator.`,
         );
     return problemReply(refusal, exchange.requestId);
+  }
+}
+
+/** Refuses what HTTP/1.1 does not allow and Node lets through, or would refuse with an empty body. */
+function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    throw new Refusal(400, 'host_header', 'The request must have exactly one header Host.', {
+      parameter: 'host',
+    });
+  }
+  const { expect } = headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    throw new Refusal(
+      417,
+      'unknown_expectation',
+      'The only known value of the header Expect is 100-continue.',
+      {
+        parameter: 'expect',
+      },
+    );
   }
 }
 

@@ -1,3 +1,5 @@
+import type { ClosedFor } from '../connections/connections.ts';
+
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** One completed request, as metrics see it. */
@@ -13,12 +15,21 @@ interface Observation {
 export interface Metrics {
   started(): void;
   finished(observation: Observation): void;
+  /** Counts a connection that the service closed to keep a limit. */
+  closed(reason: ClosedFor): void;
   /** All of them in the text format of Prometheus. */
   text(): string;
 }
 
+/** What is read when the metrics are requested. */
+interface Gauges {
+  readonly connections: () => number;
+  readonly waiting: () => number;
+}
+
 /** A few counters and one histogram, without a library. */
-export function createMetrics(): Metrics {
+export function createMetrics({ connections, waiting }: Gauges): Metrics {
+  const closures = new Map<ClosedFor, number>();
   const requests = new Map<string, number>();
   const times = new Map<string, { counts: number[]; sum: number; count: number }>();
   let inFlight = 0;
@@ -44,6 +55,9 @@ export function createMetrics(): Metrics {
         time.counts[i] = (time.counts[i] as number) + 1;
       }
     },
+    closed(reason) {
+      closures.set(reason, (closures.get(reason) ?? 0) + 1);
+    },
     text() {
       const lines = [
         ...family('calls_http_requests_total', 'counter', 'Requests completed.'),
@@ -63,6 +77,12 @@ export function createMetrics(): Metrics {
         ]),
         ...family('calls_http_requests_in_flight', 'gauge', 'Requests in progress.'),
         `calls_http_requests_in_flight ${inFlight}`,
+        ...family('calls_http_requests_waiting', 'gauge', 'Requests that wait for their turn to read.'),
+        `calls_http_requests_waiting ${waiting()}`,
+        ...family('calls_http_connections', 'gauge', 'Connections.'),
+        `calls_http_connections ${connections()}`,
+        ...family('calls_http_connections_closed_total', 'counter', 'Connections closed to keep a limit.'),
+        ...[...closures].map(([reason, n]) => `calls_http_connections_closed_total{reason="${reason}"} ${n}`),
         ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.'),
         `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
         ...family('process_cpu_seconds_total', 'counter', 'CPU time used.'),

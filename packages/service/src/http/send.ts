@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { Exchange, Reply } from './exchange.ts';
@@ -15,29 +13,117 @@ const streamed = { gzip: () => createGzip({ level: 5 }), br: () => createBrotliC
 
 type Encoding = keyof typeof whole;
 
-/** Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. */
-export async function send(response: ServerResponse, exchange: Exchange, reply: Reply): Promise<void> {
+/** A body is written in parts of this size, so that it can be seen whether the client reads. */
+const partBytes = 65_536;
+/** Long bodies that are compressed at a time, since each takes up to 1 MB for it. Further ones are sent as they are. */
+const mostPackers = 32;
+let packers = 0;
+
+/**
+ * Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. `hold` is
+ * called with the number of bytes that wait in memory.
+ */
+export async function send(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  hold: (bytes: number) => void,
+): Promise<void> {
   const { status, headers } = reply;
   const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
   if (compressible(headers)) headers.vary = 'Accept-Encoding';
-  const encoding = encodingFor(exchange, headers, body);
+  const isWhole = body === null || Buffer.isBuffer(body);
+  const mayPack = isWhole || packers < mostPackers;
+  const encoding = mayPack ? encodingFor(exchange, headers, body) : null;
   if (encoding !== null) headers['content-encoding'] = encoding;
 
-  if (body === null || Buffer.isBuffer(body)) {
+  if (isWhole) {
     const bytes =
-      encoding !== null && body !== null ? await whole[encoding](body) : (body ?? Buffer.alloc(0));
+      encoding !== null && body !== null
+        ? await exchange.turn(() => whole[encoding](body))
+        : (body ?? Buffer.alloc(0));
     headers['content-length'] = String(bytes.length);
-    response.writeHead(status, headers).end(exchange.method === 'HEAD' ? undefined : bytes);
+    response.writeHead(status, headers);
+    hold(bytes.length);
+    await end(response, exchange.method === 'HEAD' ? null : bytes, exchange.signal);
     return;
   }
   response.writeHead(status, headers);
-  if (exchange.method === 'HEAD') {
-    response.end();
-    return;
+  if (exchange.method !== 'HEAD') {
+    for await (const piece of encoding === null ? body : packed(body, encoding, exchange)) {
+      hold(piece.length);
+      await write(response, piece, exchange.signal);
+      hold(0);
+    }
   }
-  const source = Readable.from(body, { objectMode: false });
-  if (encoding === null) await pipeline(source, response);
-  else await pipeline(source, streamed[encoding](), response);
+  await end(response, null, exchange.signal);
+}
+
+/** Writes bytes, and resolves when the client has taken them. */
+async function write(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  for (let at = 0; at < bytes.length; at += partBytes) {
+    const part = bytes.subarray(at, at + partBytes);
+    await unlessGone(signal, (done) => response.write(part, done));
+  }
+}
+
+/** Ends a response with its last bytes, and resolves when the client has taken them. */
+async function end(response: ServerResponse, bytes: Buffer | null, signal: AbortSignal): Promise<void> {
+  const isShort = bytes === null || bytes.length <= partBytes;
+  if (!isShort) await write(response, bytes, signal);
+  await unlessGone(signal, (done) => {
+    response.once('close', () => done());
+    response.once('finish', () => done());
+    if (isShort && bytes !== null) response.end(bytes);
+    else response.end();
+  });
+}
+
+function unlessGone(
+  signal: AbortSignal,
+  begin: (done: (error?: Error | null) => void) => void,
+): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    begin((error) => {
+      signal.removeEventListener('abort', leave);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** Compresses a long body piece by piece. What has been compressed is sent before more is read. */
+async function* packed(
+  body: AsyncIterable<Buffer>,
+  encoding: Encoding,
+  { turn }: Exchange,
+): AsyncGenerator<Buffer> {
+  const packer = streamed[encoding]();
+  packers += 1;
+  try {
+    let out: Buffer[] = [];
+    const taken = (): Buffer => {
+      const bytes = Buffer.concat(out);
+      out = [];
+      return bytes;
+    };
+    packer.on('data', (bytes: Buffer) => out.push(bytes));
+    for await (const piece of body) {
+      await turn(
+        () =>
+          new Promise<void>((done, fail) => packer.write(piece, (error) => (error ? fail(error) : done()))),
+      );
+      yield taken();
+    }
+    await new Promise<void>((done, fail) => packer.once('end', done).once('error', fail).end());
+    yield taken();
+  } finally {
+    packers -= 1;
+    packer.destroy();
+  }
 }
 
 function compressible(headers: Readonly<Record<string, string>>): boolean {

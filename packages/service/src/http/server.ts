@@ -1,14 +1,13 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { acceptConnections } from '../connections/accept.ts';
+import { type ClosedFor, createConnections } from '../connections/connections.ts';
+import type { Turns } from '../connections/turns.ts';
+import { createPipelines, type Listener } from './pipeline.ts';
+import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
 
-/** Limits of time and size of one server. */
+/** Limits of time, number and size of one server. */
 export interface Limits {
   /** Longest URL, in bytes. Default 8,192. */
   readonly urlBytes: number;
@@ -16,8 +15,22 @@ export interface Limits {
   readonly headerBytes: number;
   /** Most connections at a time. Default 2,000. */
   readonly connections: number;
+  /** Most connections at a time from one IPv4 address or IPv6 /64 network that is not one of `proxies`. Default 256. */
+  readonly connectionsPerAddress: number;
+  /** Most TLS handshakes at a time. Default 250. */
+  readonly handshakes: number;
+  /** Time for a TLS handshake, from the first packet of the connection, in milliseconds. Default 10,000. */
+  readonly handshakeMs: number;
+  /** Requests that a client may send ahead on one connection, before the response to the first. Default 16. */
+  readonly pipelined: number;
+  /** Requests that read from the store at a time; others wait for their turn. Default 8. */
+  readonly atWork: number;
   /** Time for a request to arrive, in milliseconds. Default 10,000. */
   readonly headMs: number;
+  /** Time for a client to take the next 64 KiB of a response, in milliseconds. Default 30,000. */
+  readonly sendMs: number;
+  /** Bytes of responses that wait in memory for their clients, over all connections. Default 67,108,864. */
+  readonly unsentBytes: number;
   /** Time without a byte after which a connection is closed, in milliseconds. Default 60,000. */
   readonly idleMs: number;
   /** Time for responses in progress to finish when the service is closed, in milliseconds. Default 10,000. */
@@ -29,30 +42,72 @@ interface Place {
   readonly host: string;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly limits: Limits;
+  readonly proxies: readonly string[];
+  readonly turns: Turns;
+  readonly onClosed: (reason: ClosedFor) => void;
+}
+
+/** A server that listens. */
+export interface OpenServer {
+  /** Its URL, as reached from this machine. */
+  readonly url: string;
+  /** How many connections it has. */
+  readonly connections: () => number;
+  /** Stops listening, waits for responses in progress, then closes the remaining connections. */
+  stop(drainMs: number): Promise<void>;
 }
 
 /** Starts a server. The error for a port that is taken or not allowed says what to do. */
-export async function openServer(
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-  { port, host, tls, limits }: Place,
-): Promise<Server> {
+export async function openServer(handle: Listener, place: Place): Promise<OpenServer> {
+  const { port, host, tls, limits, proxies, turns, onClosed } = place;
   const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headMs,
     requestTimeout: limits.headMs,
     connectionsCheckingInterval: Math.min(limits.headMs, 5_000),
     keepAliveTimeout: Math.min(limits.idleMs, 65_000),
+    // Node would refuse it with an empty body; the front says what is missing.
+    requireHostHeader: false,
+  };
+  const connections = createConnections(limits, proxies, onClosed);
+  const pipelines = createPipelines(limits.pipelined, connections, handle, tooManyAhead(limits.pipelined));
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    const connection = connectionOf(request.socket);
+    if (connection === undefined) request.socket.destroy();
+    else pipelines.add(request, response, connection);
   };
   const server =
     tls === null ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
-  server.maxConnections = limits.connections;
+  const connectionOf = acceptConnections(server, connections, turns, tls !== null);
   server.setTimeout(limits.idleMs);
-  server.on('clientError', refuseUnreadable);
+  const refuse = (stream: Socket, reason: Unreadable): void => {
+    const connection = connectionOf(stream);
+    // Nothing can be written before the end of a handshake.
+    if (connection === undefined || !stream.writable) stream.destroy();
+    else pipelines.fail(connection, () => refuseUnreadable(stream, reason));
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, stream: Socket) => {
+    if (error.code === 'ECONNRESET') stream.destroy();
+    else refuse(stream, reasonOf(error));
+  });
+  server.on('connect', (_request: IncomingMessage, stream: Socket) => refuse(stream, 'connect'));
+  server.on('checkExpectation', listener);
   await new Promise<void>((done, fail) => {
     server.once('error', (cause: NodeJS.ErrnoException) => fail(cannotListen(cause, host, port)));
     server.listen(port, host, done);
   });
-  return server;
+  return {
+    url: urlOf(server, host, tls !== null),
+    connections: () => connections.size,
+    async stop(drainMs) {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      connections.closeIdle();
+      const timer = setTimeout(() => connections.closeAll(), drainMs);
+      await closed;
+      clearTimeout(timer);
+      connections.end();
+    },
+  };
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -66,38 +121,9 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number):
 }
 
 /** The URL under which a server is reached from this machine. */
-export function urlOf(server: Server, host: string, secure: boolean): string {
+function urlOf(server: Server, host: string, secure: boolean): string {
   const { port } = server.address() as AddressInfo;
   const name =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return `${secure ? 'https' : 'http'}://${name}:${port}`;
-}
-
-/** Stops listening, waits for responses in progress, then closes the remaining connections. */
-export async function stopServer(server: Server, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((done) => server.close(() => done()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearTimeout(timer);
-}
-
-/** Responds to what Node could not read as a request: a head that is too large or too slow, or bytes that are not HTTP. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const detail = {
-    400: 'This is not a readable HTTP request.',
-    408: 'The request did not arrive in time.',
-    431: 'The headers or the URL are too long.',
-  }[status];
-  const code = { 400: 'unreadable_request', 408: 'request_timeout', 431: 'headers_too_long' }[status];
-  const body = JSON.stringify({ title: STATUS_CODES[status], status, code, detail });
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -14,14 +14,14 @@ export async function smsReply(store: Store, gate: Gate, exchange: Exchange): Pr
     if (parameters.get('action') !== 'sms.get_numbers') {
       throw new Refusal(200, 'unknown_action', 'The parameter action must be sms.get_numbers');
     }
-    const { account, headers } = await gate({
-      kind: 'keys',
-      accessKey: required(parameters, 'access_key'),
-      secretKey: required(parameters, 'secret_access_key'),
+    const accessKey = required(parameters, 'access_key');
+    const secretKey = required(parameters, 'secret_access_key');
+    return await exchange.turn(async () => {
+      const { account, headers } = await gate({ kind: 'keys', accessKey, secretKey });
+      exchange.account = account;
+      const numbers = await store.smsNumbers(account);
+      return xml(200, headers, response('', `[${numbers.length}] Number(s) Returned`, numbers));
     });
-    exchange.account = account;
-    const numbers = await store.smsNumbers(account);
-    return xml(200, headers, response('', `[${numbers.length}] Number(s) Returned`, numbers));
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 405) throw error;
     // Failures are in the XML, with status 200; a client that is too fast still gets 429, so that it slows down.

@@ -22,6 +22,8 @@ export interface PageQuery {
   readonly offset: number;
   /** Most calls of the page. */
   readonly rows: number;
+  /** When it is aborted, no further rows are read and the page rejects with its reason. Default never. */
+  readonly signal?: AbortSignal;
 }
 
 /** A page, whose size is known before its records are read. */
@@ -51,8 +53,10 @@ export async function readPage(
   query: PageQuery,
   { sliceRows = 250, walkBelow = 2_000 }: PageTuning,
 ): Promise<Page> {
-  const { selection, offset, rows } = query;
+  const { selection, offset, rows, signal } = query;
+  signal?.throwIfAborted();
   return driver.read(async (session) => {
+    signal?.throwIfAborted();
     const { total, from, skip } = await findRank(session, account, selection, offset, walkBelow);
     const count = Math.max(0, Math.min(rows, total - offset));
     if (count === 0) return { total, count, body: Buffer.from('[]') };
@@ -80,11 +84,12 @@ interface Slice {
 async function readSlice(
   session: Session,
   account: string,
-  { selection, version }: PageQuery,
+  { selection, version, signal }: PageQuery,
   start: Start,
   rows: number,
   isLast: boolean,
 ): Promise<Slice> {
+  signal?.throwIfAborted();
   const { values, put } = parameters();
   const owner = put(account);
   const from = put(start.from);

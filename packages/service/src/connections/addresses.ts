@@ -1,0 +1,50 @@
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+
+/** The address by which connections are counted: IPv4 as it is, IPv6 by its /64 network, all of which one user may have. */
+export function countedAddress(address: string): string {
+  const plain = plainAddress(address);
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - rest.length);
+  const groups = [...first, ...Array.from({ length: zeros }, () => '0'), ...rest].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** Whether an address belongs to one of the proxies, given as addresses or networks such as `10.0.0.0/8`. */
+export function proxyCheck(proxies: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const proxy of proxies) addTo(list, proxy);
+  return (address) => {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+  };
+}
+
+/** The client that a proxy names: the last address in `x-forwarded-for`, which the proxy itself has added. */
+export function forwardedFor(header: string | string[] | undefined): string | null {
+  const last = String(header ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim();
+  return last !== undefined && isIP(last) !== 0 ? countedAddress(last) : null;
+}
+
+function addTo(list: BlockList, proxy: string): void {
+  const [address = '', bits] = proxy.split('/');
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+  const most = family === 'ipv4' ? 32 : 128;
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  if (isIP(address) === 0 || !isNetwork) {
+    throw new RangeError(
+      `The proxy ${JSON.stringify(proxy)} is not an IP address or network. Write it as 127.0.0.1, 10.0.0.0/8 or ::1.`,
+    );
+  }
+  if (bits === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, Number(bits), family);
+}
+
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+}
