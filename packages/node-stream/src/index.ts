@@ -83,6 +83,7 @@ export {
   StateError,
   type StateStore,
   type SyncBatch,
+  type SyncOutcome,
   type SyncRun,
   type SyncState,
   type UpsertSink,

@@ -1,12 +1,13 @@
 // Call records as rows: in SQLite or PostgreSQL, found by rank, counted in constant time, with accounts and their keys.
 // Start with openStore(url); mirrorSink lets a sync of node-stream write into it.
 export type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
+export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { Page, PageQuery } from './rows/pages.ts';
 export { everything, type Selection, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
-export type { Store } from './store.ts';
+export type { CallInput, Store } from './store.ts';
 export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';
 export type { AccountSize, TallyFault } from './upkeep/upkeep.ts';

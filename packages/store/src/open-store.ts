@@ -1,7 +1,9 @@
 import { StoreError } from './database/errors.ts';
-import { migrate } from './database/migrations.ts';
+import { claims, firstTables, migrate } from './database/migrations.ts';
 import { openPostgres, type PostgresOptions } from './database/postgres.ts';
 import { openSqlite, type SqliteOptions } from './database/sqlite.ts';
+import { openLayouts } from './rows/layouts.ts';
+import { packRows } from './rows/migrate-rows.ts';
 import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
@@ -26,13 +28,20 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ? openPostgres(url, options)
     : await openSqlite(fileOf(url), options);
   try {
-    await migrate(driver);
+    await migrate(driver, steps);
+    return createSqlStore(driver, await openLayouts(driver), withoutPassword(url), options);
   } catch (error) {
     await driver.close();
     throw error;
   }
-  return createSqlStore(driver, withoutPassword(url), options);
 }
+
+/**
+ * The steps of the schema, forward only; a released step never changes. Every key begins with the account, except in
+ * `credentials`, which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL
+ * can therefore shard by account.
+ */
+const steps = [firstTables, claims, packRows];
 
 function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';

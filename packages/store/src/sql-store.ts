@@ -7,27 +7,45 @@ import {
   putCredential,
   revokeCredential,
 } from './accounts/accounts.ts';
+import { holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
 import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { fromStored, jsonText } from './rows/documents.ts';
-import { type PageTuning, readPage, tailColumn } from './rows/pages.ts';
+import { callOf, documentOf } from './rows/documents.ts';
+import type { Layouts } from './rows/layouts.ts';
+import { type PageTuning, readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
+import { keyOf } from './rows/record-key.ts';
+import { createLineParser } from './rows/record-lines.ts';
 import { everything, type Selection } from './rows/selection.ts';
+import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import { deleteCalls, holdAccount, type Stored, writeCalls } from './rows/write.ts';
-import type { Store } from './store.ts';
+import type { CallInput, Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
 /** A store over a driver whose database has the current schema. */
 export function createSqlStore(
   driver: Driver,
+  layouts: Layouts,
   name: string,
   { now = Date.now, ...tuning }: PageTuning & { now?: () => number } = {},
 ): Store {
-  const upsert = (account: string, calls: readonly Call[]): Promise<Stored> =>
-    driver.write((session) => writeCalls(driver, session, account, calls));
+  const parseLine = createLineParser();
+  const rowOf = (call: CallInput): StoredCall =>
+    typeof call === 'string' ? parseLine(call) : toStored(call);
+  const write = (account: string, rows: readonly StoredCall[]): Promise<Stored> =>
+    driver.write((session) => writeCalls(driver, session, account, rows, layouts.current));
+  const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
+    const [row] = await driver.all('SELECT layout, packed FROM calls WHERE account = $1 AND sid = $2', [
+      account,
+      keyOf(sid),
+    ]);
+    if (row === undefined) return null;
+    await layouts.learn(driver, [row]);
+    return layouts.unpack(row);
+  };
 
   return {
     name,
@@ -38,17 +56,13 @@ export function createSqlStore(
     revokeCredential: (id) => revokeCredential(driver, id),
     findAccount: (credential) => findAccount(driver, credential),
 
-    upsert,
+    upsert: async (account, calls) => write(account, calls.map(rowOf)),
     async load(account, calls, { batch = 500 } = {}) {
       const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
-      let waiting: Call[] = [];
-      const flush = async () => {
-        const part = await upsert(account, waiting);
+      for await (const rows of inBatches(calls, rowOf, batch)) {
+        const part = await write(account, rows);
         for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += part[name];
-        waiting = [];
-      };
-      for await (const call of calls) if (waiting.push(call) >= batch) await flush();
-      if (waiting.length > 0) await flush();
+      }
       return sum;
     },
     remove: (account, sids) =>
@@ -58,43 +72,30 @@ export function createSqlStore(
       }),
 
     count: (account, selection) => countCalls(driver, account, selection),
-    page: (account, query) => readPage(driver, account, query, tuning),
-    // A sid with a NUL character cannot be stored, and PostgreSQL fails on it.
+    page: (account, query) => readPage(driver, layouts, account, query, tuning),
     async document(account, sid, version) {
-      if (sid.includes('\0')) return null;
-      const [row] = await driver.all(
-        `SELECT common, ${tailColumn(version)} AS tail FROM calls WHERE account = $1 AND sid = $2`,
-        [account, sid],
-      );
-      return row === undefined ? null : Buffer.from(jsonText(row.common) + jsonText(row.tail));
+      const values = await valuesOf(account, sid);
+      return values && Buffer.from(documentOf(values, version));
     },
     async get(account, sid) {
-      if (sid.includes('\0')) return null;
-      const [row] = await driver.all('SELECT common, v2, v3 FROM calls WHERE account = $1 AND sid = $2', [
-        account,
-        sid,
-      ]);
-      return row === undefined ? null : callOf(row);
+      const values = await valuesOf(account, sid);
+      return values && callOf(values);
     },
-    calls: (account, selection = everything) => eachCall(driver, account, selection),
+    calls: (account, selection = everything) => eachCall(driver, layouts, account, selection),
 
     smsNumbers: (account) => listSms(driver, account),
     putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
 
-    async syncState(account) {
-      const [row] = await driver.all('SELECT state FROM sync_state WHERE account = $1', [account]);
-      return row === undefined ? null : JSON.parse(String(row.state));
+    claim: (account, name, holder) => takeClaim(driver, account, name, holder, now()),
+    async commitClaimed(claim, { calls, note }) {
+      const rows = calls.map(rowOf);
+      return driver.write(async (session) => {
+        await holdClaim(driver, session, claim);
+        if (note !== undefined) await putNote(session, claim, note, now());
+        return writeCalls(driver, session, claim.account, rows, layouts.current);
+      });
     },
-    commitSync: (account, { calls, state }) =>
-      driver.write(async (session) => {
-        const stored = await writeCalls(driver, session, account, calls);
-        await session.run(
-          `INSERT INTO sync_state (account, state, committed_at) VALUES ($1, $2, $3)
-             ON CONFLICT (account) DO UPDATE SET state = excluded.state, committed_at = excluded.committed_at`,
-          [account, JSON.stringify(state), now()],
-        );
-        return stored;
-      }),
+    notes: (account, prefix) => listNotes(driver, account, prefix),
 
     async purge(account, before) {
       const at = secondsOf(before);
@@ -102,7 +103,7 @@ export function createSqlStore(
         throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
       return purgeBefore(driver, account, at);
     },
-    erase: (account, caller) => eraseCaller(driver, account, caller),
+    erase: (account, caller) => eraseCaller(driver, layouts, account, caller),
     check: () => checkTally(driver),
     rebuild: () => rebuildTally(driver),
     sizes: () => measureStore(driver),
@@ -113,29 +114,55 @@ export function createSqlStore(
   };
 }
 
+/** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
+async function* inBatches(
+  calls: Iterable<CallInput> | AsyncIterable<CallInput>,
+  rowOf: (call: CallInput) => StoredCall,
+  size: number,
+): AsyncGenerator<StoredCall[]> {
+  let rows: StoredCall[] = [];
+  let failure: { error: unknown } | undefined;
+  const source = (async function* () {
+    try {
+      for await (const call of calls) yield rowOf(call);
+    } catch (error) {
+      failure = { error };
+    }
+  })();
+  for await (const row of source) {
+    if (rows.push(row) < size) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+  if (failure !== undefined) throw failure.error;
+}
+
 /** Calls per statement when all are read. */
 const batchSize = 500;
 
-async function* eachCall(driver: Driver, account: string, selection: Selection): AsyncGenerator<Call> {
+async function* eachCall(
+  driver: Driver,
+  layouts: Layouts,
+  account: string,
+  selection: Selection,
+): AsyncGenerator<Call> {
   for (let from = selection.from, after = ''; ; ) {
     const { values, put } = parameters();
     const owner = put(account);
     const start = put(from);
     const rows = await driver.all(
-      `SELECT common, v2, v3, at, sid FROM calls
+      `SELECT layout, packed, at, sid FROM calls
         WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
           ${otherConditions(selection, put)}
         ORDER BY at, sid LIMIT ${batchSize}`,
       values,
     );
-    for (const row of rows) yield callOf(row);
+    await layouts.learn(driver, rows);
+    for (const row of rows) yield callOf(layouts.unpack(row));
     const last = rows.at(-1);
     if (rows.length < batchSize || last === undefined) return;
     from = Number(last.at);
     after = String(last.sid);
   }
-}
-
-function callOf(row: Readonly<Record<string, unknown>>): Call {
-  return fromStored(jsonText(row.common), jsonText(row.v2), jsonText(row.v3));
 }

@@ -1,10 +1,14 @@
 import type { Call } from '@call-attribution/core';
 import type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
+import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
 import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
+
+/** A call to write: in neutral form, or the JSON of a neutral call or of a record of either version, which costs less. */
+export type CallInput = Call | string;
 
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store {
@@ -25,11 +29,11 @@ export interface Store {
   findAccount(credential: Credential): Promise<Account | null>;
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
-  upsert(account: string, calls: readonly Call[]): Promise<Stored>;
+  upsert(account: string, calls: readonly CallInput[]): Promise<Stored>;
   /** Upserts any number of calls, `batch` (default 500) per transaction. */
   load(
     account: string,
-    calls: Iterable<Call> | AsyncIterable<Call>,
+    calls: Iterable<CallInput> | AsyncIterable<CallInput>,
     options?: { batch?: number },
   ): Promise<Stored>;
   /** Deletes calls by sid. Returns the number of deleted calls. */
@@ -37,7 +41,7 @@ export interface Store {
 
   /** The number of calls in a selection. */
   count(account: string, selection: Selection): Promise<number>;
-  /** A page of records as JSON bytes, with the total. */
+  /** A page of records as JSON bytes, with the total: both from one snapshot. */
   page(account: string, query: PageQuery): Promise<Page>;
   /** One record of a version as JSON bytes, or null. */
   document(account: string, sid: string, version: 'v2' | 'v3'): Promise<Buffer | null>;
@@ -51,10 +55,15 @@ export interface Store {
   /** Replaces the SMS numbers of an account. */
   putSmsNumbers(account: string, numbers: readonly SmsEntry[]): Promise<void>;
 
-  /** The state from the last `commitSync`, or null. */
-  syncState(account: string): Promise<unknown>;
-  /** Upserts calls and keeps the state of the sync, in one transaction. */
-  commitSync(account: string, batch: { calls: readonly Call[]; state: unknown }): Promise<Stored>;
+  /** Claims something of an account, such as `sync`: from then on earlier claims of the same cannot write. */
+  claim(account: string, name: string, holder: string): Promise<Claim>;
+  /**
+   * Upserts calls and writes the note of a claim, if there is a new one, in one transaction. Throws `claim_lost` when the same
+   * was claimed again.
+   */
+  commitClaimed(claim: Claim, batch: { calls: readonly CallInput[]; note?: unknown }): Promise<Stored>;
+  /** The notes of an account whose names begin with `prefix`, ordered by name. */
+  notes(account: string, prefix: string): Promise<Note[]>;
 
   /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`). Returns the number of deleted calls. */
   purge(account: string, before: string): Promise<number>;

@@ -1,5 +1,7 @@
-import { type Call, fromCall, toCall } from '@call-attribution/core';
+import { hostname } from 'node:os';
+import { fromCall } from '@call-attribution/core';
 import { readLines, type SyncState, type UpsertSink } from '@call-attribution/node-stream';
+import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
 import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
@@ -7,22 +9,30 @@ import type { Store } from './store.ts';
 
 /**
  * A sink by which `syncInto` writes into an account of a store. Calls and the state of the sync are written in one
- * transaction. The account must exist.
+ * transaction. Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The
+ * account must exist.
  *
- * @param onCommit called after each transaction with what became of its calls.
+ * @param holder who syncs, for that error. Default: the name of the machine and the id of the process.
  * @example
  * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
  */
 export function mirrorSink(
   store: Store,
   account: string,
-  onCommit: (stored: Stored) => void = () => {},
+  holder = `process ${process.pid} on ${hostname()}`,
 ): UpsertSink {
+  let claim: Claim | undefined;
+  const claimed = async () => {
+    claim ??= await store.claim(account, 'sync', holder);
+    return claim;
+  };
   return {
-    load: async () => (await store.syncState(account)) as SyncState | null,
-    async commit(batch) {
-      onCommit(await store.commitSync(account, batch));
+    compares: true,
+    async load() {
+      claim = undefined;
+      return (await claimed()).note as SyncState | null;
     },
+    commit: async ({ calls, state }) => store.commitClaimed(await claimed(), { calls, note: state }),
   };
 }
 
@@ -36,12 +46,28 @@ export type RecordForm = 'neutral' | 'v2' | 'v3';
  * @example
  * await importCalls(store, '101', createReadStream('calls.ndjson'));
  */
-export function importCalls(
+export async function importCalls(
   store: Store,
   account: string,
   source: AsyncIterable<Uint8Array | string>,
 ): Promise<Stored> {
-  return store.load(account, callsOf(source));
+  let number = 0;
+  const lines = async function* (): AsyncGenerator<string> {
+    for await (const line of readLines(source)) {
+      number += 1;
+      if (line.trim() !== '') yield line;
+    }
+  };
+  try {
+    return await store.load(account, lines());
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'unfit_record')) throw error;
+    // The store reads a line before it takes the next one.
+    throw new StoreError(
+      'unfit_record',
+      `Line ${number} is not the JSON of a call with a sid. Fix or remove it and import again.`,
+    );
+  }
 }
 
 /**
@@ -58,27 +84,5 @@ export async function* exportCalls(
   const { form = 'neutral', selection } = options;
   for await (const call of store.calls(account, selection)) {
     yield `${JSON.stringify(form === 'neutral' ? call : fromCall(call, form))}\n`;
-  }
-}
-
-async function* callsOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Call> {
-  let number = 0;
-  for await (const line of readLines(source)) {
-    number += 1;
-    if (line.trim() !== '') yield callOf(line, number);
-  }
-}
-
-function callOf(line: string, number: number): Call {
-  try {
-    const record: unknown = JSON.parse(line);
-    const isV2 = typeof record === 'object' && record !== null && Object.hasOwn(record, 'baseuri');
-    return toCall(record, isV2 ? 'v2' : 'v3', { records: 'off' });
-  } catch {
-    // The cause may quote the line, and with it a caller's data.
-    throw new StoreError(
-      'unfit_record',
-      `Line ${number} is not the JSON of a call. Fix or remove it and import again.`,
-    );
   }
 }

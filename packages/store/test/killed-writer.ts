@@ -29,7 +29,8 @@ export async function killWriters(url: string, kills: number): Promise<void> {
   let acknowledged = -1;
   for (let kill = 0; kill < kills; kill += 1) {
     acknowledged = await writeAndKill(url, acknowledged + 1, 5 + (kill % 4) * 3);
-    const { batch } = (await store.syncState('1')) as { batch: number };
+    const [found] = await store.notes('1', 'sync');
+    const { batch } = (found as { note: unknown }).note as { batch: number };
     // The batch in progress may or may not have been committed.
     expect([acknowledged, acknowledged + 1]).toContain(batch);
     expect(await store.count('1', everything)).toBe((batch + 1) * 10);

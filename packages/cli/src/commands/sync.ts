@@ -42,27 +42,13 @@ export const sync: Handler = async (args, io) => {
     const once = async (): Promise<void> => {
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');
-      const sum = { new: 0, changed: 0, same: 0 };
-      // A sync remembers only the calls of its lookback; the store knows which ones it already had.
-      const sink = mirrorSink(store, account, ({ stored, added, changed }) => {
-        sum.new += added;
-        sum.changed += changed;
-        sum.same += stored - added - changed;
-      });
-      const summary = await syncInto(client, sink, {
+      const summary = await syncInto(client, mirrorSink(store, account), {
         filter: all,
         ...(lookback === null ? {} : { lookback }),
         onProgress,
         signal: io.signal,
       }).finally(() => line.end());
-      await report(
-        { ...summary, ...sum, same: summary.same + sum.same },
-        account,
-        store,
-        performance.now() - from,
-        args,
-        io,
-      );
+      await report(summary, account, store, performance.now() - from, args, io);
     };
     if (every === null) await once();
     else await again(once, every, io);

@@ -9,9 +9,12 @@ export class SeenRecords {
   readonly #pending: Map<string, SeenRecord>;
   readonly #ignored: ReadonlySet<string>;
   readonly #options: SyncOptions;
+  readonly #compares: boolean;
 
-  constructor(state: SyncState | null, options: SyncOptions) {
-    this.#seen = new Map(state?.seen.map((record) => [record[0], record]));
+  /** @param compares somebody else compares the records: only open ones are remembered, and without their contents. */
+  constructor(state: SyncState | null, options: SyncOptions, compares: boolean) {
+    this.#compares = compares;
+    this.#seen = new Map(compares ? [] : state?.seen.map((record) => [record[0], record]));
     this.#pending = new Map(state?.pending.map((record) => [record[0], record]));
     this.#ignored = new Set(options.ignore);
     this.#options = options;
@@ -21,11 +24,12 @@ export class SeenRecords {
   async meet(call: Call, recheck: boolean): Promise<SyncChange> {
     const { isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), recall } = this.#options;
     const known = this.#seen.get(call.sid) ?? this.#pending.get(call.sid);
-    const record: SeenRecord = [call.sid, call.date_added, contentHash(call, this.#ignored)];
-    if (!recheck) this.#seen.set(call.sid, record);
+    const hash = this.#compares ? '' : contentHash(call, this.#ignored);
+    const record: SeenRecord = [call.sid, call.date_added, hash];
+    if (!recheck && !this.#compares) this.#seen.set(call.sid, record);
     this.#pending.delete(call.sid);
     if (!isFinal(call)) this.#pending.set(call.sid, record);
-    if (known === undefined) return { kind: 'new', call };
+    if (known === undefined || this.#compares) return { kind: 'new', call };
     if (known[2] === record[2]) return { kind: 'same', call };
     const before = (await recall?.(call.sid)) ?? null;
     return before === null ? { kind: 'changed', call } : { kind: 'changed', call, before };
@@ -53,9 +57,32 @@ export class SeenRecords {
   }
 }
 
+/** The fields of a record in order of their names, without those to ignore, each with the start of its entry. */
+interface HashPlan {
+  readonly names: readonly string[];
+  readonly ignored: ReadonlySet<string>;
+  readonly entries: readonly { readonly name: string; readonly start: string }[];
+}
+
+/** A server sends all its records with the same names in the same order, so they are sorted once. */
+let lastPlan: HashPlan = { names: [], ignored: new Set(), entries: [] };
+
 /** A hash of the contents of a record, whatever the order of its fields. */
-function contentHash(call: Call, ignored: ReadonlySet<string>): string {
-  const entries = Object.entries(call).filter(([name]) => !ignored.has(name));
-  const text = JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+export function contentHash(call: Call, ignored: ReadonlySet<string>): string {
+  const names = Object.keys(call);
+  const isSame =
+    names.length === lastPlan.names.length && names.every((name, i) => name === lastPlan.names[i]);
+  if (!isSame || lastPlan.ignored !== ignored) {
+    const kept = names.filter((name) => !ignored.has(name)).sort((a, b) => (a < b ? -1 : 1));
+    const entries = kept.map((name, i) => ({
+      name,
+      start: `${i === 0 ? '' : ','}[${JSON.stringify(name)},`,
+    }));
+    lastPlan = { names, ignored, entries };
+  }
+  const record = call as unknown as Readonly<Record<string, unknown>>;
+  let text = '[';
+  for (const { name, start } of lastPlan.entries)
+    text += `${start}${JSON.stringify(record[name]) ?? 'null'}]`;
+  return createHash('sha256').update(`${text}]`).digest('base64url').slice(0, 16);
 }

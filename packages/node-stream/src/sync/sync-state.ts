@@ -50,15 +50,28 @@ export interface SyncBatch {
   readonly state: SyncState;
 }
 
+/** What a sink that compares records found in a batch. */
+export interface SyncOutcome {
+  /** Records that it did not have. */
+  readonly added: number;
+  /** Records that it had with other contents. */
+  readonly changed: number;
+}
+
 /**
  * Takes the records of a sync. `commit` stores records (by `sid`, the later one wins) and state in one transaction, so
  * that a run that is interrupted at any point resumes exactly after its last commit.
  */
 export interface UpsertSink {
+  /**
+   * The sink compares records with those it has. It then gets all records that were read, the unchanged ones too, and
+   * `commit` returns what it found. The state stays small, because the sync does not have to remember what it has seen.
+   */
+  readonly compares?: true;
   /** The state committed last; null at first. */
   load(): Promise<SyncState | null>;
   /** Stores records and state, both or neither. */
-  commit(batch: SyncBatch): Promise<void>;
+  commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
 }
 
 /** The state of a sync cannot be used. */

@@ -25,11 +25,16 @@ const ahead = 14 * 3600_000;
 const atOnce = 4;
 const stepSize = 100;
 
-/** Runs a sync step by step. A state holds only once the changes that came with it were handled. */
+/**
+ * Runs a sync step by step. A state holds only once the changes that came with it were handled.
+ *
+ * @param compares the receiver compares records itself, so all come as `new` and none are remembered.
+ */
 export async function* syncSteps(
   client: SyncClient,
   loaded: SyncState | null,
   options: SyncOptions,
+  compares = false,
 ): AsyncGenerator<SyncStep, void, void> {
   const { filter } = windowQuery(options.filter, client.version);
   const query = queryHash(windowQuery(options.filter, client.version), client.version);
@@ -37,7 +42,7 @@ export async function* syncSteps(
   const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const ceiling = (options.now ?? Date.now)() + ahead;
-  const memory = new SeenRecords(state, options);
+  const memory = new SeenRecords(state, options, compares);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
   const from = interrupted ? interrupted.from : watermark && minus(watermark, lookback);
@@ -55,7 +60,9 @@ export async function* syncSteps(
       if (call.date_added > (latest ?? '') && parseNaive(call.date_added) < ceiling) latest = call.date_added;
     }
     const newest = resumedAt ?? latest;
-    if (page.isLast && newest !== null) memory.forget(minus(newest, lookback), minus(newest, settle));
+    // Without memory of what was seen this is quick, and keeps the state small in a long first run too.
+    if ((page.isLast || compares) && newest !== null)
+      memory.forget(minus(newest, lookback), minus(newest, settle));
     const run = { from, latest, resumedAt, checkpoint: page.checkpoint };
     yield {
       changes,
@@ -70,7 +77,7 @@ export async function* syncSteps(
   yield { changes: [], gone: 0, isRecheck: false, state: done() };
   // Calls that appeared before the position of an interrupted run are found by another one.
   if (interrupted === null) yield* recheck(client, memory, from, options, done);
-  else yield* syncSteps(client, done(), options);
+  else yield* syncSteps(client, done(), options, compares);
 }
 
 /** Reads open records from before the lookback again, one by one. */

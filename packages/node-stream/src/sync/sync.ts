@@ -38,14 +38,19 @@ export async function syncInto(
   sink: UpsertSink,
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
+  // A sink that compares records cannot know which fields to ignore.
+  const compares = sink.compares === true && !options.ignore?.length;
   const counts = { new: 0, changed: 0, same: 0 };
   let summary: SyncSummary = { ...counts, rechecked: 0, gone: 0, pending: 0, watermark: null };
-  for await (const { changes, state, gone, isRecheck } of syncSteps(client, await sink.load(), options)) {
-    for (const { kind } of changes) counts[kind] += 1;
-    await sink.commit({
-      calls: changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call),
-      state,
-    });
+  for await (const step of syncSteps(client, await sink.load(), options, compares)) {
+    const { changes, state, gone, isRecheck } = step;
+    const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
+    const outcome = await sink.commit({ calls, state });
+    if (compares && outcome) {
+      counts.new += outcome.added;
+      counts.changed += outcome.changed;
+      counts.same += changes.length - outcome.added - outcome.changed;
+    } else for (const { kind } of changes) counts[kind] += 1;
     summary = {
       ...counts,
       rechecked: summary.rechecked + (isRecheck ? changes.length + gone : 0),

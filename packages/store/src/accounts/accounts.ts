@@ -44,10 +44,18 @@ export async function putAccount(
       'An account id is 1 to 64 letters, digits, dots, dashes or underscores.',
     );
   }
-  await driver.run(
-    `INSERT INTO accounts (account, name, disabled, salt) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (account) DO UPDATE SET name = excluded.name${account.disabled === undefined ? '' : ', disabled = excluded.disabled'}`,
-    [account.id, account.name, account.disabled === true ? 1 : 0, randomBytes(16).toString('base64url')],
+  const values = [
+    account.id,
+    account.name,
+    account.disabled === true ? 1 : 0,
+    randomBytes(16).toString('base64url'),
+  ];
+  await driver.write((session) =>
+    session.run(
+      `INSERT INTO accounts (account, name, disabled, salt) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (account) DO UPDATE SET name = excluded.name${account.disabled === undefined ? '' : ', disabled = excluded.disabled'}`,
+      values,
+    ),
   );
 }
 
@@ -98,9 +106,10 @@ export async function listCredentials(driver: Driver, account?: string): Promise
 /** Revokes a credential by the id from {@link listCredentials}. Returns false when there is none. */
 export async function revokeCredential(driver: Driver, id: string): Promise<boolean> {
   if (!/^[0-9a-f]{12,64}$/.test(id)) return false;
-  return (
-    (await driver.run('UPDATE credentials SET revoked = 1 WHERE substr(id, 1, $2) = $1', [id, id.length])) > 0
+  const revoked = await driver.write((session) =>
+    session.run('UPDATE credentials SET revoked = 1 WHERE substr(id, 1, $2) = $1', [id, id.length]),
   );
+  return revoked > 0;
 }
 
 /** The account that a credential belongs to, or null. It is looked up by hash, so timing reveals nothing about a secret. */

@@ -34,7 +34,7 @@ export async function replaceSms(
     await holdAccount(driver, session, account);
     await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
     await session.many(
-      { into: 'INSERT INTO sms_numbers (account, number, sms_enabled, url)' },
+      { into: 'sms_numbers', columns: ['account', 'number', 'sms_enabled', 'url'] },
       numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
     );
   });

@@ -6,9 +6,11 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** An insert of many rows. */
 export interface Insert {
-  /** The part before `VALUES (...)`. */
+  /** The table. */
   readonly into: string;
-  /** The part after it, such as `ON CONFLICT ...`. */
+  /** Its columns, in the order of the values. */
+  readonly columns: readonly string[];
+  /** What follows the values, such as `ON CONFLICT ...`. Without it none of the rows may exist. */
   readonly otherwise?: string;
 }
 
@@ -24,8 +26,6 @@ export interface Session {
 
 /** The few points in which the SQL of the two databases differs. */
 export interface Dialect {
-  /** Column type of a part of a document. */
-  readonly json: string;
   /** Column type of a key that sorts by its bytes. */
   readonly key: string;
   /** What follows the definition of a table whose rows are stored in the primary key. */
@@ -36,20 +36,26 @@ export interface Dialect {
   listAsTable(placeholder: string): string;
   /** A list in the form that `isIn` and `listAsTable` take. */
   list(values: readonly string[]): Value;
-  /** A part of a document in the form that its column takes. */
-  jsonValue(json: string): Value;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
   readonly lock: string;
   /** Selects the size of the whole database in bytes. */
   readonly sizeQuery: string;
 }
 
-/** A database, as the store uses it. */
-export interface Driver extends Session {
+/** What a transaction is like. */
+export interface WorkOptions {
+  /** Upkeep that reads whole tables: its statements have no time limit. */
+  isSlow?: boolean;
+}
+
+/** A database, as the store uses it. Its errors are `StoreError`s. */
+export interface Driver {
   readonly dialect: Dialect;
-  /** Runs `body` on one snapshot: all its statements see the same state. */
-  read<T>(body: (session: Session) => Promise<T>): Promise<T>;
-  /** Runs `body` in a transaction, and again from the start when the database requests it. */
-  write<T>(body: (session: Session) => Promise<T>): Promise<T>;
+  /** Runs a statement that only reads, and returns its rows. */
+  all(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  /** Runs `body` on one snapshot: all its statements see the same state. `body` can be run several times. */
+  read<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
+  /** Runs `body` in a transaction, and again from the start when that helps after an error. */
+  write<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,13 +1,20 @@
-import type { Dialect, Driver } from './driver.ts';
+import type { Dialect, Driver, Session } from './driver.ts';
 import { StoreError } from './errors.ts';
 
-/**
- * Numbered steps, forward only; a released step never changes. Every key begins with the account, except in `credentials`,
- * which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL can
- * therefore shard by account.
- */
-const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
-  ({ key, json, clustered }) => [
+/** A step from one version of the schema to the next. */
+export type Step = (session: Session, driver: Driver) => Promise<void>;
+
+const run =
+  (statements: (dialect: Dialect) => readonly string[]): Step =>
+  async (session, { dialect }) => {
+    for (const statement of statements(dialect)) await session.run(statement);
+  };
+
+/** The first version. A released step never changes. */
+export const firstTables: Step = run((dialect) => {
+  const { key, clustered } = dialect;
+  const json = dialect.lock === '' ? 'BLOB' : 'text';
+  return [
     `CREATE TABLE accounts (
        account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
     `CREATE TABLE credentials (
@@ -23,44 +30,69 @@ const steps: readonly ((dialect: Dialect) => readonly string[])[] = [
        account ${key} NOT NULL, number ${key} NOT NULL, sms_enabled text NOT NULL, url text NOT NULL, PRIMARY KEY (account, number))`,
     'CREATE TABLE sync_state (account text NOT NULL PRIMARY KEY, state text NOT NULL, committed_at bigint NOT NULL)',
     `CREATE TABLE erased (account ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, caller))`,
-  ],
-];
+  ];
+});
 
-/** The version that this code writes and reads. */
-const schemaVersion = steps.length;
+/** Claims, with the state of a sync as the note of one. */
+export const claims: Step = run(({ key }) => [
+  `CREATE TABLE claims (
+     account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
+     note text, noted_at bigint, PRIMARY KEY (account, name))`,
+  `INSERT INTO claims (account, name, token, holder, claimed_at, note, noted_at)
+     SELECT account, 'sync', 0, '', committed_at, state, committed_at FROM sync_state`,
+  'DROP TABLE sync_state',
+]);
 
 /** Errors that occur when another process migrates at the same moment. The next attempt finds the work done. */
-const sameMoment = new Set(['23505', '42P07', '40001', '40P01', 'SQLITE_BUSY']);
+const sameMoment = new Set(['23505', '42P07', '42P01']);
 
-/** Brings the database to {@link schemaVersion}. Several processes may do so at the same time. Refuses a newer database. */
-export async function migrate(driver: Driver): Promise<void> {
+/**
+ * Brings the database to the version after the last step. Several processes may do so at the same time. Refuses a database of
+ * a newer version.
+ */
+export async function migrate(driver: Driver, steps: readonly Step[]): Promise<void> {
+  const newest = steps.length;
+  // Most stores are up to date, and then nobody has to wait for a writer.
+  if ((await versionOf(driver)) === newest) return;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await driver.write(async (session) => {
-        await session.run(
-          'CREATE TABLE IF NOT EXISTS meta (id smallint NOT NULL PRIMARY KEY, version integer NOT NULL)',
-        );
-        await session.run('INSERT INTO meta (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING');
-        const [row] = await session.all(`SELECT version FROM meta WHERE id = 1 ${driver.dialect.lock}`);
-        const found = Number(row?.version);
-        if (found > schemaVersion) throw newer(found);
-        for (const step of steps.slice(found)) {
-          for (const statement of step(driver.dialect)) await session.run(statement);
-        }
-        if (found < schemaVersion)
-          await session.run('UPDATE meta SET version = $1 WHERE id = 1', [schemaVersion]);
-      });
+      await driver.write(
+        async (session) => {
+          await session.run(
+            'CREATE TABLE IF NOT EXISTS meta (id smallint NOT NULL PRIMARY KEY, version integer NOT NULL)',
+          );
+          await session.run('INSERT INTO meta (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING');
+          const [row] = await session.all(`SELECT version FROM meta WHERE id = 1 ${driver.dialect.lock}`);
+          const found = Number(row?.version);
+          if (found > newest) throw newer(found, newest);
+          for (const step of steps.slice(found)) await step(session, driver);
+          if (found < newest) await session.run('UPDATE meta SET version = $1 WHERE id = 1', [newest]);
+        },
+        { isSlow: true },
+      );
       return;
     } catch (error) {
-      if (attempt >= 5 || !sameMoment.has(String((error as { code?: unknown }).code))) throw error;
+      const { code } = ((error as StoreError).cause ?? {}) as { code?: unknown };
+      if (attempt >= 5 || !sameMoment.has(String(code))) throw error;
       await new Promise((done) => setTimeout(done, 20 * attempt));
     }
   }
 }
 
-function newer(found: number): StoreError {
+/** The version of the database; null when it is not a store yet. */
+async function versionOf(driver: Driver): Promise<number | null> {
+  try {
+    const [row] = await driver.all('SELECT version FROM meta WHERE id = 1');
+    return row === undefined ? null : Number(row.version);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'store_failed') return null;
+    throw error;
+  }
+}
+
+function newer(found: number, newest: number): StoreError {
   return new StoreError(
     'store_newer',
-    `The store has schema version ${found}, but this release supports versions up to ${schemaVersion}. Install the release that wrote it, or a later one.`,
+    `The store has schema version ${found}, but this release supports versions up to ${newest}. Install the release that wrote it, or a later one.`,
   );
 }

@@ -1,40 +1,60 @@
 import pg from 'pg';
-import type { Dialect, Driver, Insert, Session, Value } from './driver.ts';
+import type { Dialect, Driver, Session, Value, WorkOptions } from './driver.ts';
 import { StoreError } from './errors.ts';
+import { copyRows } from './postgres-copy.ts';
+import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 
-/** How a store connects to PostgreSQL. */
+/** Options of a PostgreSQL store. */
 export interface PostgresOptions {
   /** Most connections of this process. Default 10. */
   poolSize?: number;
   /** How long to wait for a connection, in milliseconds. Default 10,000. */
   connectTimeoutMs?: number;
+  /** How long a statement may run, in milliseconds; upkeep has no limit. 0: no limit. Default 30,000. */
+  statementTimeoutMs?: number;
+  /**
+   * After how many milliseconds the server ends a transaction in which this process no longer does anything, as when it was
+   * stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
+   */
+  idleTransactionTimeoutMs?: number;
+  /** How long to try again after a connection was lost or refused, in milliseconds. Default 5,000. */
+  reconnectMs?: number;
 }
 
 const dialect: Dialect = {
-  json: 'text',
   key: 'text COLLATE "C"',
   clustered: '',
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
   listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,
   list: (values) => values,
-  jsonValue: (json) => json,
   lock: 'FOR UPDATE',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };
 
 /** One statement carries at most this many rows, well under the protocol's 65,535 parameters. */
 const rowsAtOnce = 500;
-/** Serialization failure and deadlock: the transaction has to be run again. */
-const runAgain = new Set(['40001', '40P01']);
-const attempts = 6;
+/** From this many rows on COPY is cheaper than INSERT. */
+const worthCopying = 10;
+/** Times that a transaction is run when others get in its way. */
+const attempts = 8;
 const integerTypes = new Set([20, 1700]);
 
 /** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
-export function openPostgres(url: string, options: PostgresOptions = {}): Driver {
+export function openPostgres(
+  url: string,
+  options: PostgresOptions & { busyTimeoutMs?: number } = {},
+): Driver {
+  const { statementTimeoutMs = 30_000, idleTransactionTimeoutMs = 15_000, reconnectMs = 5_000 } = options;
+  // The server ends a statement itself. Only when it does not respond at all, this process has to.
+  const limitMs = statementTimeoutMs + Math.min(statementTimeoutMs, 5_000);
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: options.busyTimeoutMs ?? 30_000,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    keepAlive: true,
     application_name: 'call-attribution-store',
     // Counts come as bigint or numeric; ours stay far below 2^53.
     types: {
@@ -44,86 +64,153 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Driver
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  // A connection that breaks fails its query, if there is one, and is replaced. Without listeners, whether it is idle or in
-  // use, it would end the process.
+  // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
+  // statement in progress, or the next one, fails with the same error.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  let hasConnected = false;
+  pool.on('connect', (client) => {
+    hasConnected = true;
+    client.on('error', () => undefined);
+  });
 
-  const snapshot = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
-    const client = await connected(() => pool.connect());
+  const connect = async (): Promise<pg.PoolClient> => {
     try {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      return await body(sessionOf(client));
-    } finally {
-      // Nothing was written, so there is no need to wait for the end.
-      client.query('COMMIT').then(
-        () => client.release(),
-        () => client.release(true),
-      );
+      return await pool.connect();
+    } catch (cause) {
+      throw fromPostgres(cause);
     }
   };
 
-  const transaction = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
-    const client = await connected(() => pool.connect());
-    let broken = false;
+  /** A transaction that was run once. `settle` finds out what became of it when the connection breaks during COMMIT. */
+  const transaction = async <T>(
+    begin: string,
+    body: (session: Session) => Promise<T>,
+    { isSlow = false }: WorkOptions,
+    settle?: (id: number, error: unknown) => Promise<void>,
+  ): Promise<T> => {
+    const client = await connect();
+    const limit = isSlow ? 0 : limitMs;
+    const session = sessionOf(client, limit);
+    let id: number | undefined;
+    let result: T;
     try {
-      await client.query('BEGIN');
-      const result = await body(sessionOf(client));
-      await client.query('COMMIT');
-      return result;
+      const [row] = await session.all(isSlow ? `${begin}; SET LOCAL statement_timeout = 0` : begin);
+      if (row !== undefined) id = Number(row.id);
+      result = await body(session);
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
+      client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
       throw error;
-    } finally {
-      client.release(broken);
+    }
+    const end = session.all('COMMIT').then(() => client.release());
+    if (settle === undefined) {
+      // Nothing was written, so there is no need to wait for the end.
+      end.catch(() => client.release(true));
+      return result;
+    }
+    try {
+      await end;
+    } catch (error) {
+      const isUsable = isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'));
+      client.release(!isUsable);
+      if (isUsable || id === undefined) throw error;
+      await settle(id, error);
+    }
+    return result;
+  };
+
+  /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
+  const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
+    const start = performance.now();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await job();
+      } catch (error) {
+        const remedy = remedyOf(error);
+        const isOver =
+          remedy === 'again'
+            ? attempt >= attempts
+            : // A server that never responded is more likely a wrong address than a restart.
+              !((hasConnected || hasResponded(error)) && performance.now() - start < reconnectMs);
+        if (remedy === null || isOver) throw error;
+        await pause(Math.min(10 * 2 ** attempt, 500));
+      }
     }
   };
 
-  return {
-    dialect,
-    ...sessionOf(pool),
-    read: snapshot,
-    async write(body) {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await transaction(body);
-        } catch (error) {
-          if (attempt >= attempts || !runAgain.has(String((error as { code?: unknown }).code))) throw error;
-          await new Promise((done) => setTimeout(done, 10 * 2 ** attempt));
-        }
-      }
-    },
-    close: () => pool.end(),
-  };
-}
-
-async function connected<T>(job: () => Promise<T>): Promise<T> {
-  try {
-    return await job();
-  } catch (cause) {
-    const code = String((cause as { code?: unknown }).code ?? '');
-    const message = cause instanceof Error ? cause.message : '';
-    // A code of five characters comes from a running server, except those of class 57P: it is shutting down.
-    const isRunning = /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P') && !/^E[A-Z]{4}$/.test(code);
-    if (isRunning) throw cause;
+  /** Returns when the transaction was committed. Throws the error when it was not, so that it is run again. */
+  const settle = async (id: number, error: unknown): Promise<void> => {
+    const patienceMs = idleTransactionTimeoutMs + reconnectMs + 5_000;
+    for (const start = performance.now(); performance.now() - start < patienceMs; await pause(100)) {
+      const status = await driver.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
+      if (status[0]?.status === 'committed') return;
+      if (status[0]?.status === 'aborted') throw error;
+    }
     throw new StoreError(
       'store_unavailable',
-      `The PostgreSQL server of the store does not respond (${code || message}). Check that it is running, and that host, port, user and database are correct.`,
-      { cause, retryable: true },
+      'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
+      { cause: error, retryable: true },
     );
-  }
+  };
+
+  const driver: Driver = {
+    dialect,
+    all: (sql, values) =>
+      patiently(async () => {
+        const client = await connect();
+        try {
+          const rows = await sessionOf(client, limitMs).all(sql, values);
+          client.release();
+          return rows;
+        } catch (error) {
+          client.release(!isUsableAfter(error));
+          throw error;
+        }
+      }),
+    read: (body, work = {}) =>
+      patiently(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', body, work)),
+    // The number of the transaction is what tells later whether it was committed.
+    write: (body, work = {}) =>
+      patiently(() => transaction('BEGIN; SELECT txid_current() AS id', body, work, settle)),
+    close: () => pool.end(),
+  };
+  return driver;
 }
 
-function sessionOf(client: Pick<pg.Pool | pg.PoolClient, 'query'>): Session {
-  const query = (sql: string, values: readonly Value[] = []) =>
-    connected(() => client.query(sql, values as Value[]));
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms * (0.5 + Math.random() / 2)));
+
+async function isDone(session: Session, sql: string): Promise<boolean> {
+  return session.all(sql).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
+function sessionOf(client: pg.PoolClient, limitMs: number): Session {
+  const query = async (sql: string, values?: readonly Value[]): Promise<pg.QueryResult> => {
+    try {
+      const result: pg.QueryResult | pg.QueryResult[] = await client.query({
+        text: sql,
+        ...(values === undefined || values.length === 0 ? {} : { values: values as Value[] }),
+        ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
+      });
+      // Several statements in one string have several results; only the opening of a transaction does that.
+      return Array.isArray(result) ? (result.find(({ rows }) => rows.length > 0) ?? result[0]) : result;
+    } catch (cause) {
+      throw fromPostgres(cause);
+    }
+  };
   return {
     all: async (sql, values) => (await query(sql, values)).rows,
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
-    async many(insert: Insert, rows) {
-      const width = rows[0]?.length ?? 0;
+    async many(insert, rows) {
+      const width = insert.columns.length;
+      if (insert.otherwise === undefined && rows.length >= worthCopying) {
+        await copyRows(client, insert, rows, limitMs).catch((cause: unknown) => {
+          throw fromPostgres(cause);
+        });
+        return rows.length;
+      }
       let touched = 0;
       for (let at = 0; at < rows.length; at += rowsAtOnce) {
         const part = rows.slice(at, at + rowsAtOnce);
@@ -132,7 +219,7 @@ function sessionOf(client: Pick<pg.Pool | pg.PoolClient, 'query'>): Session {
             `(${Array.from({ length: width }, (_, column) => `$${row * width + column + 1}`).join(',')})`,
         );
         const { rowCount } = await query(
-          `${insert.into} VALUES ${marks.join(',')} ${insert.otherwise ?? ''}`,
+          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${marks.join(',')} ${insert.otherwise ?? ''}`,
           part.flat() as Value[],
         );
         touched += rowCount ?? 0;

@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
-import { StoreError } from './errors.ts';
+import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 
 /** How a store uses a SQLite file. */
 export interface SqliteOptions {
@@ -14,13 +14,11 @@ export interface SqliteOptions {
 }
 
 const dialect: Dialect = {
-  json: 'BLOB',
   key: 'TEXT',
   clustered: 'WITHOUT ROWID',
   isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
   listAsTable: (placeholder) => `json_each(${placeholder}) AS list`,
   list: (values) => JSON.stringify(values),
-  jsonValue: (json) => Buffer.from(json),
   lock: '',
   sizeQuery: 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
 };
@@ -28,42 +26,60 @@ const dialect: Dialect = {
 /** Opens a database file: one connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
   const isInMemory = file === ':memory:';
-  const writer = connect(file);
-  tune(writer, options);
+  const patienceMs = options.busyTimeoutMs ?? 30_000;
+  const open = (pragmas: readonly string[]) =>
+    untilFree(patienceMs, async () => {
+      const connection = connect(file);
+      try {
+        for (const pragma of pragmas) connection.database.prepare(`PRAGMA ${pragma}`).all();
+      } catch (error) {
+        connection.close();
+        throw fromSqlite(error, file);
+      }
+      return connection;
+    });
+  const synchronous = options.synchronous === 'full' ? 'FULL' : 'NORMAL';
+  const writer = await open([
+    // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+    'busy_timeout = 20',
+    'journal_mode = WAL',
+    `synchronous = ${synchronous}`,
+    'journal_size_limit = 67108864',
+    'cache_size = -65536',
+  ]);
   // An in-memory database belongs to one connection, which readers and the writer therefore share.
-  const reader = isInMemory ? writer : connect(file);
-  if (!isInMemory) reader.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON');
+  const reader = isInMemory
+    ? writer
+    : await open(['busy_timeout = 20', 'query_only = ON']).catch((error: unknown) => {
+        writer.close();
+        throw error;
+      });
   const writing = createLane();
   const reading = isInMemory ? writing : createLane();
-  const write = sessionOf(writer);
-  const read = sessionOf(reader);
-  const patienceMs = options.busyTimeoutMs ?? 30_000;
 
   const transaction = async <T>(
-    connection: Database.Database,
+    { database, session }: Connection,
     begin: string,
-    session: Session,
     body: (s: Session) => Promise<T>,
   ): Promise<T> => {
-    connection.exec(begin);
     try {
+      database.exec(begin);
       const result = await body(session);
-      connection.exec('COMMIT');
+      database.exec('COMMIT');
       return result;
     } catch (error) {
-      if (connection.inTransaction) connection.exec('ROLLBACK');
-      throw error;
+      rollBack(database);
+      throw isOfSqlite(error) ? fromSqlite(error, file) : error;
     }
   };
+  const read = <T>(body: (session: Session) => Promise<T>): Promise<T> =>
+    reading(() => untilFree(patienceMs, () => transaction(reader, 'BEGIN', body)));
 
   return {
     dialect,
-    all: (sql, values) => reading(() => read.all(sql, values)),
-    run: (sql, values) => writing(() => untilFree(patienceMs, () => write.run(sql, values))),
-    many: (insert, rows) => writing(() => untilFree(patienceMs, () => write.many(insert, rows))),
-    read: (body) => reading(() => transaction(reader, 'BEGIN', read, body)),
-    write: (body) =>
-      writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', write, body))),
+    all: (sql, values) => read((session) => session.all(sql, values)),
+    read,
+    write: (body) => writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', body))),
     async close() {
       await reading(async () => {
         if (reader !== writer) reader.close();
@@ -73,33 +89,36 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   };
 }
 
-function connect(file: string): Database.Database {
+function rollBack(database: Database.Database): void {
   try {
-    return new Database(file);
-  } catch (cause) {
-    throw new StoreError(
-      'store_unavailable',
-      `The database file ${file} cannot be opened: its folder must exist and be writable. Create the folder or use another path.`,
-      { cause },
-    );
+    if (database.inTransaction) database.exec('ROLLBACK');
+  } catch {
+    // SQLite has rolled back by itself, as it does when the disk is full. The first error says more.
   }
 }
 
-function tune(connection: Database.Database, options: SqliteOptions): void {
+/** An open connection with its prepared statements. */
+interface Connection {
+  readonly database: Database.Database;
+  readonly session: Session;
+  close(): void;
+}
+
+function connect(file: string): Connection {
   try {
-    connection.exec('PRAGMA busy_timeout = 5000');
-    connection.prepare('PRAGMA journal_mode = WAL').all();
-    connection.exec(`PRAGMA synchronous = ${options.synchronous === 'full' ? 'FULL' : 'NORMAL'}`);
-    connection.exec('PRAGMA journal_size_limit = 67108864');
-    connection.exec('PRAGMA cache_size = -65536');
-    // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
-    connection.exec('PRAGMA busy_timeout = 20');
+    const database = new Database(file);
+    const prepared = new Map<string, Database.Statement>();
+    return {
+      database,
+      session: sessionOf(database, prepared),
+      close() {
+        // The files stay open until the statements are gone.
+        prepared.clear();
+        database.close();
+      },
+    };
   } catch (cause) {
-    throw new StoreError(
-      'store_unavailable',
-      'The database file cannot be used: it is not a SQLite database, or it is damaged. Use another path or restore a copy.',
-      { cause },
-    );
+    throw fromSqlite(cause, file);
   }
 }
 
@@ -108,22 +127,13 @@ async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Prom
     try {
       return await attempt();
     } catch (error) {
-      const busy = String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
-      if (!busy) throw error;
-      if (waited >= patienceMs) {
-        throw new StoreError(
-          'store_busy',
-          `Another process has been writing to the database for ${patienceMs} ms. Try again, or end that process.`,
-          { cause: error, retryable: true },
-        );
-      }
+      if (!isBusy(error) || waited >= patienceMs) throw error;
       await new Promise((done) => setTimeout(done, pause));
     }
   }
 }
 
-function sessionOf(connection: Database.Database): Session {
-  const prepared = new Map<string, Database.Statement>();
+function sessionOf(connection: Database.Database, prepared: Map<string, Database.Statement>): Session {
   const statement = (sql: string): Database.Statement => {
     let found = prepared.get(sql);
     if (found === undefined) {
@@ -137,10 +147,11 @@ function sessionOf(connection: Database.Database): Session {
     all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
     run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
     many: async (insert: Insert, rows) => {
-      const width = rows[0]?.length ?? 0;
-      if (width === 0) return 0;
-      const marks = Array.from({ length: width }, (_, i) => `$${i + 1}`).join(',');
-      const one = statement(`${insert.into} VALUES (${marks}) ${insert.otherwise ?? ''}`);
+      const marks = insert.columns.map((_, i) => `$${i + 1}`).join(',');
+      const columns = insert.columns.join(', ');
+      const one = statement(
+        `INSERT INTO ${insert.into} (${columns}) VALUES (${marks}) ${insert.otherwise ?? ''}`,
+      );
       let touched = 0;
       for (const row of rows) touched += one.run(row as Value[]).changes;
       return touched;

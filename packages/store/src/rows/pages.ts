@@ -1,12 +1,14 @@
-import type { Driver, Session } from '../database/driver.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Driver, Row, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
-import { joinDocuments } from './documents.ts';
+import { documentOf } from './documents.ts';
+import type { Layouts } from './layouts.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
 import type { Selection } from './selection.ts';
 
 /** How pages are read, for tests and benchmarks. */
 export interface PageTuning {
-  /** Records per statement. A longer page is read and sent in slices, so that its size costs no memory. Default 250. */
+  /** Records per statement. A longer page is read and sent in slices, so that other work gets its turn. Default 250. */
   sliceRows?: number;
   /** In time buckets of fewer calls the index is walked instead of splitting the bucket further. Default 2,000. */
   walkBelow?: number;
@@ -26,16 +28,13 @@ export interface PageQuery {
   readonly signal?: AbortSignal;
 }
 
-/** A page, whose size is known before its records are read. */
+/** A page, whose size is known before its records are sent. */
 export interface Page {
   /** All calls of the selection. */
   readonly total: number;
   /** Calls on this page. */
   readonly count: number;
-  /**
-   * The records as a JSON array: in one piece when it is short, otherwise in slices. Throws a `short_page` error when calls
-   * are deleted while the slices are read.
-   */
+  /** The records as a JSON array: in one piece when it is short, otherwise in slices. */
   readonly body: Buffer | AsyncIterable<Buffer>;
 }
 
@@ -46,56 +45,54 @@ interface Start {
   readonly after: string | null;
 }
 
-/** Reads the total and the first slice from one snapshot. Later slices continue after the last call sent. */
+/**
+ * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its values
+ * are held until they are sent, about 700 bytes for a record; what holds the snapshot is freed before the first byte is sent.
+ */
 export async function readPage(
   driver: Driver,
+  layouts: Layouts,
   account: string,
   query: PageQuery,
   { sliceRows = 250, walkBelow = 2_000 }: PageTuning,
 ): Promise<Page> {
-  const { selection, offset, rows, signal } = query;
+  const { selection, offset, rows, version, signal } = query;
   signal?.throwIfAborted();
   return driver.read(async (session) => {
     signal?.throwIfAborted();
     const { total, from, skip } = await findRank(session, account, selection, offset, walkBelow);
     const count = Math.max(0, Math.min(rows, total - offset));
-    if (count === 0) return { total, count, body: Buffer.from('[]') };
-    const rowsNow = Math.min(count, sliceRows);
-    const first = await readSlice(
-      session,
-      account,
-      query,
-      { from, skip, after: null },
-      rowsNow,
-      rowsNow === count,
-    );
-    const body =
-      rowsNow === count ? first.documents : laterSlices(driver, account, query, first, count, sliceRows);
+    const slices: Row[][] = [];
+    let start: Start = { from, skip, after: null };
+    for (let left = count; left > 0; left -= sliceRows) {
+      if (left < count) await nextTurn();
+      signal?.throwIfAborted();
+      const found = await readSlice(session, account, selection, start, Math.min(left, sliceRows));
+      await layouts.learn(session, found);
+      slices.push(found);
+      const last = found.at(-1);
+      start = { from: Number(last?.at), skip: 0, after: String(last?.sid) };
+    }
+    const print = (found: readonly Row[]) =>
+      found.map((row) => documentOf(layouts.unpack(row), version)).join(',');
+    const body = slices.length > 1 ? inSlices(slices, print) : Buffer.from(`[${print(slices[0] ?? [])}]`);
     return { total, count, body };
   });
-}
-
-interface Slice {
-  readonly documents: Buffer;
-  readonly count: number;
-  readonly last: Start;
 }
 
 async function readSlice(
   session: Session,
   account: string,
-  { selection, version, signal }: PageQuery,
+  selection: Selection,
   start: Start,
   rows: number,
-  isLast: boolean,
-): Promise<Slice> {
-  signal?.throwIfAborted();
+): Promise<Row[]> {
   const { values, put } = parameters();
   const owner = put(account);
   const from = put(start.from);
   const after = start.after === null ? '' : ` AND (at > ${from} OR sid > ${put(start.after)})`;
   const found = await session.all(
-    `SELECT c.common AS head, c.${tailColumn(version)} AS tail, p.at AS at, p.sid AS sid
+    `SELECT c.layout AS layout, c.packed AS packed, p.at AS at, p.sid AS sid
        FROM (SELECT at, sid FROM calls
               WHERE account = ${owner} AND at >= ${from} AND at < ${put(selection.to)}${after}${otherConditions(selection, put)}
               ORDER BY at, sid LIMIT ${put(rows)} OFFSET ${put(start.skip)}) p
@@ -103,43 +100,20 @@ async function readSlice(
       ORDER BY p.at, p.sid`,
     values,
   );
-  const last = found.at(-1);
-  if (found.length < rows || last === undefined) {
-    throw new StoreError(
-      'short_page',
-      'Calls were deleted while the page was read. Request the page again.',
-      {
-        retryable: true,
-      },
-    );
-  }
-  return {
-    documents: joinDocuments(found, start.after === null ? '[' : ',', isLast ? ']' : ''),
-    count: found.length,
-    last: { from: Number(last.at), skip: 0, after: String(last.sid) },
-  };
+  if (found.length === rows) return found;
+  throw new StoreError(
+    'short_page',
+    'The store has fewer calls than its counts say. Count them again: calls store rebuild.',
+  );
 }
 
-/** The column with the fields of one version. It is never a string from a request. */
-export function tailColumn(version: 'v2' | 'v3'): 'v2' | 'v3' {
-  return version === 'v2' ? 'v2' : 'v3';
-}
-
-async function* laterSlices(
-  driver: Driver,
-  account: string,
-  query: PageQuery,
-  first: Slice,
-  count: number,
-  sliceRows: number,
+async function* inSlices(
+  slices: readonly (readonly Row[])[],
+  print: (rows: readonly Row[]) => string,
 ): AsyncGenerator<Buffer> {
-  yield first.documents;
-  let start = first.last;
-  for (let left = count - first.count; left > 0; ) {
-    const rows = Math.min(left, sliceRows);
-    const slice = await readSlice(driver, account, query, start, rows, rows === left);
-    yield slice.documents;
-    start = slice.last;
-    left -= rows;
+  for (const [i, rows] of slices.entries()) {
+    const isLast = i === slices.length - 1;
+    yield Buffer.from(`${i === 0 ? '[' : ','}${print(rows)}${isLast ? ']' : ''}`);
+    await nextTurn();
   }
 }

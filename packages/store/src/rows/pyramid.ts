@@ -43,7 +43,7 @@ export function otherConditions(selection: Selection, put: (value: Value) => str
 
 /** Counts all runs in one statement. Returns the buckets that have calls, ordered by time. */
 async function counted(
-  session: Session,
+  session: Pick<Session, 'all'>,
   account: string,
   selection: Selection,
   runs: readonly Run[],
@@ -74,7 +74,11 @@ async function counted(
 }
 
 /** The number of calls in a selection. It costs the same for a day and for ten years. */
-export async function countCalls(session: Session, account: string, selection: Selection): Promise<number> {
+export async function countCalls(
+  session: Pick<Session, 'all'>,
+  account: string,
+  selection: Selection,
+): Promise<number> {
   const runs = await counted(session, account, selection, cut(selection.from, selection.to));
   return runs.reduce((total, run) => total + run.n, 0);
 }
@@ -84,7 +88,7 @@ export async function countCalls(session: Session, account: string, selection: S
  * split further when fewer than `walkBelow` calls have to be skipped in it.
  */
 export async function findRank(
-  session: Session,
+  session: Pick<Session, 'all'>,
   account: string,
   selection: Selection,
   rank: number,

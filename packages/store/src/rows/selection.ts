@@ -1,5 +1,5 @@
 import type { Filter, RangeClause } from '@call-attribution/query-dsl';
-import { mostTenths, secondsOf, tenthsBound } from './wire-values.ts';
+import { mostTenths, noTime, secondsOf, tenthsBound } from './wire-values.ts';
 
 /** A filter as numbers. */
 export interface Selection {
@@ -14,11 +14,11 @@ export interface Selection {
 }
 
 // Multiples of the widest time bucket, outside the years 0000 to 9999, so that an open end has no edge to count.
-const beginning = -(2 ** 37);
+const beginning = noTime + 2 ** 25;
 const end = 2 ** 38;
 
-/** Selects every call. */
-export const everything: Selection = { from: beginning, to: end, talk: null, extensions: true };
+/** Selects every call, also those without a usable date. */
+export const everything: Selection = { from: noTime, to: end, talk: null, extensions: true };
 
 /**
  * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
@@ -41,6 +41,7 @@ export function selectionOf(filter: Filter, options: { extensions: boolean }): S
 }
 
 function withinDates(selection: Selection, { lower, upper }: RangeClause): Selection {
+  // A filter on the date finds no call without one.
   const from = lower === null ? beginning : seconds(lower.text) + (lower.inclusive ? 0 : 1);
   const to = upper === null ? end : seconds(upper.text) + (upper.inclusive ? 1 : 0);
   return { ...selection, from: Math.max(selection.from, from), to: Math.min(selection.to, to) };

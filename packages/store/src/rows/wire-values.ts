@@ -5,6 +5,9 @@ const tenthsForm = /^(\d{1,8})(?:\.(\d)0*)?\.?$/;
 /** Talk value of a call that does not have one. No range includes it. */
 export const noTalk = -1;
 
+/** Time of a call whose `date_added` is not a date: before all dates, in a time bucket of its own, so that no range has it. */
+export const noTime = -(2 ** 37);
+
 /** The talk value under which the calls of all talk values are counted. */
 export const anyTalk = -2;
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import type { Call } from '@call-attribution/core';
 import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
-import { type StoredCall, toStored } from './documents.ts';
+import { keyOf } from './record-key.ts';
+import type { StoredCall } from './stored-call.ts';
 import { type Cell, differences, type Place } from './tally.ts';
 
 /** What became of a batch of calls. */
@@ -17,15 +17,6 @@ export interface Stored {
   /** Calls left out because their caller asked to be erased. */
   readonly leftOut: number;
 }
-
-const callColumns = 'INSERT INTO calls (account, sid, at, talk, extension, common, v2, v3)';
-const written = ['at', 'talk', 'extension', 'common', 'v2', 'v3'];
-// A call that is the same as before is not written again.
-const replaceCall = `ON CONFLICT (account, sid)
-  DO UPDATE SET ${written.map((column) => `${column} = excluded.${column}`).join(', ')}
-  WHERE ${written.map((column) => `calls.${column} <> excluded.${column}`).join(' OR ')}`;
-const addCell =
-  'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n';
 
 /** Makes this transaction the only writer of the account and returns the account's salt. */
 export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
@@ -46,7 +37,8 @@ export async function writeCalls(
   driver: Driver,
   session: Session,
   account: string,
-  calls: readonly Call[],
+  calls: readonly StoredCall[],
+  layout: number,
 ): Promise<Stored> {
   const salt = await holdAccount(driver, session, account);
   const unwanted = await erasedCallers(session, account);
@@ -54,74 +46,104 @@ export async function writeCalls(
   const batch = new Map<string, StoredCall>();
   let leftOut = 0;
   for (const call of calls) {
-    if (unwanted.size > 0 && isErased(call, salt, unwanted)) leftOut += 1;
-    else {
-      const stored = toStored(call);
-      batch.set(stored.sid, stored);
-    }
+    if (unwanted.size > 0 && call.caller !== null && unwanted.has(callerMark(call.caller, salt)))
+      leftOut += 1;
+    else batch.set(call.key, call);
   }
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
-  const fresh = [...batch.values()];
-  const before = await placesOf(driver, session, account, [...batch.keys()]);
-  const { jsonValue } = driver.dialect;
-  const touched = await session.many(
-    { into: callColumns, otherwise: replaceCall },
-    fresh.map((c) => [
-      account,
-      c.sid,
-      c.at,
-      c.talk,
-      c.extension,
-      jsonValue(c.common),
-      jsonValue(c.v2),
-      jsonValue(c.v3),
-    ]),
+  const before = await rowsOf(driver, session, account, [...batch.keys()]);
+  const added: StoredCall[] = [];
+  const changed: { was: Before; now: StoredCall }[] = [];
+  for (const call of batch.values()) {
+    const was = before.get(call.key);
+    if (was === undefined) added.push(call);
+    // A call that is the same as before is not written again.
+    else if (!isSame(was, call, layout)) changed.push({ was, now: call });
+  }
+  const columns = ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'];
+  await session.many(
+    { into: 'calls', columns },
+    added.map((c) => [account, c.key, c.at, c.talk, c.extension, layout, c.packed]),
   );
-  await addCells(session, account, differences(fresh, before));
-  const added = fresh.length - before.length;
-  return { stored: fresh.length, added, changed: touched - added, leftOut };
+  for (const { now: c } of changed) {
+    await session.run(
+      `UPDATE calls SET at = $3, talk = $4, extension = $5, layout = $6, packed = $7 WHERE account = $1 AND sid = $2`,
+      [account, c.key, c.at, c.talk, c.extension, layout, c.packed],
+    );
+  }
+  const now = changed.map((change) => change.now);
+  const was = changed.map((change) => change.was);
+  await addCells(session, account, differences([...added, ...now], was));
+  return { stored: batch.size, added: added.length, changed: changed.length, leftOut };
 }
 
 /** Deletes calls by sid, in a transaction that holds the account. */
-export async function deleteCalls(
+export function deleteCalls(
   driver: Driver,
   session: Session,
   account: string,
   sids: readonly string[],
 ): Promise<number> {
-  // A sid that is given twice is one call and is subtracted once.
-  const unique = [...new Set(sids)];
-  const before = await placesOf(driver, session, account, unique);
+  return deleteKeys(driver, session, account, sids.map(keyOf));
+}
+
+/** Deletes calls by key, in a transaction that holds the account. */
+export async function deleteKeys(
+  driver: Driver,
+  session: Session,
+  account: string,
+  keys: readonly string[],
+): Promise<number> {
+  // A key that is given twice is one call and is subtracted once.
+  const unique = [...new Set(keys)];
+  const before = await rowsOf(driver, session, account, unique);
   await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.isIn('sid', '$2')}`, [
     account,
     driver.dialect.list(unique),
   ]);
-  await addCells(session, account, differences([], before));
-  return before.length;
+  await addCells(session, account, differences([], [...before.values()]));
+  return before.size;
 }
 
-async function placesOf(
+/** A row as it was before a write. */
+interface Before extends Place {
+  readonly layout: number;
+  readonly packed: string;
+}
+
+function isSame(was: Before, call: StoredCall, layout: number): boolean {
+  return (
+    was.packed === call.packed &&
+    was.layout === layout &&
+    was.at === call.at &&
+    was.talk === call.talk &&
+    was.extension === call.extension
+  );
+}
+
+async function rowsOf(
   driver: Driver,
   session: Session,
   account: string,
-  sids: readonly string[],
-): Promise<Place[]> {
-  // CROSS JOIN makes SQLite look each sid up in the key. Without it, SQLite reads all calls of the account.
+  keys: readonly string[],
+): Promise<Map<string, Before>> {
+  // CROSS JOIN makes SQLite look each key up. Without it, SQLite reads all calls of the account.
   const rows = await session.all(
-    `SELECT c.at AS at, c.talk AS talk, c.extension AS extension
+    `SELECT c.sid AS sid, c.at AS at, c.talk AS talk, c.extension AS extension, c.layout AS layout, c.packed AS packed
        FROM ${driver.dialect.listAsTable('$2')} CROSS JOIN calls c WHERE c.account = $1 AND c.sid = list.value`,
-    [account, driver.dialect.list(sids)],
+    [account, driver.dialect.list(keys)],
   );
-  return rows.map((row) => ({
-    at: Number(row.at),
-    talk: Number(row.talk),
-    extension: Number(row.extension),
-  }));
+  return new Map(rows.map((row) => [String(row.sid), row as unknown as Before]));
 }
 
 async function addCells(session: Session, account: string, cells: readonly Cell[]): Promise<void> {
   await session.many(
-    { into: 'INSERT INTO tally (account, level, extension, talk, bucket, n)', otherwise: addCell },
+    {
+      into: 'tally',
+      columns: ['account', 'level', 'extension', 'talk', 'bucket', 'n'],
+      otherwise:
+        'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n',
+    },
     cells.map((c): Value[] => [account, c.level, c.extension, c.talk, c.bucket, c.n]),
   );
 }
@@ -129,11 +151,6 @@ async function addCells(session: Session, account: string, cells: readonly Cell[
 async function erasedCallers(session: Session, account: string): Promise<ReadonlySet<string>> {
   const rows = await session.all('SELECT caller FROM erased WHERE account = $1', [account]);
   return new Set(rows.map((row) => String(row.caller)));
-}
-
-function isErased(call: Call, salt: string, unwanted: ReadonlySet<string>): boolean {
-  const caller = (call as { ani?: unknown }).ani;
-  return typeof caller === 'string' && unwanted.has(callerMark(caller, salt));
 }
 
 /** A caller number in the form in which it is remembered: hashed with the salt of the account. */

@@ -1,8 +1,8 @@
-import { scanField } from '@call-attribution/core/page';
 import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver } from '../database/driver.ts';
-import { jsonText } from '../rows/documents.ts';
-import { callerMark, deleteCalls, holdAccount } from '../rows/write.ts';
+import { stringOf } from '../rows/documents.ts';
+import type { Layouts } from '../rows/layouts.ts';
+import { callerMark, deleteKeys, holdAccount } from '../rows/write.ts';
 
 /** Rows per statement, so that other work of the process is not held up. */
 const batch = 5_000;
@@ -11,7 +11,12 @@ const batch = 5_000;
  * Deletes all calls of a caller and remembers a hash of the number, so that later syncs leave the caller out. Numbers are
  * compared by their digits. Returns the number of deleted calls.
  */
-export async function eraseCaller(driver: Driver, account: string, caller: string): Promise<number> {
+export async function eraseCaller(
+  driver: Driver,
+  layouts: Layouts,
+  account: string,
+  caller: string,
+): Promise<number> {
   const wanted = phoneKey(caller);
   await driver.write(async (session) => {
     const salt = await holdAccount(driver, session, account);
@@ -24,23 +29,20 @@ export async function eraseCaller(driver: Driver, account: string, caller: strin
   let erased = 0;
   for (let after = ''; ; ) {
     const rows = await driver.all(
-      'SELECT sid, common FROM calls WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3',
+      'SELECT sid, layout, packed FROM calls WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3',
       [account, after, batch],
     );
-    const sids = rows.filter((row) => callerOf(row.common) === wanted).map((row) => String(row.sid));
-    if (sids.length > 0)
+    await layouts.learn(driver, rows);
+    const keys = rows
+      .filter((row) => phoneKey(stringOf(layouts.unpack(row), 'ani') ?? '') === wanted)
+      .map((row) => String(row.sid));
+    if (keys.length > 0)
       erased += await driver.write(async (session) => {
         await holdAccount(driver, session, account);
-        return deleteCalls(driver, session, account, sids);
+        return deleteKeys(driver, session, account, keys);
       });
     const last = rows.at(-1);
     if (rows.length < batch || last === undefined) return erased;
     after = String(last.sid);
   }
-}
-
-function callerOf(common: unknown): string | null {
-  const bytes = Buffer.from(jsonText(common));
-  const caller = scanField(bytes, { start: 0, end: bytes.length }, 'ani');
-  return caller === undefined ? null : phoneKey(caller);
 }

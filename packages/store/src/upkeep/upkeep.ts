@@ -1,8 +1,8 @@
 import { formatNaive } from '@call-attribution/core/time';
 import type { Driver, Session } from '../database/driver.ts';
 import { levels } from '../rows/tally.ts';
-import { anyTalk } from '../rows/wire-values.ts';
-import { deleteCalls, holdAccount } from '../rows/write.ts';
+import { anyTalk, noTime } from '../rows/wire-values.ts';
+import { deleteKeys, holdAccount } from '../rows/write.ts';
 
 /** A wrong count, found by `check`. */
 export interface TallyFault {
@@ -15,6 +15,9 @@ export interface TallyFault {
   /** The number of calls that they should have counted. */
   readonly calls: number;
 }
+
+/** Reads all calls of an account or of the store. */
+const slow = { isSlow: true };
 
 /** What the counts of a level should be: a cell for each talk value, and one for all of them together. */
 const cells = (level: number, owner: string): string => {
@@ -47,7 +50,7 @@ export async function checkTally(driver: Driver): Promise<TallyFault[]> {
       }
     }
     return faults;
-  });
+  }, slow);
 }
 
 /** Counts all calls again, account by account. */
@@ -62,21 +65,21 @@ export async function rebuildTally(driver: Driver): Promise<void> {
           [account],
         );
       }
-    });
+    }, slow);
   }
 }
 
-/** Deletes the calls added before a time, some thousand per transaction. Returns the number of deleted calls. */
+/** Deletes the calls added before a time, but none without a usable date, some thousand per transaction. Returns the number of deleted calls. */
 export async function purgeBefore(driver: Driver, account: string, before: number): Promise<number> {
   for (let purged = 0; ; ) {
     const deleted = await driver.write(async (session) => {
       await holdAccount(driver, session, account);
       const rows = await session.all(
-        'SELECT sid FROM calls WHERE account = $1 AND at < $2 ORDER BY at, sid LIMIT 2000',
-        [account, before],
+        'SELECT sid FROM calls WHERE account = $1 AND at > $3 AND at < $2 ORDER BY at, sid LIMIT 2000',
+        [account, before, noTime],
       );
       if (rows.length === 0) await dropEmptyCells(session, account);
-      return deleteCalls(
+      return deleteKeys(
         driver,
         session,
         account,
@@ -102,7 +105,7 @@ export interface AccountSize {
   readonly oldest: string | null;
   /** `date_added` of the last call; null for an empty account. */
   readonly newest: string | null;
-  /** The size of the records in bytes, estimated from up to 500 of them. */
+  /** The size of the records in bytes, as they are stored: estimated from up to 500 of them. */
   readonly documentBytes: number;
   /** When the last sync was committed, in milliseconds since 1970; null when there was none. */
   readonly syncedAt: number | null;
@@ -126,14 +129,16 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
     `SELECT sum(n) AS n FROM tally WHERE account = $1 AND level = ${coarsest} AND talk = ${anyTalk}`,
   );
   const ages = await one(
-    `SELECT (SELECT at FROM calls WHERE account = $1 ORDER BY at LIMIT 1) AS oldest,
-            (SELECT at FROM calls WHERE account = $1 ORDER BY at DESC LIMIT 1) AS newest`,
+    `SELECT (SELECT at FROM calls WHERE account = $1 AND at > ${noTime} ORDER BY at LIMIT 1) AS oldest,
+            (SELECT at FROM calls WHERE account = $1 AND at > ${noTime} ORDER BY at DESC LIMIT 1) AS newest`,
   );
   const sample = await one(
     `SELECT avg(bytes) AS mean FROM (
-       SELECT length(common) + length(v2) + length(v3) AS bytes FROM calls WHERE account = $1 LIMIT 500) sample`,
+       SELECT length(packed) AS bytes FROM calls WHERE account = $1 LIMIT 500) sample`,
   );
-  const sync = await one('SELECT committed_at FROM sync_state WHERE account = $1');
+  const sync = await one(
+    `SELECT noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL`,
+  );
   const calls = Number(count?.n ?? 0);
   const time = (value: unknown) =>
     value === null || value === undefined ? null : formatNaive(Number(value) * 1000);
@@ -143,7 +148,7 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
     oldest: time(ages?.oldest),
     newest: time(ages?.newest),
     documentBytes: Math.round(calls * Number(sample?.mean ?? 0)),
-    syncedAt: sync === undefined ? null : Number(sync.committed_at),
+    syncedAt: sync === undefined ? null : Number(sync.noted_at),
   };
 }
 

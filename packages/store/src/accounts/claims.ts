@@ -1,0 +1,89 @@
+import type { Driver, Session } from '../database/driver.ts';
+import { StoreError } from '../database/errors.ts';
+import { holdAccount } from '../rows/write.ts';
+
+/** The right to write one thing of an account, until somebody claims the same again. */
+export interface Claim {
+  /** Id of the account. */
+  readonly account: string;
+  /** What is claimed, such as `sync`. */
+  readonly name: string;
+  /** The number of this claim. A later claim has a higher one. */
+  readonly token: number;
+  /** The note that the last holder left; null when there is none. */
+  readonly note: unknown;
+}
+
+/** A note that was committed under a claim. */
+export interface Note {
+  /** What was claimed. */
+  readonly name: string;
+  /** The note. */
+  readonly note: unknown;
+  /** When it was committed, in milliseconds since 1970. */
+  readonly notedAt: number;
+}
+
+/** Takes a claim away from whoever has it. */
+export async function takeClaim(
+  driver: Driver,
+  account: string,
+  name: string,
+  holder: string,
+  now: number,
+): Promise<Claim> {
+  return driver.write(async (session) => {
+    // Claims and writes lock the account first, so that they never wait for each other in a circle.
+    await holdAccount(driver, session, account);
+    const [row] = await session.all(
+      `INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, $2, 1, $3, $4)
+         ON CONFLICT (account, name)
+         DO UPDATE SET token = claims.token + 1, holder = excluded.holder, claimed_at = excluded.claimed_at
+         RETURNING token, note`,
+      [account, name, holder, now],
+    );
+    return { account, name, token: Number(row?.token), note: noteOf(row?.note) };
+  });
+}
+
+/** Throws `claim_lost` unless the claim is the latest one, which it then stays until the transaction ends. */
+export async function holdClaim(driver: Driver, session: Session, claim: Claim): Promise<void> {
+  await holdAccount(driver, session, claim.account);
+  const [row] = await session.all(
+    `SELECT token, holder FROM claims WHERE account = $1 AND name = $2 ${driver.dialect.lock}`,
+    [claim.account, claim.name],
+  );
+  if (Number(row?.token) === claim.token) return;
+  throw new StoreError(
+    'claim_lost',
+    `${row === undefined ? 'Nobody' : String(row.holder)} has claimed "${claim.name}" of account ${claim.account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
+  );
+}
+
+/** Writes the note of a claim, in a transaction that holds it. */
+export async function putNote(session: Session, claim: Claim, note: unknown, now: number): Promise<void> {
+  await session.run('UPDATE claims SET note = $3, noted_at = $4 WHERE account = $1 AND name = $2', [
+    claim.account,
+    claim.name,
+    JSON.stringify(note),
+    now,
+  ]);
+}
+
+/** The notes of an account whose names begin with a prefix, ordered by name. */
+export async function listNotes(driver: Driver, account: string, prefix: string): Promise<Note[]> {
+  const rows = await driver.all(
+    `SELECT name, note, noted_at FROM claims
+      WHERE account = $1 AND substr(name, 1, $3) = $2 AND note IS NOT NULL ORDER BY name`,
+    [account, prefix, prefix.length],
+  );
+  return rows.map((row) => ({
+    name: String(row.name),
+    note: noteOf(row.note),
+    notedAt: Number(row.noted_at),
+  }));
+}
+
+function noteOf(note: unknown): unknown {
+  return note === null || note === undefined ? null : JSON.parse(String(note));
+}

@@ -1,0 +1,50 @@
+import { StoreError } from './errors.ts';
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '');
+
+/** Is it an error of SQLite, and not of the code that uses it? */
+export function isOfSqlite(error: unknown): boolean {
+  return /^SQLITE_/.test(codeOf(error)) || (error instanceof Error && error.name === 'SqliteError');
+}
+
+/** Is another connection writing? Then the same statement succeeds later. */
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error instanceof StoreError ? error.cause : error));
+}
+
+/** The error of the store for one of SQLite. */
+export function fromSqlite(cause: unknown, file: string): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const code = codeOf(cause);
+  // SQLite cannot enlarge the shared memory or a journal: in practice the disk is full.
+  if (code === 'SQLITE_FULL' || /^SQLITE_IOERR_(?:SHMSIZE|WRITE|TRUNCATE|FSYNC)/.test(code)) {
+    return new StoreError(
+      'disk_full',
+      `The disk with the database ${file} is full, or cannot be written to (${code}). Free some space and try again.`,
+      { cause, retryable: true },
+    );
+  }
+  if (isBusy(cause)) {
+    return new StoreError(
+      'store_busy',
+      'Another process has been writing to the database for too long. Try again, or end that process.',
+      { cause, retryable: true },
+    );
+  }
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') {
+    return new StoreError(
+      'store_unavailable',
+      `The database file ${file} cannot be used: it is not a SQLite database, or it is damaged (${code}). Use another path or restore a copy.`,
+      { cause },
+    );
+  }
+  // The driver gives a file that cannot be opened no code.
+  if (code === '' || /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
+    return new StoreError(
+      'store_unavailable',
+      `The database file ${file} cannot be read or written${code && ` (${code})`}: the file and its folder must exist and be writable.`,
+      { cause },
+    );
+  }
+  return new StoreError('store_failed', `SQLite refused a statement of the store (${code}).`, { cause });
+}

@@ -1,0 +1,66 @@
+import { type Call, fields, isCallExtension } from '@call-attribution/core';
+import { StoreError } from '../database/errors.ts';
+import { stringOf } from './documents.ts';
+import { currentLayout, separator, storedForm } from './layouts.ts';
+import { keyOf } from './record-key.ts';
+import { noTalk, noTime, secondsOf, tenthsOf } from './wire-values.ts';
+
+/** A call as a row: what it is found and counted by, and its values. */
+export interface StoredCall {
+  readonly key: string;
+  readonly at: number;
+  readonly talk: number;
+  readonly extension: 0 | 1;
+  /** The values of the current layout, and the unknown fields. */
+  readonly packed: string;
+  /** The caller's number, for those who asked to be erased. */
+  readonly caller: string | null;
+}
+
+const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
+
+/** A call as the store keeps it. Only a call without a sid is refused: it could not be told from others. */
+export function toStored(call: Call): StoredCall {
+  const record = call as unknown as Readonly<Record<string, unknown>>;
+  const values = currentLayout.map((name) => storedValue(record[name]));
+  return fromValues([...values, unknownFields(record)]);
+}
+
+/** A row from its values. A value that cannot be filtered by exactly is kept, and no filter on its field finds the call. */
+export function fromValues(values: readonly string[]): StoredCall {
+  // A few servers send it as a number.
+  const sid = stringOf(values, 'sid') ?? /^=(\d+)$/.exec(values[sidSlot] ?? '')?.[1];
+  if (!sid) {
+    throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
+  }
+  return {
+    key: keyOf(sid),
+    at: secondsOf(stringOf(values, 'date_added') ?? '') ?? noTime,
+    talk: tenthsOf(stringOf(values, 'talk_minutes') ?? '') ?? noTalk,
+    extension: isCallExtension({ channel: stringOf(values, 'channel') }) ? 1 : 0,
+    packed: values.join(separator),
+    caller: stringOf(values, 'ani'),
+  };
+}
+
+const sidSlot = currentLayout.indexOf('sid');
+
+// Characters that JSON writes with a backslash, and what `storedForm` looks for. Most values have neither.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.
+const special = /^=|["\\\u0000-\u001f\ud800-\udfff]/;
+
+function storedValue(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string' && value !== '' && !special.test(value)) return value;
+  return storedForm(JSON.stringify(value) ?? 'null');
+}
+
+/** Fields that are not in the field table are kept as they came, in both versions. */
+function unknownFields(record: Readonly<Record<string, unknown>>): string {
+  let text = '';
+  for (const name in record) {
+    if (!known.has(name) && record[name] !== undefined)
+      text += `${JSON.stringify(name)}:${JSON.stringify(record[name])},`;
+  }
+  return text;
+}

@@ -1,0 +1,84 @@
+import type { Call } from '@call-attribution/core';
+import { expect } from 'vitest';
+import { everything, openStore, type Store, StoreError } from '../src/index.ts';
+import { type Fault, faults, startFaultyPostgres } from './faulty-postgres.ts';
+import { smallCall, timeText } from './small-calls.ts';
+
+const calls = Array.from({ length: 24 }, (_, i) =>
+  smallCall(`S${i}`, timeText(1_700_000_000 + i * 5_000), String(i % 5)),
+);
+const moved = calls.slice(0, 12).map((call) => ({ ...call, city: 'Elsewhere', talk_minutes: '9.9' }) as Call);
+
+/** One after the other, everything that a store does. The last one checks what is in it. */
+const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
+  (store) => store.putAccount({ id: '1', name: 'One' }),
+  (store) => store.putCredential('1', { kind: 'bearer', token: 'token' }),
+  async (store) => expect(await store.upsert('1', calls)).toMatchObject({ stored: 24 }),
+  async (store) => expect(await store.upsert('1', moved)).toMatchObject({ stored: 12, added: 0 }),
+  async (store) => {
+    const claim = await store.claim('1', 'sync', 'drill');
+    const stored = await store.commitClaimed(claim, { calls: calls.slice(0, 6), note: { at: 1 } });
+    expect(stored).toMatchObject({ stored: 6, added: 0, changed: 6 });
+  },
+  (store) => store.remove('1', ['S23', 'S22']),
+  async (store) => expect(await store.findAccount({ kind: 'bearer', token: 'token' })).not.toBeNull(),
+  async (store) => {
+    const page = await store.page('1', { selection: everything, version: 'v3', offset: 1, rows: 20 });
+    let text = '';
+    for await (const part of page.body as AsyncIterable<Buffer>) text += part;
+    expect([page.total, (JSON.parse(text) as Call[]).length]).toEqual([22, 20]);
+  },
+  async (store) => {
+    expect(await store.notes('1', '')).toMatchObject([{ note: { at: 1 } }]);
+    expect(await store.count('1', everything)).toBe(22);
+    expect(await store.check()).toEqual([]);
+  },
+];
+
+/**
+ * Runs everything that a store does, again and again, and lets each statement in turn meet each fault. A task must succeed, or
+ * fail with one retryable `StoreError` and succeed when it is repeated; the last one checks that nothing is lost or doubled.
+ */
+export async function injectFaults(
+  newUrl: () => Promise<string>,
+  isWanted: (fault: Fault, statement: number) => boolean,
+): Promise<{ runs: number; healed: number; failed: number; hung: number }> {
+  const counts = { runs: 0, healed: 0, failed: 0, hung: 0 };
+  const proxy = await startFaultyPostgres(await newUrl());
+  const options = { sliceRows: 6, statementTimeoutMs: 600, idleTransactionTimeoutMs: 3_000, reconnectMs: 3_000 };
+  const store = await openStore(proxy.url, options);
+  const once = async (fault: Fault | null, statement: number): Promise<void> => {
+    await store.putAccount({ id: '1', name: 'One' });
+    await store.remove(
+      '1',
+      calls.map(({ sid }) => sid),
+    );
+    proxy.arm(fault, statement);
+    let failed = 0;
+    for (const task of tasks) {
+      const start = performance.now();
+      await task(store).catch(async (error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+        expect(error).toMatchObject({
+          isRetryable: true,
+          code: expect.stringMatching(/^store_(busy|unavailable)$/),
+        });
+        failed += 1;
+        await task(store);
+      });
+      if (performance.now() - start > 20_000) counts.hung += 1;
+    }
+    expect({ fault, statement, failed: Math.max(failed, 1) }).toEqual({ fault, statement, failed: 1 });
+    counts.runs += 1;
+    counts.failed += failed;
+    counts.healed += 1 - failed;
+  };
+  await once(null, 0);
+  const statements = proxy.statements();
+  for (const fault of faults)
+    for (let statement = 0; statement < statements; statement += 1)
+      if (isWanted(fault, statement)) await once(fault, statement);
+  await store.close();
+  await proxy.close();
+  return counts;
+}
