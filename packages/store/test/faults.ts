@@ -45,7 +45,12 @@ export async function injectFaults(
 ): Promise<{ runs: number; healed: number; failed: number; hung: number }> {
   const counts = { runs: 0, healed: 0, failed: 0, hung: 0 };
   const proxy = await startFaultyPostgres(await newUrl());
-  const options = { sliceRows: 6, statementTimeoutMs: 600, idleTransactionTimeoutMs: 3_000, reconnectMs: 3_000 };
+  const options = {
+    sliceRows: 6,
+    statementTimeoutMs: 600,
+    idleTransactionTimeoutMs: 3_000,
+    reconnectMs: 3_000,
+  };
   const store = await openStore(proxy.url, options);
   const once = async (fault: Fault | null, statement: number): Promise<void> => {
     await store.putAccount({ id: '1', name: 'One' });

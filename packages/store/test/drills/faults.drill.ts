@@ -1,7 +1,7 @@
 import { testStores } from '@call-attribution/test-tools';
 import { expect, test } from 'vitest';
-import { faults } from '../faulty-postgres.ts';
 import { injectFaults } from '../faults.ts';
+import { faults } from '../faulty-postgres.ts';
 
 // Every statement meets some of the faults; with CALLS_DRILLS=all each of them meets each.
 const every = process.env.CALLS_DRILLS === 'all' ? 1 : 4;
