@@ -40,7 +40,10 @@ export async function explain(error: unknown): Promise<CliError> {
   }
   // Recognized by its name, because the package that has the class loads the database drivers.
   if (error instanceof Error && error.name === 'StoreError')
-    return new CliError(error.message, { cause: error });
+    return new CliError(error.message, {
+      cause: error,
+      exitCode: 'code' in error && error.code === 'disk_full' ? exitCodes.output : exitCodes.failed,
+    });
   const code = systemCode(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));

@@ -30,5 +30,6 @@ export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
   return openStore(storeUrl(url, io), {
     synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
     poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,
+    statementTimeoutMs: (settings.integer('statement-timeout', { min: 0, max: 1e6 }) as number) * 1_000,
   });
 }

@@ -24,6 +24,13 @@ const storeOptions: readonly OptionSpec[] = [
     group: 'Store',
   },
   {
+    name: 'statement-timeout',
+    value: 'SECONDS',
+    text: 'PostgreSQL: how long a statement may run, 0 for no limit; check and rebuild have none',
+    default: 30,
+    group: 'Store',
+  },
+  {
     name: 'config',
     value: 'FILE',
     text: 'JSON object with any of the options of calls serve',
