@@ -45,7 +45,7 @@ const mistakes: [string, string[], RegExp, RegExp?][] = [
   ['a value for an on/off option', ['s1', '--all=yes'], /takes no value/],
   ['a value outside the choices', ['s1', '--format', 'jsn'], /cannot be "jsn"/, /did you mean json/],
   ['a missing argument', [], /needs sid/],
-  ['an argument too many', ['s1', 's2'], /an argument too many: "s2"/],
+  ['one argument too many', ['s1', 's2'], /one argument too many: "s2"/],
   [
     'a key as an option',
     ['s1', '--secret-key', 'hunter2-very-secret'],

@@ -165,7 +165,7 @@ describe('calls store', () => {
   test.each([
     [['frobnicate'], /task cannot be "frobnicate"/],
     [['sizes'], /--store is missing/],
-    [['sizes', 'x', '--store', 'sqlite::memory:'], /an argument too many: "x"/],
+    [['sizes', 'x', '--store', 'sqlite::memory:'], /one argument too many: "x"/],
     [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
     [['accounts', 'lits', '--store', 'sqlite::memory:'], /did you mean list/],
     [

@@ -99,7 +99,7 @@ describe('tumbling', () => {
     const calls = [at('08:10:00'), mark('09:00:00'), at('08:50:00', 'late')];
     const measures = { calls: count() };
     await expect(all(tumbling({ size: '1h', measures }).over(calls))).rejects.toThrow(
-      /call late came after its window had closed; raise lateness/,
+      /call late arrived after its window had closed; raise lateness/,
     );
     expect(await rows(tumbling({ size: '1h', measures, onLate: 'drop' }).over(calls))).toEqual([
       ['08:00:00', '09:00:00', '1'],

@@ -106,7 +106,7 @@ function notAChoice(what: string, value: string, choices: readonly string[]): Us
 }
 
 function tooMany(word: string, { name }: CommandSpec, flagBefore?: OptionSpec): UsageError {
-  return new UsageError(`calls ${name} has an argument too many: ${JSON.stringify(word)}`, {
+  return new UsageError(`calls ${name} has one argument too many: ${JSON.stringify(word)}`, {
     hints: [
       flagBefore
         ? `--${flagBefore.name} takes no value: ${flagBefore.text}`

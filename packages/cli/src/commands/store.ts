@@ -19,7 +19,7 @@ type Task = (store: Store, args: Args, io: Io) => Promise<number>;
 export const store: Handler = async (args, io, commands) => {
   const [task = '', what] = args.words;
   if (what !== undefined && task !== 'accounts' && task !== 'import')
-    throw new UsageError(`calls store ${task} has an argument too many: ${JSON.stringify(what)}`);
+    throw new UsageError(`calls store ${task} has one argument too many: ${JSON.stringify(what)}`);
   const opened = await openStoreOf(serveSettings(args, io, commands), io);
   try {
     return await (tasks[task] as Task)(opened, args, io);

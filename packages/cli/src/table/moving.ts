@@ -45,7 +45,7 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'in CSV, put an apostrophe before strings that a spreadsheet would run as formulas',
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
-      { name: 'rows', value: 'N', text: 'calls per request; fewer if the server gives fewer', default: 1000 },
+      { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
       { name: 'prefetch', value: 'PAGES', text: 'how many pages to read ahead', default: 4 },
       {
         name: 'for',
@@ -87,7 +87,7 @@ export const movingCommands: readonly CommandSpec[] = [
         name: 'repeated-hour',
         value: 'WHICH',
         choices: ['leave-out', 'first', 'second'],
-        text: 'what a time means that exists twice because the clocks were set back',
+        text: 'how to read a time that exists twice because the clocks were set back',
         default: 'leave-out',
         group: upload,
       },

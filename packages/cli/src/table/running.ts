@@ -12,7 +12,7 @@ export const runningCommands: readonly CommandSpec[] = [
       'Starts the API on this machine over made-up calls, exports them to CSV, shows a report, and calls a tool of the MCP server.',
     options: [
       { name: 'records', value: 'N', text: 'how many calls to make up', default: 20_000 },
-      { name: 'seed', value: 'N', text: 'another number makes up other calls', default: 1 },
+      { name: 'seed', value: 'N', text: 'a different number makes up different calls', default: 1 },
       {
         name: 'output',
         short: 'o',
@@ -37,7 +37,7 @@ export const runningCommands: readonly CommandSpec[] = [
         text: 'sandbox: how many calls to make up',
         default: sandboxDefaults.records,
       },
-      { name: 'seed', value: 'N', text: 'sandbox: another number makes up other calls', default: 1 },
+      { name: 'seed', value: 'N', text: 'sandbox: a different number makes up different calls', default: 1 },
       {
         name: 'reveal',
         value: 'WHAT',

@@ -75,7 +75,7 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'seed',
         value: 'N',
-        text: 'another number makes up other calls',
+        text: 'a different number makes up different calls',
         default: sandboxDefaults.seed,
         group: sandbox,
       },

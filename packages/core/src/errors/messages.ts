@@ -47,7 +47,7 @@ export const messages = {
     hint: checkServer,
   }),
   nameNotFound: (origin: string, code: string): ErrorWords => ({
-    message: `The name of ${origin} was not found (${code}).`,
+    message: `The host name in ${origin} was not found (${code}).`,
     hint: 'Check the spelling of the base URL, and the network.',
   }),
   tlsFailed: (origin: string, code: string): ErrorWords => ({
@@ -101,7 +101,7 @@ export const messages = {
     return hint === undefined ? { message } : { message, hint };
   },
   noContent: (status: number): ErrorWords => ({
-    message: `Status ${status} came where 200 and a body were expected.`,
+    message: `Got status ${status} where 200 and a body were expected.`,
     hint: checkBaseUrl,
   }),
 
@@ -120,7 +120,7 @@ export const messages = {
   }),
   notUtf8: (): ErrorWords => ({ message: 'The body is not valid UTF-8.', hint: cutOnTheWay }),
   htmlPage: (expected: 'JSON' | 'XML'): ErrorWords => ({
-    message: `An HTML page came where ${expected} was expected.`,
+    message: `Got an HTML page where ${expected} was expected.`,
     hint:
       expected === 'JSON'
         ? 'A login page or a proxy may have responded instead of the API; check the base URL.'
@@ -178,7 +178,7 @@ export const messages = {
 
   // Pages and lists.
   rowsIgnored: (rows: number, count: number): ErrorWords => ({
-    message: `The server ignores rows: ${rows} were requested, ${count} came.`,
+    message: `The server ignores rows: ${rows} were requested, ${count} were sent.`,
     hint: 'Paging would repeat calls on this server. Use a filter, and rows large enough for one page.',
   }),
   countDiffers: (inRange: number, inBody: number): ErrorWords => ({

@@ -55,7 +55,7 @@ export function checkCheckpoint(given: unknown, query: string): Checkpoint {
   if (!isCheckpoint(value)) {
     throw new CheckpointError(
       'checkpoint_invalid',
-      'The value given as checkpoint is not one. Pass what checkpoint() returned, unchanged, or leave it out to start from the beginning.',
+      'The option checkpoint is not a checkpoint. Pass what checkpoint() returned, unchanged, or leave it out to start from the beginning.',
     );
   }
   if (value.query !== query) {

@@ -15,7 +15,7 @@ export class FileLockedError extends Error {
     super(
       owner === null
         ? `Another process is taking the lock ${path} at the same moment. Try again.`
-        : `Process ${owner} holds the lock ${path}. Wait until it ends; remove the file if that process has nothing to do with it.`,
+        : `Process ${owner} holds the lock ${path}. Wait until it ends. If that process is a different program, remove the file.`,
     );
     this.name = 'FileLockedError';
     this.path = path;

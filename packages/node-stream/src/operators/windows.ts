@@ -121,7 +121,7 @@ function lateItem<T>(item: T, onLate: 'fail' | 'drop' | ((item: T) => void)): vo
   if (typeof onLate === 'function') onLate(item);
   else if (onLate === 'fail') {
     throw new RangeError(
-      `${name(item)} came after its window had closed; raise lateness, or set onLate to 'drop' or a function`,
+      `${name(item)} arrived after its window had closed; raise lateness, or set onLate to 'drop' or a function`,
     );
   }
 }

@@ -111,7 +111,7 @@ export function readPartState(path: string): PartState | null {
   if (part === undefined || statSync(stateName(path), { throwIfNoEntry: false }) === undefined) return null;
   const state = readState(readFileSync(stateName(path), 'utf8'));
   if (state === null || part.size < state.bytes) {
-    throw new Error(`${stateName(path)} does not fit ${partName(path)}. Remove both to start over.`);
+    throw new Error(`${stateName(path)} does not belong to ${partName(path)}. Remove both to start over.`);
   }
   return state;
 }

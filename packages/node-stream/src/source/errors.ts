@@ -76,7 +76,7 @@ export class IncompleteError extends StreamError {
     super(
       'incomplete',
       `${describeSlice(slice)} could not be read completely in ${tries} ${tries === 1 ? 'try' : 'tries'}: ` +
-        `expected ${expected ?? 'a total'}, got ${got} in the last (${reasons[trouble]}).`,
+        `expected ${expected ?? 'a total'}, got ${got} in the last one (${reasons[trouble]}).`,
       { slice, page: 0, isRetryable: trouble !== 'no_total' },
     );
     this.name = 'IncompleteError';
@@ -90,7 +90,7 @@ const reasons: Readonly<Record<Trouble | 'no_total', string>> = {
   moved_total: 'the total changed between pages',
   short_page: 'a page held fewer records than its place in the total says',
   long_page: 'a page held more records than its place in the total says',
-  repeated_sid: 'a sid came twice',
+  repeated_sid: 'a sid appeared twice',
   changed_since_checkpoint: 'the slice changed since the checkpoint',
   no_total: 'the server gave no total, so nothing proves that these are all',
 };

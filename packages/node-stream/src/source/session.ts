@@ -122,5 +122,5 @@ function lookahead(prefetch: StreamOptions['prefetch']): { pages: number; bytes:
 
 function positive(value: number, name: string): number {
   if (Number.isInteger(value) && value > 0) return value;
-  throw new RangeError(`${name} is ${value}; expected a whole number from 1`);
+  throw new RangeError(`${name} is ${value}; expected a whole number of at least 1`);
 }

@@ -95,7 +95,7 @@ export function checkState(state: SyncState, query: string): SyncState {
   if (version !== 1 || !Array.isArray(seen) || !Array.isArray(pending) || run === undefined) {
     throw new StateError(
       'state_invalid',
-      'The sync state is not one of this package. Start with an empty one to read everything again.',
+      'The value is not a sync state of this package. Start with an empty one to read everything again.',
     );
   }
   if (state.query === query) return state;
