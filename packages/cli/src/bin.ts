@@ -1,5 +1,9 @@
 #!/usr/bin/env node
+import { takeEnvironment } from '@call-attribution/core/settings';
 import { run } from './run.ts';
+
+// Before anything else runs: diagnostic reports and child processes must not get the keys.
+const env = takeEnvironment();
 
 const stop = new AbortController();
 let signals = 0;
@@ -19,7 +23,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  env: process.env,
+  env,
   cwd: process.cwd(),
   now: () => new Date(),
   signal: stop.signal,

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import './stdio/stdout-guard.ts';
 import process from 'node:process';
+import { takeEnvironment } from '@call-attribution/core/settings';
 import { run } from './setup/run.ts';
 import { flushOut, writeOut } from './stdio/stdout-guard.ts';
 
@@ -11,7 +12,7 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
 });
 const code = await run(process.argv.slice(2), {
-  env: process.env,
+  env: takeEnvironment(),
   write: writeOut,
   log: (line) => void process.stderr.write(`call-attribution-mcp: ${line}\n`),
   stopped,

@@ -127,7 +127,7 @@ export const messages = {
         : 'Check legacyBaseUrl.',
   }),
   contentTypeWrong: (type: string | undefined): ErrorWords => ({
-    message: `The response is ${type ?? 'of a type that cannot be read'} where JSON was expected.`,
+    message: `The response is ${type ?? 'of another type'} where JSON was expected.`,
     hint: checkBaseUrl,
   }),
   jsonInvalid: (bytes: number): ErrorWords => ({

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Environment } from './environment.ts';
 import { jsonError } from './json-error.ts';
 import type { SettingFact } from './problems.ts';
 
@@ -31,9 +32,6 @@ export interface ConfigFile {
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
-
-/** Environment variables, as `process.env` has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a configuration file is looked for. */
 export interface ConfigPlaces {

@@ -1,6 +1,7 @@
 // The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
-export { type ConfigFile, type ConfigName, configNames, type Environment } from './config-file.ts';
+export { type ConfigFile, type ConfigName, configNames } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
+export { type Environment, takeEnvironment } from './environment.ts';
 export type { SettingProblem } from './problems.ts';
 export {
   type Origin,

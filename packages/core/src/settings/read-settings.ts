@@ -4,12 +4,12 @@ import { isTimeZone } from '../time/zone.ts';
 import {
   type ConfigFile,
   type ConfigName,
-  type Environment,
   fromFolderOf,
   readConfigFile,
   readTextFile,
   systemCode,
 } from './config-file.ts';
+import type { Environment } from './environment.ts';
 import { describe, type SettingFact, type SettingProblem } from './problems.ts';
 
 /** Where a setting came from. */
@@ -57,7 +57,7 @@ export interface SettingsSource {
   readonly nameOption?: (name: PlainName | 'config') => string;
   /** The configuration file that was named with an option. */
   readonly config?: string | null;
-  /** @default process.env */
+  /** Environment variables. Programs that own their process pass `takeEnvironment()`. @default process.env */
   readonly env?: Environment;
   /** Folder that relative paths start from. @default process.cwd() */
   readonly cwd?: string;
