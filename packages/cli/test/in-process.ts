@@ -10,13 +10,15 @@ export interface QuickOptions {
   readonly now?: Date;
   /** What stdin holds. Default nothing. */
   readonly input?: string;
+  /** Called with everything written to stdout so far, each time something is. */
+  readonly watch?: (stdout: string) => void;
   /** Fails the nth write to stdout with this code, as a full disk would. */
   readonly stdoutFails?: string;
 }
 
 /** Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start of a process. */
 export async function runQuick(args: readonly string[], options: QuickOptions = {}): Promise<Finished> {
-  const stdout = memory(options.stdoutFails);
+  const stdout = memory(options.stdoutFails, options.watch);
   const stderr = memory();
   const code = await run(args, {
     stdin: Readable.from(options.input === undefined ? [] : [options.input]),
@@ -30,12 +32,13 @@ export async function runQuick(args: readonly string[], options: QuickOptions = 
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-function memory(fails?: string): { stream: Output; text: () => string } {
+function memory(fails?: string, watch?: (text: string) => void): { stream: Output; text: () => string } {
   let text = '';
   const stream = new Writable({
     write(chunk, _, done) {
       if (fails) return done(Object.assign(new Error('write failed'), { code: fails, syscall: 'write' }));
       text += String(chunk);
+      watch?.(text);
       return done();
     },
   });

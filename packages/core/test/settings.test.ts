@@ -1,8 +1,14 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
 import { createClient } from '@call-attribution/core';
-import { connectionOf, missingSettings, readSettings } from '@call-attribution/core/settings';
+import {
+  connectionOf,
+  missingSettings,
+  readSettings,
+  takeEnvironment,
+} from '@call-attribution/core/settings';
 import { describe, expect, test } from 'vitest';
 import { afterwards } from './support.ts';
 
@@ -146,5 +152,34 @@ describe('credentials', () => {
     ],
   ] as [Record<string, string>, string[]][])('with %j these are missing: %j', (env, codes) => {
     expect(missingSettings(read(env)).map(({ code }) => code)).toEqual(codes);
+  });
+
+  test('secrets leave the environment that they are taken from, and the copy does not print them', () => {
+    const plain = {
+      HOME: '/home/me',
+      CALLS_BASE_URL: url,
+      CALLS_ACCESS_KEY_FILE: '/run/secrets/access',
+      CALLS_SERVICE_STORE: 'postgres://me@db/calls',
+      OTHER_KEY: 'not ours',
+    };
+    const secrets = {
+      CALLS_ACCESS_KEY: 'hidden-1',
+      CALLS_SECRET_KEY: 'hidden-2',
+      CALLS_BEARER_TOKEN: 'hidden-3',
+      CALLS_MCP_TOKEN: 'hidden-4',
+      CALLS_MCP_PSEUDONYM_KEY: 'hidden-5',
+      CALLS_MIRROR_STORE: 'postgres://me:hidden-6@db/calls',
+      CALLS_OTHER_STORE: 'postgres://me@db/calls?password=hidden-7',
+      PGPASSWORD: 'hidden-8',
+    };
+    const process: Record<string, string | undefined> = { ...plain, ...secrets };
+    const env = takeEnvironment(process);
+    expect(process).toEqual(plain);
+    expect({ ...env }).toEqual({ ...plain, ...secrets });
+    expect(inspect(env, { showHidden: true })).not.toContain('hidden');
+    expect(readSettings({ env }).secret('secretKey')).toMatchObject({
+      value: 'hidden-2',
+      from: 'CALLS_SECRET_KEY',
+    });
   });
 });

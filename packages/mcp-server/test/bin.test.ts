@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +80,26 @@ describe('the program', () => {
     expect(out()).toContain('Read all 40 calls');
     expect(`${out()}${err()}`).not.toContain('real-');
     await api.close();
+  });
+
+  it('leaves no key behind in a diagnostic report', async () => {
+    const report = join(folder, 'report.json');
+    const env = {
+      CALLS_BASE_URL: 'http://127.0.0.1:9',
+      CALLS_ACCESS_KEY: 'hidden-access',
+      CALLS_SECRET_KEY: 'hidden-secret',
+      CALLS_BEARER_TOKEN: 'hidden-token',
+      CALLS_MCP_TOKEN: 'hidden-mcp',
+      CALLS_MCP_PSEUDONYM_KEY: 'hidden-pseudonym',
+    };
+    const preload = `process.on('exit', () => process.report.writeReport(${JSON.stringify(report)}, new Error('end')))`;
+    const { child, exit, out, err } = start([], env, preload);
+    child.stdin.end(initialize + call(2, 'count_calls'));
+    expect(await exit).toBe(0);
+    expect(out()).toContain('"isError":true');
+    const text = readFileSync(report, 'utf8');
+    expect(text).toContain('CALLS_BASE_URL');
+    expect(text + out() + err()).not.toContain('hidden-');
   });
 
   it('keeps stdout free of what other code prints', async () => {

@@ -13,10 +13,17 @@ export function refusePassword(url: string): void {
   });
 }
 
-/** The URL with the path of a SQLite file resolved from the folder of the command, where that is not the one of the process. */
-export function storeUrl(url: string, { cwd }: Io): string {
+/**
+ * The URL as the store takes it: the path of a SQLite file from the folder of the command, and the password of PGPASSWORD,
+ * which is no longer in the environment of the process, where the driver looks for it.
+ */
+export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
-  return file === undefined || cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
+  if (file !== undefined) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
+  const password = env.PGPASSWORD;
+  const hasOwn = /^[a-z]+:\/\/[^/?#]*:[^@]*@|[?&]password=/i.test(url);
+  if (!password || hasOwn || !/^postgres(?:ql)?:\/\//.test(url)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
 }
 
 /** Opens the store that the settings of `calls serve` and `calls store` name. */

@@ -1,9 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Resolves when the signal aborts. */
-export function stopped(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/** Resolves when the signal aborts, or when `or` is over. No listener stays on the signal. */
+export async function stopped(signal: AbortSignal, or?: Promise<unknown>): Promise<void> {
+  if (signal.aborted) return;
+  const done = new AbortController();
+  const abort = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal });
+  });
+  await Promise.race(or === undefined ? [abort] : [abort, or]).finally(() => done.abort());
 }
 
 /** Waits until the time is over or the signal aborts. */

@@ -84,7 +84,7 @@ async function speak(
     log: (line) => say(io, line),
   });
   io.stdout.once('error', () => connection.close());
-  await Promise.race([connection.closed, stopped(io.signal)]);
+  await stopped(io.signal, connection.closed);
   connection.close();
   return exitCodes.ok;
 }

@@ -143,6 +143,8 @@ export function connectStdio(
   };
   const close = (): void => {
     streams.input.off('data', onData);
+    // An input that is still read keeps the process alive until its host closes it.
+    streams.input.pause();
     for (const controller of running.values()) controller.abort();
     void server.close();
     finish();

@@ -1,0 +1,164 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtFile } from '@call-attribution/test-tools/bundle';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readHeap, stringsOf } from './heap.ts';
+import { runNode } from './program.ts';
+import { openStage, serverThat } from './stage.ts';
+
+const secrets = {
+  CALLS_ACCESS_KEY: 'canary-access-1f0c',
+  CALLS_SECRET_KEY: 'canary-secret-2e1d',
+  CALLS_BEARER_TOKEN: 'canary-token-3d2e',
+  CALLS_MCP_TOKEN: 'canary-mcp-4c3f',
+  PGPASSWORD: 'canary-password-5b40',
+};
+const values = Object.values(secrets);
+const held = (text: string): string[] => values.filter((value) => text.includes(value));
+
+const stage = openStage();
+const folder = mkdtempSync(join(tmpdir(), 'calls-secrets-'));
+const probe = await builtFile(new URL('./secrets-probe.ts', import.meta.url).href);
+// What crashed programs leave behind, written when `calls` ends.
+const atExit = join(folder, 'at-exit.mjs');
+writeFileSync(
+  atExit,
+  `process.on('exit', () => process.report.writeReport(process.env.REPORT, new Error('the end')));`,
+);
+
+const said = values.join(' ');
+const headers = { 'x-request-id': secrets.CALLS_SECRET_KEY };
+const tricks: readonly (readonly [number, Record<string, string>, string])[] = [
+  [
+    401,
+    { 'content-type': 'application/json', ...headers },
+    JSON.stringify({ error: `no ${said}`, message: said }),
+  ],
+  [200, { 'content-type': `${secrets.CALLS_ACCESS_KEY}/${secrets.CALLS_SECRET_KEY}` }, said],
+  [302, { location: `https://elsewhere.example/?key=${secrets.CALLS_SECRET_KEY}` }, said],
+  [200, { 'content-type': 'text/html' }, `<html><title>${said}</title>${said}</html>`],
+  [200, { 'content-type': 'application/json' }, JSON.stringify({ error: said, [said]: said })],
+  [500, { 'content-type': 'text/plain' }, said],
+];
+
+let api: Awaited<ReturnType<typeof serverThat>>;
+let database: { url: string; passwords: string[]; close(): void };
+let requests = 0;
+beforeAll(async () => {
+  api = await serverThat((response) => {
+    const [status, given, body] = tricks[requests++ % tricks.length] as (typeof tricks)[0];
+    // The status text is the server's as well.
+    response.writeHead(status, said, given).end(body);
+  });
+  database = await databaseThatRefuses();
+});
+afterAll(async () => {
+  api.close();
+  database.close();
+  rmSync(folder, { recursive: true });
+  await stage.close();
+});
+
+/** A server that speaks enough of PostgreSQL to ask for the password, and then refuses the login. */
+async function databaseThatRefuses(): Promise<typeof database> {
+  const passwords: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (bytes[0] !== 0x70) return void socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+      const password = bytes.toString('utf8', 5, bytes.length - 1);
+      passwords.push(password);
+      const fields = 'SFATAL\0C28P01\0Mpassword authentication failed for user "calls"\0\0';
+      const head = Buffer.alloc(5);
+      head.write('E');
+      head.writeInt32BE(fields.length + 4, 1);
+      return void socket.end(Buffer.concat([head, Buffer.from(fields)]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `postgres://calls@127.0.0.1:${(server.address() as { port: number }).port}/calls`,
+    passwords,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+describe('calls', () => {
+  test.each([
+    ['count', () => ['count', '--on', '2026-10-01'], 'CALLS_ACCESS_KEY'],
+    [
+      'count with a token',
+      () => ['count', '--on', '2026-10-01', '--debug', '--api-version', 'v2'],
+      'CALLS_BEARER_TOKEN',
+    ],
+    ['sync', () => ['sync', '--account', '1', '--store', database.url], 'PGPASSWORD'],
+    ['store', () => ['store', 'sizes'], 'PGPASSWORD'],
+    ['check', () => ['check', '--verbose'], 'CALLS_SECRET_KEY'],
+  ])('%s leaves no key behind in a diagnostic report', async (name, args) => {
+    const report = join(folder, `${name}.json`);
+    const password = secrets.PGPASSWORD;
+    const { stderr, stdout, code } = await runNode(['--import', atExit, stage.bin, ...args()], {
+      cwd: folder,
+      env: {
+        ...secrets,
+        CALLS_BASE_URL: api.url,
+        REPORT: report,
+        CALLS_SERVICE_STORE: database.url.replace('calls@', `calls:${password}@`),
+      },
+    });
+    expect(code).toBeGreaterThan(0);
+    expect(held(stdout + stderr)).toEqual([]);
+    const text = readFileSync(report, 'utf8');
+    expect(JSON.parse(text).environmentVariables).toMatchObject({ CALLS_BASE_URL: api.url });
+    expect(held(text)).toEqual([]);
+  });
+
+  test('the password of PGPASSWORD still reaches the database', () => {
+    expect(new Set(database.passwords)).toEqual(new Set([secrets.PGPASSWORD]));
+    expect(database.passwords.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a program that keeps every error', () => {
+  let heapOf: ReturnType<typeof readHeap>;
+  beforeAll(async () => {
+    const { code, stderr } = await runNode([probe], {
+      cwd: folder,
+      env: {
+        ...secrets,
+        CALLS_BASE_URL: api.url,
+        CALLS_LEGACY_BASE_URL: api.url,
+        STORE: database.url,
+        OUT: folder,
+        TRICKS: String(tricks.length),
+      },
+    });
+    expect([code, held(stderr)], stderr).toEqual([0, []]);
+    heapOf = readHeap(join(folder, 'heap.heapsnapshot'));
+  });
+
+  test('nothing that prints them shows a key: inspect with hidden properties, clones, JSON, the diagnostic report', () => {
+    for (const name of ['inspected.txt', 'report.json']) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      expect(text).toContain('HttpError');
+      expect([name, held(text)]).toEqual([name, []]);
+    }
+  });
+
+  test('in a heap snapshot no error holds a key; the client does, since it signs requests', () => {
+    const errors = heapOf.nodes.filter(({ type, name }) => type === 'object' && /Error$/.test(name));
+    const ours = errors.filter(({ name }) => /^(?:Http|Response|Network|Stream|Cli|Store)Error$/.test(name));
+    expect(ours.length).toBeGreaterThan(tricks.length * 6);
+    const leaky = errors.filter((error) => held(stringsOf(heapOf, error).join('\n')).length > 0);
+    expect(leaky.map(({ name }) => name)).toEqual(['LeakyError']);
+    const all = heapOf.nodes.filter(({ type }) => type.includes('string')).map(({ name }) => name);
+    expect(all).toEqual(expect.arrayContaining([secrets.CALLS_ACCESS_KEY, secrets.CALLS_SECRET_KEY]));
+  });
+});
