@@ -52,3 +52,8 @@ export function systemCode(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
 }
+
+/** Is it an error of a store? Recognized by its name, because the package that has the class loads the database drivers. */
+export function isStoreError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && error.name === 'StoreError';
+}

@@ -1,5 +1,5 @@
 import type { CallsError } from '@call-attribution/core';
-import { CliError, systemCode, UsageError } from './errors.ts';
+import { CliError, isStoreError, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './term/style.ts';
@@ -38,12 +38,10 @@ export async function explain(error: unknown): Promise<CliError> {
     const { exitCode, hints } = await explain(error.cause);
     return new CliError(error.message, { exitCode, hints, cause: error });
   }
-  // Recognized by its name, because the package that has the class loads the database drivers.
-  if (error instanceof Error && error.name === 'StoreError')
-    return new CliError(error.message, {
-      cause: error,
-      exitCode: 'code' in error && error.code === 'disk_full' ? exitCodes.output : exitCodes.failed,
-    });
+  if (isStoreError(error)) {
+    const exitCode = error.code === 'disk_full' ? exitCodes.output : exitCodes.failed;
+    return new CliError(error.message, { exitCode, cause: error });
+  }
   const code = systemCode(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));

@@ -100,6 +100,26 @@ export const filterOptions: readonly OptionSpec[] = [
   },
 ];
 
+/** What happens to records that cannot be read or stored. */
+export const badRecordOptions: readonly OptionSpec[] = [
+  {
+    name: 'on-bad-record',
+    value: 'WHAT',
+    choices: ['stop', 'skip', 'file'],
+    text: 'a record that cannot be read or stored: stop, leave it out, or keep it in a file',
+    default: 'stop',
+    group: 'Bad records',
+  },
+  {
+    name: 'dead-letters',
+    value: 'FILE',
+    text: 'that file, for calls retry-dead-letters',
+    default: 'name of the output and .dead-letters.ndjson',
+    completes: 'file',
+    group: 'Bad records',
+  },
+];
+
 /** Which fields of a call are shown or written. */
 export const fieldsOption: OptionSpec = {
   name: 'fields',

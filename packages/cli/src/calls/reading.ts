@@ -37,8 +37,13 @@ export function readCalls(
   return { stream, verdict };
 }
 
+/** The part of `BadRecords` that a verdict needs: the file with records that were set aside. */
+interface SetAside {
+  readonly path: string | null;
+}
+
 /** Whether all calls were read, in one sentence. */
-export function verdictText(verdict: Verdict): string {
+export function verdictText(verdict: Verdict, bad: SetAside | null = null): string {
   const all = verdict.deliveredBefore + verdict.delivered;
   const extras = [
     ...(verdict.duplicatesDropped > 0 ? [`dropped ${plural(verdict.duplicatesDropped, 'duplicate')}`] : []),
@@ -48,6 +53,8 @@ export function verdictText(verdict: Verdict): string {
     ...(verdict.rereads > 0 ? [`reread ${plural(verdict.rereads, 'slice')}`] : []),
   ];
   const more = extras.length > 0 ? `; ${extras.join(', ')}` : '';
+  if (verdict.complete && verdict.skipped > 0 && bad?.path)
+    return `complete: ${plural(all, 'call')} written and ${plural(verdict.skipped, 'record')} set aside in ${bad.path}, together as many as the server counts${more}`;
   if (verdict.complete) return `complete: ${plural(all, 'call')}, as many as the server counts${more}`;
   const why =
     verdict.skipped > 0
@@ -59,7 +66,9 @@ export function verdictText(verdict: Verdict): string {
 }
 
 /** Reports the verdict and returns the exit status for it. */
-export function judge(verdict: Verdict, io: Io): number {
-  say(io, verdictText(verdict));
+export function judge(verdict: Verdict, io: Io, bad: SetAside | null = null): number {
+  say(io, verdictText(verdict, bad));
+  if (bad?.path && verdict.skipped > 0)
+    say(io, `calls retry-dead-letters ${bad.path} tries the records again that were set aside`);
   return verdict.complete ? exitCodes.ok : exitCodes.incomplete;
 }

@@ -4,6 +4,7 @@ import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { type Filter, print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
+import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { readFields } from '../calls/fields.ts';
 import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
@@ -29,6 +30,7 @@ interface Job {
   readonly filter: Filter;
   readonly fields: FormatOptions['fields'];
   readonly stream: CallStreamOptions;
+  readonly bad: BadRecords;
 }
 
 /** `calls export`: all calls that match, as a file or an upload sheet. */
@@ -39,12 +41,20 @@ export const exportCalls: Handler = async (args, io) => {
   const shown = outputOf(args);
   const fields = readFields(args);
   const filter = filterOf(args, contextOf(settings, io));
+  const bad = badRecords(args, io, {
+    version: settings.apiVersion.value,
+    account: null,
+    besides: shown === '-' ? 'calls' : shown,
+  });
   const client = await openClient(settings, args, io);
   const { line, onProgress } = watch(io, 'calls');
   try {
-    const job = { args, io, settings, client, filter, fields, stream: streamOptions(args, onProgress) };
+    const stream = { ...streamOptions(args, onProgress), onError: bad.onError };
+    const job = { args, io, settings, client, filter, fields, stream, bad };
     if (target) return await exportFile(target, job, () => line.end());
     return await exportOneSheet(sheet as SheetRequest, shown, job, () => line.end());
+  } catch (error) {
+    throw await withWayOut(error);
   } finally {
     line.end();
     await client.close();
@@ -54,7 +64,7 @@ export const exportCalls: Handler = async (args, io) => {
 async function exportOneSheet(
   sheet: SheetRequest,
   shown: string,
-  { client, settings, filter, stream, io }: Job,
+  { client, settings, filter, stream, bad, io }: Job,
   finished: () => void,
 ): Promise<number> {
   const version = settings.apiVersion.value;
@@ -66,12 +76,13 @@ async function exportOneSheet(
     stream: { ...stream, filter: matching },
     io,
   }).finally(finished);
+  await bad.settle();
   saySheet(result, sheet, shown, io);
-  return judge(result.verdict, io);
+  return judge(result.verdict, io, bad);
 }
 
 async function exportFile(target: Target, job: Job, finished: () => void): Promise<number> {
-  const { args, client, filter, io, settings } = job;
+  const { args, bad, client, filter, io, settings } = job;
   const resume = args.flag('resume');
   const format: FormatOptions = {
     fields: job.fields,
@@ -87,7 +98,9 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
         `cannot resume ${target.shown}, because it is not a file; name a file with --output`,
       );
     const stream = { ...job.stream, filter };
-    return judge(await exportToOutput(client, target, { format, stream, io }).finally(finished), io);
+    const verdict = await exportToOutput(client, target, { format, stream, io }).finally(finished);
+    await bad.settle();
+    return judge(verdict, io, bad);
   }
   const file = { ...target, path };
   const request = exportRequest(args, settings, target, print(filter));
@@ -96,9 +109,9 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     const stream = { ...job.stream, filter: kept ? kept.filter : filter };
-    const verdict = await exportToFile(client, sink, file, { format, stream, io }).finally(finished);
+    const verdict = await exportToFile(client, sink, file, { format, stream, bad, io }).finally(finished);
     say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
-    return judge(verdict, io);
+    return judge(verdict, io, bad);
   } catch (error) {
     sink.destroy();
     throw error;

@@ -4,13 +4,20 @@ import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
 import { mirrorSink, openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
+import {
+  type BadRecords,
+  badRecords,
+  sayBadRecords,
+  toleratingSink,
+  withWayOut,
+} from '../bad-records/policy.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
 import { refusePassword, storeUrl } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
 import { readSettings } from '../config/settings.ts';
-import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { CliError, Interrupted, isStoreError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, say, write } from '../io.ts';
@@ -39,19 +46,26 @@ export const sync: Handler = async (args, io) => {
     await acceptSameKeys(store, account, settings);
     // A copy serves v2 as well, which has the calls that v3 leaves out by default.
     const all = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
-    const once = async (): Promise<void> => {
+    const version = settings.apiVersion.value;
+    const besides = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1] ?? 'calls';
+    const once = async (): Promise<number> => {
+      const bad = badRecords(args, io, { version, account, besides });
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');
-      const summary = await syncInto(client, mirrorSink(store, account), {
+      const sink = toleratingSink(mirrorSink(store, account), { store, bad });
+      const summary = await syncInto(client, sink, {
         filter: all,
+        onError: bad.onError,
         ...(lookback === null ? {} : { lookback }),
         onProgress,
         signal: io.signal,
-      }).finally(() => line.end());
-      await report(summary, account, store, performance.now() - from, args, io);
+      })
+        .catch(async (error: unknown) => Promise.reject(await withWayOut(error)))
+        .finally(() => line.end());
+      return report(summary, { account, store, took: performance.now() - from, bad }, args, io);
     };
-    if (every === null) await once();
-    else await again(once, every, io);
+    if (every === null) return await once();
+    await again(once, every, io);
     return exitCodes.ok;
   } catch (error) {
     if (!io.signal.aborted) throw error;
@@ -62,16 +76,20 @@ export const sync: Handler = async (args, io) => {
   }
 };
 
-async function again(once: () => Promise<void>, every: number, io: Io): Promise<void> {
+const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.failed]);
+
+async function again(once: () => Promise<unknown>, every: number, io: Io): Promise<void> {
   while (!io.signal.aborted) {
     try {
       await once();
     } catch (error) {
       if (io.signal.aborted) return;
-      const { message, exitCode } = await explain(error);
-      // A server that is down may come back; a wrong key stays wrong.
-      if (exitCode !== exitCodes.unreachable && exitCode !== exitCodes.failed) throw error;
+      const { message, exitCode, hints } = await explain(error);
+      // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
+      const mayPass = exitCode === exitCodes.output ? isStoreError(error) : passing.has(exitCode);
+      if (!mayPass) throw error;
       say(io, `calls: ${message}; retrying in ${duration(every)}`);
+      for (const hint of hints) say(io, `  → ${hint}`);
     }
     await pause(every, io.signal);
   }
@@ -117,14 +135,17 @@ async function acceptSameKeys(store: Store, account: string, settings: Settings)
 
 async function report(
   summary: SyncSummary,
-  account: string,
-  store: Store,
-  took: number,
+  run: { account: string; store: Store; took: number; bad: BadRecords },
   args: Args,
   io: Io,
-): Promise<void> {
-  if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ account, ...summary })}\n`);
+): Promise<number> {
+  const { account, store, took, bad } = run;
   const { new: added, changed, same, gone, pending } = summary;
+  const skipped = Math.max(summary.skipped, bad.count);
+  if (args.flag('json')) {
+    const line = { account, ...summary, skipped, deadLetters: bad.count > 0 ? bad.path : null };
+    await write(io.stdout, `${JSON.stringify(line)}\n`);
+  }
   const figures = [
     `${count(added)} new`,
     `${count(changed)} changed`,
@@ -133,4 +154,5 @@ async function report(
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${store.name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
+  return sayBadRecords(bad, skipped, io);
 }

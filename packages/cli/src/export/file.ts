@@ -12,6 +12,7 @@ import {
   readLines,
   type Verdict,
 } from '@call-attribution/node-stream';
+import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import { readCalls } from '../calls/reading.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
@@ -52,9 +53,9 @@ export async function exportToFile(
   client: Client,
   sink: FileSink,
   target: FileTarget,
-  set: { format: FormatOptions; stream: CallStreamOptions; io: Io },
+  set: { format: FormatOptions; stream: CallStreamOptions; bad: BadRecords; io: Io },
 ): Promise<Verdict> {
-  const { io, format } = set;
+  const { io, format, bad } = set;
   const { stream, verdict } = readCalls(client, {
     ...set.stream,
     checkpoint: sink.checkpoint,
@@ -62,12 +63,12 @@ export async function exportToFile(
     signal: io.signal,
   });
   try {
-    await pipeline(stream, (items) => prepared(items, format, target), sink);
+    await pipeline(stream, (items) => prepared(items, format, target, bad), sink);
     if (target.format === 'parquet') await toParquetFile(target.path, format);
   } catch (error) {
     const hint = `to continue, run the same command with --resume; the calls so far are in ${partialOf(target, target.shown)}`;
     if (io.signal.aborted) throw new Interrupted([hint]);
-    const fault = fileError(error, target.shown);
+    const fault = await withWayOut(fileError(error, target.shown));
     if (fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path))) throw fault;
     const { message, exitCode, detail, hints } = await explain(fault);
     throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
@@ -79,8 +80,14 @@ async function* prepared(
   items: AsyncIterable<Call | Mark>,
   format: FormatOptions,
   target: Target,
+  bad: BadRecords,
 ): AsyncGenerator<Call | Mark> {
-  for await (const item of items) yield isMark(item) ? item : picked(item, format, target.format);
+  for await (const item of items) {
+    // A resumed export does not read again what is before a mark.
+    if (isMark(item)) await bad.settle();
+    yield isMark(item) ? item : picked(item, format, target.format);
+  }
+  await bad.settle();
 }
 
 async function toParquetFile(path: string, format: FormatOptions): Promise<void> {

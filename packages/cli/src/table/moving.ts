@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../args/command.ts';
-import { connectionOptions, fieldsOption, filterOptions, outputOptions } from '../args/options.ts';
+import {
+  badRecordOptions,
+  connectionOptions,
+  fieldsOption,
+  filterOptions,
+  outputOptions,
+} from '../args/options.ts';
 
 // Written out here, so that help does not load the formats; a test compares the two.
 const sheetNames = [
@@ -92,6 +98,7 @@ export const movingCommands: readonly CommandSpec[] = [
         group: upload,
       },
       ...filterOptions,
+      ...badRecordOptions,
       ...connectionOptions,
     ],
     examples: [
@@ -158,6 +165,7 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { name: 'json', text: 'the summary as JSON', group: 'Output' },
       ...filterOptions,
+      ...badRecordOptions,
       ...connectionOptions,
     ],
     examples: [
@@ -168,5 +176,42 @@ export const movingCommands: readonly CommandSpec[] = [
       { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
     ],
     load: async () => (await import('../commands/sync.ts')).sync,
+  },
+  {
+    name: 'retry-dead-letters',
+    summary: 'try records again that --on-bad-record file has set aside',
+    about:
+      'Records that can be read now go to a store or to an NDJSON file, and leave the dead-letter file; the others stay in it.\n' +
+      'A call that the store has received in a newer form meanwhile is not replaced. Without --store and --output it only\n' +
+      'reports. The exit status is 3 when records remain.',
+    positionals: [{ name: 'file', text: 'the dead-letter file', required: true }],
+    options: [
+      {
+        name: 'store',
+        value: 'URL',
+        text: 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
+      },
+      {
+        name: 'account',
+        value: 'ID',
+        text: 'account in the store, for records that an export has set aside',
+        default: 'acct_id of the call',
+      },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'FILE',
+        text: 'NDJSON file that the calls are added to',
+        completes: 'file',
+      },
+      { name: 'json', text: 'the summary as JSON', group: 'Output' },
+    ],
+    examples: [
+      {
+        line: 'calls retry-dead-letters calls.db.dead-letters.ndjson --store sqlite:calls.db',
+        text: 'after an update, or after the server was fixed',
+      },
+    ],
+    load: async () => (await import('../commands/retry-dead-letters.ts')).retryDeadLetters,
   },
 ];

@@ -15,6 +15,8 @@ const blockSize = 65_536;
 export interface WholeFileOptions {
   /** Wait for the disk before the file gets its name, so that a power cut loses nothing. Default true. */
   durable?: boolean;
+  /** Permissions of the file, such as `0o600`. Default: as for any new file. */
+  mode?: number;
 }
 
 /**
@@ -27,11 +29,13 @@ export interface WholeFileOptions {
 export async function writeWholeFile(
   path: string,
   contents: FileContents,
-  { durable = true }: WholeFileOptions = {},
+  { durable = true, mode }: WholeFileOptions = {},
 ): Promise<void> {
   const provisional = `${path}.new`;
-  const handle = await open(provisional, 'w');
+  const handle = await open(provisional, 'w', mode);
   try {
+    // A file that an earlier run left may have other permissions.
+    if (mode !== undefined) await handle.chmod(mode);
     const isOne = typeof contents === 'string' || contents instanceof Uint8Array;
     let parts: Uint8Array[] = [];
     let size = 0;

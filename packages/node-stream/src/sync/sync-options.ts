@@ -4,7 +4,10 @@ import type { StreamOptions } from '../source/options.ts';
 
 /** Settings of `syncCalls` and `syncInto`. */
 export interface SyncOptions
-  extends Pick<StreamOptions, 'filter' | 'rows' | 'prefetch' | 'window' | 'signal' | 'onProgress' | 'now'> {
+  extends Pick<
+    StreamOptions,
+    'filter' | 'rows' | 'prefetch' | 'window' | 'signal' | 'onProgress' | 'onError' | 'now'
+  > {
   /**
    * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it
    * longer than a call lasts and than the server's clock may be wrong. Default `3d`.
@@ -46,6 +49,8 @@ export interface SyncSummary {
   readonly gone: number;
   /** Records whose status is not final. */
   readonly pending: number;
+  /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run that meets them tries again. */
+  readonly skipped: number;
   /** The latest `date_added` seen; the next run begins a lookback before it. */
   readonly watermark: string | null;
 }

@@ -17,6 +17,8 @@ export interface SyncStep {
   readonly state: SyncState;
   /** Records that the server no longer has. */
   readonly gone: number;
+  /** Records that could not be parsed. */
+  readonly skipped: number;
   readonly isRecheck: boolean;
 }
 
@@ -55,7 +57,8 @@ export async function* syncSteps(
   });
   for await (const page of stream.pages()) {
     const changes: SyncChange[] = [];
-    for (const call of page.records) {
+    const { records, count } = page;
+    for (const call of records) {
       changes.push(await memory.meet(call, false));
       if (call.date_added > (latest ?? '') && parseNaive(call.date_added) < ceiling) latest = call.date_added;
     }
@@ -67,6 +70,7 @@ export async function* syncSteps(
     yield {
       changes,
       gone: 0,
+      skipped: count - records.length,
       isRecheck: false,
       state: { version: 1, query, watermark, ...memory.toState(), run },
     };
@@ -74,7 +78,7 @@ export async function* syncSteps(
   const done = (): SyncState => {
     return { version: 1, query, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
   };
-  yield { changes: [], gone: 0, isRecheck: false, state: done() };
+  yield { changes: [], gone: 0, skipped: 0, isRecheck: false, state: done() };
   // Calls that appeared before the position of an interrupted run are found by another one.
   if (interrupted === null) yield* recheck(client, memory, from, options, done);
   else yield* syncSteps(client, done(), options, compares);
@@ -85,35 +89,47 @@ async function* recheck(
   client: SyncClient,
   memory: SeenRecords,
   from: string | null,
-  { maxRechecks = 1000, signal }: SyncOptions,
+  { maxRechecks = 1000, signal, onError = 'fail' }: SyncOptions,
   state: () => SyncState,
 ): AsyncGenerator<SyncStep, void, void> {
   const open = from === null ? [] : memory.openBefore(from).slice(0, maxRechecks);
   for (let i = 0; i < open.length; i += stepSize) {
     const changes: SyncChange[] = [];
     let gone = 0;
+    let skipped = 0;
     for (let j = i; j < Math.min(open.length, i + stepSize); j += atOnce) {
       const sids = open.slice(j, Math.min(j + atOnce, i + stepSize));
-      const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, signal)));
+      const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, signal, onError !== 'fail')));
       for (const [k, call] of found.entries()) {
+        // It stays open, so that the next run reads it again.
+        if (call === 'unreadable') {
+          skipped += 1;
+          continue;
+        }
         if (call !== null) changes.push(await memory.meet(call, true));
         else memory.forgetOne(sids[k] as string);
         if (call === null) gone += 1;
       }
     }
-    yield { changes, gone, isRecheck: true, state: state() };
+    yield { changes, gone, skipped, isRecheck: true, state: state() };
   }
 }
+
+/** Codes of the client's errors for a response that is there, but is not a record. */
+const unreadable: ReadonlySet<string> = new Set(['invalid_record', 'invalid_json', 'unexpected_shape']);
 
 async function getOrNull(
   client: SyncClient,
   sid: string,
   signal: AbortSignal | undefined,
-): Promise<Call | null> {
+  maySkip: boolean,
+): Promise<Call | null | 'unreadable'> {
   try {
     return await client.getCall(sid, signal === undefined ? {} : { signal });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'not_found') return null;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'not_found') return null;
+    if (maySkip && unreadable.has(code)) return 'unreadable';
     throw error;
   }
 }

@@ -41,9 +41,9 @@ export async function syncInto(
   // A sink that compares records cannot know which fields to ignore.
   const compares = sink.compares === true && !options.ignore?.length;
   const counts = { new: 0, changed: 0, same: 0 };
-  let summary: SyncSummary = { ...counts, rechecked: 0, gone: 0, pending: 0, watermark: null };
+  let summary: SyncSummary = { ...counts, rechecked: 0, gone: 0, pending: 0, skipped: 0, watermark: null };
   for await (const step of syncSteps(client, await sink.load(), options, compares)) {
-    const { changes, state, gone, isRecheck } = step;
+    const { changes, state, gone, skipped, isRecheck } = step;
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
     const outcome = await sink.commit({ calls, state });
     if (compares && outcome) {
@@ -56,6 +56,7 @@ export async function syncInto(
       rechecked: summary.rechecked + (isRecheck ? changes.length + gone : 0),
       gone: summary.gone + gone,
       pending: state.pending.length,
+      skipped: summary.skipped + skipped,
       watermark: state.watermark,
     };
   }
