@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Call, Version } from '@call-attribution/core';
+import { scanField } from '@call-attribution/core/page';
 import { StreamError } from '@call-attribution/node-stream';
 import { systemCode } from '../errors.ts';
 
@@ -42,7 +43,7 @@ export function letterOf(
     filed: now.toISOString(),
     account,
     version,
-    sid: text === null ? null : sidOf(text),
+    sid: scanField(bytes, { start: 0, end: bytes.length }, 'sid') ?? null,
     reason: {
       code: systemCode(cause) ?? 'unreadable',
       message: cause instanceof Error ? cause.message : 'It cannot be read.',
@@ -70,10 +71,12 @@ export function readLetter(line: string): DeadLetter | null {
   }
 }
 
-/** A fingerprint of a call, whatever the order of its fields. */
+/** A fingerprint of a call, whatever the order of its fields, and whether an empty one is null or missing. */
 export function fingerprint(call: Call | null): string | null {
   if (call === null) return null;
-  const entries = Object.entries(call).sort(([a], [b]) => (a < b ? -1 : 1));
+  const entries = Object.entries(call)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 32);
 }
 
@@ -88,15 +91,6 @@ export function isBadRecord(error: unknown): boolean {
 function utf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-function sidOf(text: string): string | null {
-  try {
-    const { sid } = JSON.parse(text) as { sid?: unknown };
-    return typeof sid === 'string' || typeof sid === 'number' ? String(sid) : null;
   } catch {
     return null;
   }

@@ -15,7 +15,7 @@ import { letterFile } from './letter-file.ts';
 export interface BadRecords {
   /** The option of a stream or a sync. */
   readonly onError: NonNullable<StreamOptions['onError']>;
-  /** Sets a call aside that the store refused. Throws the error when the policy is to stop. */
+  /** Sets a call aside that the store refused. */
   refuse(call: Call, error: unknown): void;
   /** Writes what was set aside to the file. To be awaited before the position after it is saved. */
   settle(store?: Store): Promise<void>;
@@ -58,7 +58,6 @@ export function badRecords(args: Args, io: Io, { version, account, besides }: Ba
             'skip'
           : ({ bytes, error }) => setAside(bytes, error),
     refuse(call, error) {
-      if (policy === 'stop') throw error;
       setAside(Buffer.from(JSON.stringify(fromCall(call, version))), error);
     },
     async settle(store) {

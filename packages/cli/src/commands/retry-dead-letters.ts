@@ -98,8 +98,8 @@ function intoStore(store: Store, account: string | null): Place {
         throw new UsageError('a record does not name its account', { hints: ['name it with --account'] });
       if (letter.before !== undefined) {
         const now = fingerprint(await store.get(owner, call.sid));
-        // The store has received the call since then, so what it has is newer.
-        if (now !== null && now !== letter.before) return 'outdated';
+        // What the store has received since then is newer, unless an earlier run stored this very record.
+        if (now !== null && now !== letter.before && now !== fingerprint(call)) return 'outdated';
       }
       const { leftOut } = await store.upsert(owner, [call]);
       return leftOut > 0 ? 'erased' : 'moved';
