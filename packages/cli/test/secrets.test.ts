@@ -21,7 +21,7 @@ const held = (text: string): string[] => values.filter((value) => text.includes(
 const stage = openStage();
 const folder = mkdtempSync(join(tmpdir(), 'calls-secrets-'));
 const probe = await builtFile(new URL('./secrets-probe.ts', import.meta.url).href);
-// What crashed programs leave behind, written when `calls` ends.
+// What a crashed program leaves on the disk, written when `calls` ends.
 const atExit = join(folder, 'at-exit.mjs');
 writeFileSync(
   atExit,
@@ -101,7 +101,7 @@ describe('calls', () => {
     ['sync', () => ['sync', '--account', '1', '--store', database.url], 'PGPASSWORD'],
     ['store', () => ['store', 'sizes'], 'PGPASSWORD'],
     ['check', () => ['check', '--verbose'], 'CALLS_SECRET_KEY'],
-  ])('%s leaves no key behind in a diagnostic report', async (name, args) => {
+  ])('%s has no key in a diagnostic report', async (name, args) => {
     const report = join(folder, `${name}.json`);
     const password = secrets.PGPASSWORD;
     const { stderr, stdout, code } = await runNode(['--import', atExit, stage.bin, ...args()], {

@@ -82,7 +82,7 @@ describe('the program', () => {
     await api.close();
   });
 
-  it('leaves no key behind in a diagnostic report', async () => {
+  it('has no key in a diagnostic report', async () => {
     const report = join(folder, 'report.json');
     const env = {
       CALLS_BASE_URL: 'http://127.0.0.1:9',
