@@ -224,7 +224,7 @@ test('repository: no registry host, no unfinished mark', () => {
 
 test('architecture: every file that the page names exists', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const named = [...page.matchAll(/`((?:packages|scripts|bench|docs)\/[^\s`]+)`/g)].map(
+  const named = [...page.matchAll(/`((?:packages|scripts|bench|docs|conformance)\/[^\s`]+)`/g)].map(
     ([, path = '']) => path,
   );
   expect(named.length).toBeGreaterThan(20);
