@@ -4,7 +4,7 @@ import { StoreError } from './errors.ts';
 import { copyRows } from './postgres-copy.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 
-/** Options of a PostgreSQL store. */
+/** How a PostgreSQL store uses its server. */
 export interface PostgresOptions {
   /** Most connections of this process. Default 10. */
   poolSize?: number;
