@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly watch?: (seen: { stdout: string; stderr: string }, child: ChildProcess) => void;
   /** Called once with the running process. */
   readonly started?: (child: ChildProcess) => void;
+  /** A command line to run instead of node. */
+  readonly shell?: readonly [string, ...string[]];
   /** Where stdout goes instead of being collected: an open file. */
   readonly stdout?: number;
 }
@@ -68,7 +70,8 @@ export async function serveSandbox(
 /** Runs node and collects what it says. The environment has nothing in it that is not given. */
 export function runNode(argv: readonly string[], options: RunOptions): Promise<Finished> {
   const seen = { stdout: '', stderr: '' };
-  const child = spawn(process.execPath, argv, {
+  const [program, ...args] = options.shell ?? [process.execPath, ...argv];
+  const child = spawn(program, args, {
     cwd: options.cwd,
     env: { PATH: process.env.PATH ?? '', HOME: options.cwd ?? tmpdir(), ...options.env },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', options.stdout ?? 'pipe', 'pipe'],

@@ -108,34 +108,50 @@ const unexpected: Meaning = {
     }),
 };
 
-const remedies = new WeakMap<StoreError, Remedy>();
+/** What is known of an error besides its words. */
+interface Facts {
+  readonly remedy: Remedy;
+  readonly hasResponded: boolean;
+}
+
+const facts = new WeakMap<StoreError, Facts>();
 
 /** The error of the store for one of the driver, with what is known to help. */
 export function fromPostgres(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
-  const meaning = meaningOf(cause);
+  const { remedy, error: make } = meaningOf(cause);
   const { code, message } = cause as { code?: unknown; message?: unknown };
-  const error = meaning.error(String(code ?? message ?? ''), cause);
-  remedies.set(error, meaning.remedy);
+  const sqlState = String(code ?? message ?? '');
+  const error = make(sqlState, withoutValues(cause, sqlState));
+  facts.set(error, { remedy, hasResponded: cause instanceof pg.DatabaseError });
   return error;
+}
+
+/** The server quotes whole rows in its messages ("Failing row contains ..."), so only the code of its error is kept. */
+function withoutValues(cause: unknown, code: string): Error {
+  const { constraint, table } = cause as { constraint?: string; table?: string };
+  const where = { ...(table ? { table } : {}), ...(constraint ? { constraint } : {}) };
+  return Object.assign(new Error(code), { code, ...where });
 }
 
 /** What helps after an error. Errors that are not from the database have no remedy. */
 export function remedyOf(error: unknown): Remedy {
-  return error instanceof StoreError ? (remedies.get(error) ?? null) : null;
+  return factsOf(error)?.remedy ?? null;
 }
 
 /** Did a server send the error? Otherwise the connection broke, or there is none. */
 export function hasResponded(error: unknown): boolean {
-  return error instanceof StoreError && error.cause instanceof pg.DatabaseError;
+  return factsOf(error)?.hasResponded ?? false;
 }
 
 /** Can the connection on which the error occurred still be used? */
 export function isUsableAfter(error: unknown): boolean {
-  const cause = error instanceof StoreError ? error.cause : undefined;
-  if (cause === undefined) return true;
-  return cause instanceof pg.DatabaseError && meaningOf(cause).remedy !== 'reconnect';
+  const known = factsOf(error);
+  return known === undefined || (known.hasResponded && known.remedy !== 'reconnect');
 }
+
+const factsOf = (error: unknown): Facts | undefined =>
+  error instanceof StoreError ? facts.get(error) : undefined;
 
 function meaningOf(cause: unknown): Meaning {
   if (cause instanceof pg.DatabaseError) {
