@@ -29,7 +29,7 @@ try {
 
   const { total } = await client.countCalls();
   assert.equal(sids.size, total);
-  assert.equal((await calls.verdict).complete, true);
+  assert.equal((await calls.verdict).proof, 'whole');
   assert.ok(retries >= 5, `expected at least 5 retries, saw ${retries}`);
   console.log(`${sids.size} calls after ${retries} retries`);
 } finally {

@@ -253,5 +253,5 @@ test('without totals of the server an export ends with status 3', async () => {
   server.close();
   expect(result.code).toBe(3);
   expect(sidsOf(result.stdout)).toEqual(['s1', 's2', 's3']);
-  expect(result.stderr).toMatch(/INCOMPLETE: 3 calls; the server gave no total/);
+  expect(result.stderr).toMatch(/UNPROVEN: 3 calls; the server gave no total/);
 });

@@ -72,8 +72,15 @@ export {
 export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
 export { IncompleteError, StreamError, type StreamPlace } from './source/errors.ts';
 export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
-export type { Progress, Verdict } from './source/progress.ts';
+export type { Progress } from './source/progress.ts';
 export type { StreamPage } from './source/stream-page.ts';
+export {
+  describeVerdict,
+  type Proof,
+  type Recount,
+  type Verdict,
+  type VerdictReason,
+} from './source/verdict.ts';
 // Sync: a copy that is kept up to date.
 export { fileState, memoryState } from './sync/state-stores.ts';
 export { syncCalls, syncInto } from './sync/sync.ts';

@@ -26,7 +26,7 @@ describe('a list that stays as it is', () => {
     const server = new FakeServer(fakeRecords(count));
     const { sids, verdict } = await read(server, { prefetch: 8 });
     expect(sids).toEqual(sidsOf(server.records));
-    expect(verdict).toMatchObject({ total: count, delivered: count, complete: true, rereads: 0 });
+    expect(verdict).toMatchObject({ total: count, delivered: count, proof: 'whole', rereads: 0 });
   });
 
   test('one request reads a list that fits in one page', async () => {

@@ -41,7 +41,7 @@ describe('a checkpoint', () => {
     const { checkpoint } = await readSome(server, Number.POSITIVE_INFINITY, { rows: 30 });
     const again = await readSome(server, Number.POSITIVE_INFINITY, { rows: 30, checkpoint });
     expect(again.sids).toEqual([]);
-    expect(again.verdict).toMatchObject({ total: 100, delivered: 0, deliveredBefore: 100, complete: true });
+    expect(again.verdict).toMatchObject({ total: 100, delivered: 0, deliveredBefore: 100, proof: 'whole' });
   });
 
   test('it does not cover records that are still in the stream', async () => {
@@ -84,7 +84,7 @@ describe('a checkpoint', () => {
       checkpoint: first.checkpoint,
     });
     expect([...first.sids, ...second.sids]).toEqual(server.records.map(({ sid }) => sid));
-    expect(second.verdict).toMatchObject({ complete: true, delivered: 205, deliveredBefore: 35 });
+    expect(second.verdict).toMatchObject({ proof: 'whole', delivered: 205, deliveredBefore: 35 });
   });
 
   test('it is taken from an earlier release, which had another name for the checksum', async () => {
@@ -117,19 +117,19 @@ describe('a checkpoint', () => {
       ...options,
       checkpoint: first.checkpoint,
     });
-    expect(second.verdict).toMatchObject({ complete: false, delivered: 39, skipped: 0 });
+    expect(second.verdict).toMatchObject({ proof: 'short', delivered: 39, skipped: 1 });
   });
 
   test('it remembers that the server gave no totals, so that a later run is not complete either', async () => {
     const server = new FakeServer(fakeRecords(100), { hasNoTotal: true });
     const options: CallStreamOptions = { rows: 30, incomplete: 'report' };
     const first = await readSome(server, Number.POSITIVE_INFINITY, options);
-    expect(first.verdict.complete).toBe(false);
+    expect(first.verdict.proof).toBe('unproven');
     const again = await readSome(new FakeServer(fakeRecords(100)), Number.POSITIVE_INFINITY, {
       ...options,
       checkpoint: first.checkpoint,
     });
-    expect(again.verdict).toMatchObject({ complete: false, total: null });
+    expect(again.verdict).toMatchObject({ proof: 'unproven', total: null });
   });
 });
 

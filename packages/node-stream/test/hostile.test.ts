@@ -70,7 +70,7 @@ describe('leaving a stream', () => {
     while (server.requests.length < 2) await delay(2);
     await leave(stream, abort);
     expect((await server.abortSeen()).aborted).toBe(true);
-    expect((await stream.verdict.catch((error) => error)).complete ?? false).toBe(false);
+    expect((await stream.verdict.catch((error) => error)).proof ?? 'failed').not.toBe('whole');
   });
 
   test('break closes the requests in flight', async () => {
@@ -84,7 +84,7 @@ describe('leaving a stream', () => {
       break;
     }
     await server.abortSeen();
-    expect((await stream.verdict).complete).toBe(false);
+    expect((await stream.verdict).proof).not.toBe('whole');
   });
 
   test('break out of its pages closes the requests in flight', async () => {
@@ -177,6 +177,6 @@ describe('a read that fails', () => {
     expect(error).toMatchObject({ name: 'IncompleteError', code: 'incomplete', expected: null, got: 70 });
     const quiet = createCallStream(client, { rows: 30, now, incomplete: 'report' });
     expect(await quiet.toArray()).toHaveLength(70);
-    expect(await quiet.verdict).toMatchObject({ complete: false, total: null, delivered: 70 });
+    expect(await quiet.verdict).toMatchObject({ proof: 'unproven', total: null, delivered: 70 });
   });
 });

@@ -46,7 +46,10 @@ describe('a read that is cancelled between two pages', () => {
     };
     await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
     expect(verdicts).toEqual([]);
-    expect(await stream.verdict).toMatchObject({ complete: false });
+    expect(await stream.verdict).toMatchObject({
+      proof: 'unproven',
+      reasons: [{ code: 'left_early', count: null }],
+    });
   });
 
   test('a sync stays where it was, and the next one continues', async () => {

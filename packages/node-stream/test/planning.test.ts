@@ -75,11 +75,13 @@ describe('a slice that never agrees', () => {
     slicePages: 4,
     tries: 5,
     sealedBefore: Date.UTC(2027, 0, 1),
+    countBefore: Date.UTC(2027, 0, 1),
     horizon: Date.UTC(2027, 0, 1),
     lookahead: { pages: 4, bytes: 1e6 },
     lower: Date.UTC(2026, 0, 1),
     upper: Date.UTC(2026, 6, 1),
     hasExclusiveBound: false,
+    keepsFirst: false,
   };
 
   /** Reads from a server that makes each page up. */

@@ -47,14 +47,14 @@ describe('slices', () => {
   ])('%s needs a bounded number of requests for each page of records', async (_, records, order, limit) => {
     const { server, sids, verdict } = await read(records, {}, { order });
     expect([...sids].sort()).toEqual(records.map(({ sid }) => sid).sort());
-    expect(verdict.complete).toBe(true);
+    expect(verdict.proof).toBe('whole');
     expect(server.requests.length / Math.ceil(records.length / 50)).toBeLessThan(limit);
   });
 
   test('slices of several pages need hardly more requests than there are pages', async () => {
     const { server, sids, verdict } = await read(fakeRecords(8000), { window: { pages: 10 } });
     expect(sids).toHaveLength(8000);
-    expect(verdict).toMatchObject({ complete: true, rereads: 0 });
+    expect(verdict).toMatchObject({ proof: 'whole', rereads: 0 });
     expect(server.requests.length).toBeLessThan(160 * 1.12);
   });
 
@@ -112,7 +112,7 @@ describe('slices', () => {
       ...second,
     ]);
     expect(sids).toHaveLength(170);
-    expect(verdict).toMatchObject({ complete: true, delivered: 170, total: 170 });
+    expect(verdict).toMatchObject({ proof: 'whole', delivered: 170, total: 170 });
   });
 
   test('a server that ignores date_added ends the read', async () => {
@@ -172,7 +172,7 @@ describe('slices', () => {
     const sids = (await stream.toArray()).map((call: { sid: string }) => call.sid);
     expect(sids).toHaveLength(1200);
     expect(new Set(sids).size).toBe(1200);
-    expect(await stream.verdict).toMatchObject({ complete: true });
+    expect(await stream.verdict).toMatchObject({ proof: 'whole' });
   });
 });
 
@@ -191,7 +191,7 @@ describe('the upper end of a slice', () => {
     async (exclusive) => {
       const { sids, filters, verdict } = await read(records, {}, { exclusive });
       expect(sids).toEqual(expected);
-      expect(verdict).toMatchObject({ complete: true, duplicatesDropped: 0 });
+      expect(verdict).toMatchObject({ proof: 'whole', duplicatesDropped: 0 });
       expect(filters.filter((filter) => /[{}]/.test(filter))).toHaveLength(1);
     },
   );

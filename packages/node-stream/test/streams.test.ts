@@ -35,7 +35,7 @@ describe('one source', () => {
   test('it gives its verdict when it is read by pages', async () => {
     const stream = createCallStream(new FakeServer(records), options);
     for await (const _ of stream.pages());
-    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, complete: true });
+    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, proof: 'whole' });
   });
 
   test('it is a web stream of records or of pages', async () => {
@@ -71,7 +71,7 @@ describe('one source', () => {
       expect([...before, ...sidsOf(rest)]).toEqual(expected);
     }
     expect(before).toEqual(expected);
-    expect(await stream.verdict).toMatchObject({ delivered: 500, complete: true });
+    expect(await stream.verdict).toMatchObject({ delivered: 500, proof: 'whole' });
   });
 
   test('it reports an error once, to the loop that reads its pages', async () => {
@@ -127,7 +127,7 @@ describe('one source', () => {
   test('an empty list is an empty stream with a complete verdict', async () => {
     const stream = createCallByteStream(new FakeServer([]), options);
     expect(await stream.toArray()).toEqual([]);
-    expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, complete: true });
+    expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, proof: 'whole' });
   });
 });
 
@@ -176,7 +176,7 @@ describe('a record that cannot be parsed', () => {
   test('it can be skipped, and the verdict says so', async () => {
     const stream = createCallStream(broken(), { ...options, onError: 'skip' });
     expect(await stream.toArray()).toHaveLength(499);
-    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 499, skipped: 1, complete: false });
+    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 499, skipped: 1, proof: 'short' });
     expect(stream.checkpoint()).toMatchObject({ total: 500, delivered: 499, place: null });
   });
 
@@ -186,7 +186,7 @@ describe('a record that cannot be parsed', () => {
     expect(await stream.toArray()).toHaveLength(499);
     expect(JSON.parse(Buffer.from(dead[0]?.bytes ?? []).toString())).toEqual(records[120]);
     expect(dead).toMatchObject([{ page: 0, error: { message: 'talk_minutes is no number' } }]);
-    expect(await stream.verdict).toMatchObject({ skipped: 1, complete: true });
+    expect(await stream.verdict).toMatchObject({ skipped: 1, proof: 'whole' });
   });
 
   test('it is left out of pages as well', async () => {
@@ -194,7 +194,7 @@ describe('a record that cannot be parsed', () => {
     const sids: string[] = [];
     for await (const page of stream.pages()) sids.push(...sidsOf(page.records));
     expect(sids).toHaveLength(499);
-    expect(await stream.verdict).toMatchObject({ delivered: 499, complete: false });
+    expect(await stream.verdict).toMatchObject({ delivered: 499, proof: 'short' });
   });
 });
 
@@ -253,7 +253,7 @@ describe('progress', () => {
     const stream = createCallStream(server, { ...options, window: false });
     expect(await stream.toArray()).toHaveLength(501);
     expect(told).toEqual({ page: expect.any(Number), slice: 1, reread: 1, end: 1 });
-    expect(await stream.verdict).toMatchObject({ rereads: 1, complete: true });
+    expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
     for (const leave of listeners) leave();
   });
 });

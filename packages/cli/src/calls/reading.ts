@@ -3,12 +3,13 @@ import {
   type CallStream,
   type CallStreamOptions,
   createCallStream,
+  describeVerdict,
   type Progress,
   type Verdict,
 } from '@call-attribution/node-stream';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { count, plural } from '../term/numbers.ts';
+import { plural } from '../term/numbers.ts';
 import { type ProgressLine, progressLine } from '../term/progress.ts';
 
 /** A progress line, and the callback of a stream that updates it. */
@@ -27,12 +28,15 @@ export function watch(
   return { line, onProgress };
 }
 
-/** A stream of calls that ends with a verdict, where createCallStream would fail because the result is incomplete. */
+/**
+ * A stream of calls that ends with a verdict, where createCallStream would fail because the result is not proved. Each call
+ * comes once: a file has one line for each, and a report counts each once.
+ */
 export function readCalls(
   client: Client,
   options: CallStreamOptions,
 ): { stream: CallStream; verdict: Promise<Verdict> } {
-  const stream = createCallStream(client, { incomplete: 'report', ...options });
+  const stream = createCallStream(client, { incomplete: 'report', onChange: 'keep', ...options });
   const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
   return { stream, verdict };
 }
@@ -44,25 +48,7 @@ interface SetAside {
 
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Verdict, bad: SetAside | null = null): string {
-  const all = verdict.deliveredBefore + verdict.delivered;
-  const extras = [
-    ...(verdict.duplicatesDropped > 0 ? [`dropped ${plural(verdict.duplicatesDropped, 'duplicate')}`] : []),
-    ...(verdict.changed > 0
-      ? [`wrote ${plural(verdict.changed, 'call')} again, changed in the meantime`]
-      : []),
-    ...(verdict.rereads > 0 ? [`reread ${plural(verdict.rereads, 'slice')}`] : []),
-  ];
-  const more = extras.length > 0 ? `; ${extras.join(', ')}` : '';
-  if (verdict.complete && verdict.skipped > 0 && bad?.path)
-    return `complete: ${plural(all, 'call')} written and ${plural(verdict.skipped, 'record')} set aside in ${bad.path}, together as many as the server counts${more}`;
-  if (verdict.complete) return `complete: ${plural(all, 'call')}, as many as the server counts${more}`;
-  const why =
-    verdict.skipped > 0
-      ? `${plural(verdict.skipped, 'call')} could not be read`
-      : verdict.total === null
-        ? 'the server gave no total, so nothing proves that these are all'
-        : `the server counts ${count(verdict.total)}`;
-  return `INCOMPLETE: ${plural(all, 'call')}; ${why}${more}`;
+  return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
 }
 
 /** Reports the verdict and returns the exit status for it. */
@@ -70,5 +56,5 @@ export function judge(verdict: Verdict, io: Io, bad: SetAside | null = null): nu
   say(io, verdictText(verdict, bad));
   if (bad?.path && verdict.skipped > 0)
     say(io, `calls retry-dead-letters ${bad.path} tries the records again that were set aside`);
-  return verdict.complete ? exitCodes.ok : exitCodes.incomplete;
+  return verdict.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
 }

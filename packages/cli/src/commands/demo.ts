@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
 import { callTool, createServer } from '@call-attribution/mcp-server';
-import { fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
+import { describeVerdict, fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
 import type { Handler } from '../args/command.ts';
 import { openOwnSandbox } from '../calls/own-sandbox.ts';
-import { readCalls, verdictText, watch } from '../calls/reading.ts';
+import { readCalls, watch } from '../calls/reading.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { isSpecial } from '../export/target.ts';
@@ -40,7 +40,7 @@ export const demo: Handler = async (args, io) => {
     const days = createTally(readDimensions(['day']));
     const channels = createTally(readDimensions(['channel', 'day']));
     const verdict = await streamToCsv(client, path, [days, channels], shown, io);
-    await print(`   ${verdictText(verdict)}`);
+    await print(`   ${describeVerdict(verdict)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
     await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');

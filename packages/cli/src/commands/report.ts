@@ -1,9 +1,10 @@
+import { describeVerdict } from '@call-attribution/node-stream';
 import { print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, leavesExtensions, rangeOf, sayExtensions, type TimeRange } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
-import { readCalls, verdictText, watch } from '../calls/reading.ts';
+import { readCalls, watch } from '../calls/reading.ts';
 import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -42,7 +43,7 @@ export const report: Handler = async (args, io) => {
         rangeText(rangeOf(args, context)),
         ...(q === '' ? [] : [`Filter: ${q}`]),
         ...(leavesExtensions(filter, version) ? ['Calls through call extensions are not included.'] : []),
-        `${sentence(verdictText(end))}.`,
+        `${sentence(describeVerdict(end))}.`,
       ];
       await saveLines(page, [reportPage(result, { title: args.text('title') ?? 'Calls', facts })], io);
       say(io, `wrote ${page}`);
@@ -53,8 +54,8 @@ export const report: Handler = async (args, io) => {
       const lines = reportLines(result, { width: widthOf(io.stdout, io.env), style });
       await write(io.stdout, `${lines.join('\n')}\n`);
     }
-    if (!end.complete) say(io, verdictText(end));
-    return end.complete ? exitCodes.ok : exitCodes.incomplete;
+    if (end.proof !== 'whole') say(io, describeVerdict(end));
+    return end.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
     throw error;

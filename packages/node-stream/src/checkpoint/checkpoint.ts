@@ -25,6 +25,14 @@ export interface Checkpoint {
   readonly delivered: number;
   /** Records left out because they could not be read, in all runs so far. Absent when there are none. */
   readonly skipped?: number;
+  /** Records that could not be read and were passed to `onError`. Absent when there are none, as are the next two. */
+  readonly setAside?: number;
+  /** Records that changed while their slice was read. */
+  readonly changed?: number;
+  /** Slices read again because their pages did not agree. */
+  readonly rereads?: number;
+  /** Records of `done` from before a time that lay safely in the past when the first run began. */
+  readonly settled?: { readonly before: string; readonly count: number };
   /** The server gave no total for part of it, so nothing proves that part complete. */
   readonly unproven?: true;
 }
@@ -149,12 +157,17 @@ function isCheckpoint(value: unknown): value is Checkpoint {
     total,
     delivered,
     skipped = 0,
+    setAside = 0,
+    changed = 0,
+    rereads = 0,
+    settled = null,
     unproven = true,
   } = value as Partial<Checkpoint>;
   return (
     version === 1 &&
     typeof query === 'string' &&
-    [total, delivered, skipped].every(isCount) &&
+    [total, delivered, skipped, setAside, changed, rereads].every(isCount) &&
+    (settled === null || (typeof settled === 'object' && isEnd(settled.before) && isCount(settled.count))) &&
     unproven === true &&
     Array.isArray(done) &&
     done.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isEnd)) &&

@@ -20,7 +20,7 @@ export type Judgement =
       readonly pass: Pass;
       readonly sids: readonly string[];
       readonly keep: readonly number[] | null;
-      /** Records met again and left out; records delivered again since they changed. */
+      /** Records met again and left out; records that changed since they were delivered. */
       readonly again: number;
       readonly changed: number;
     };
@@ -30,8 +30,11 @@ export function addSid(checksum: number, sid: string): number {
   return crc32(sid, checksum);
 }
 
-/** Checks one page of a pass and picks the records that were not delivered before. A page in trouble delivers none. */
-export function judgePage(slice: SliceWork, page: PageView, index: number): Judgement {
+/**
+ * Checks one page of a pass and picks the records that were not delivered before. A page in trouble delivers none.
+ * `keepsFirst`: records that were delivered and have changed since are not picked again.
+ */
+export function judgePage(slice: SliceWork, page: PageView, index: number, keepsFirst: boolean): Judgement {
   const { total } = page;
   const trouble = countTrouble(slice, page, index);
   if (trouble !== null) return { trouble, total, got: slice.pass.count };
@@ -44,7 +47,7 @@ export function judgePage(slice: SliceWork, page: PageView, index: number): Judg
   if (isBehind(slice, pass, sids.length)) return { trouble: 'changed_since_checkpoint', total, got: count };
   const isAllAndNew = count === total && index === 0 && slice.sent.length === 0 && slice.resume === null;
   if (isAllAndNew) return { trouble: null, pass, sids, keep: null, again: 0, changed: 0 };
-  return pick(slice, pass, page, sids);
+  return pick(slice, pass, page, { sids, keepsFirst });
 }
 
 /** Whether a slice holds fewer records than an earlier run took of it: then its place says nothing any more. */
@@ -66,7 +69,12 @@ function countTrouble({ pass, isSealed }: SliceWork, page: PageView, index: numb
   return page.count < due ? 'short_page' : 'long_page';
 }
 
-function pick({ sent, resume }: SliceWork, pass: Pass, page: PageView, sids: readonly string[]): Judgement {
+function pick(
+  { sent, resume }: SliceWork,
+  pass: Pass,
+  page: PageView,
+  { sids, keepsFirst }: { sids: readonly string[]; keepsFirst: boolean },
+): Judgement {
   const keep: number[] = [];
   const checksums: number[] = [];
   let { sidChecksum } = pass;
@@ -86,7 +94,7 @@ function pick({ sent, resume }: SliceWork, pass: Pass, page: PageView, sids: rea
     checksums.push(checksum);
     if (known === checksum) continue;
     if (known !== undefined && known !== deliveredBefore) changed += 1;
-    keep.push(i);
+    if (known === undefined || !keepsFirst) keep.push(i);
   }
   const seen = withPage(pass.seen, sids, checksums);
   const again = sids.length - keep.length;

@@ -157,13 +157,15 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
     decide(draft, slice);
     return true;
   }
-  const judgement = judgePage(slice, result, index);
+  const judgement = judgePage(slice, result, index, draft.settings.keepsFirst);
   if (judgement.trouble !== null) return readAgain(draft, slice, judgement);
-  const { pass, sids, again, changed } = judgement;
+  const { sids, again, changed } = judgement;
+  const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, sids, result);
+  const settled = judgement.pass.settled + settledOn(draft, slice, result) - dropped;
+  const pass = { ...judgement.pass, settled };
   const isLast = pass.total === null ? result.count < pass.rows : pass.count >= pass.total;
   if (isLast) replace(draft, slice.id);
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
-  const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, sids, result);
   draft.isWanted = false;
   draft.hasDelivered = true;
   const { count: offset, sidChecksum } = slice.pass;
@@ -183,9 +185,22 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
       passes: slice.passes,
       count: pass.count,
       total: pass.total,
+      settled,
     },
   });
   return true;
+}
+
+/** Records of a page that the count at the end will hold. */
+function settledOn(
+  { settings: { countBefore, lower, upper } }: Draft,
+  { span }: SliceWork,
+  page: PageView,
+): number {
+  if ((span.to ?? upper ?? Number.POSITIVE_INFINITY) <= countBefore) return page.count;
+  if ((span.from ?? lower ?? Number.NEGATIVE_INFINITY) >= countBefore) return 0;
+  return Array.from({ length: page.count }, (_, i) => page.timeOf(i)).filter((time) => time < countBefore)
+    .length;
 }
 
 /** Begins a slice again. Records that were delivered already are not delivered a second time. */

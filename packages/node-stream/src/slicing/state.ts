@@ -18,11 +18,15 @@ export interface PlanSettings {
   /** Naive times: records before the first are settled, none is expected after the second. */
   readonly sealedBefore: number;
   readonly horizon: number;
+  /** Records before this naive time are counted for the count at the end. */
+  readonly countBefore: number;
   readonly lookahead: LookaheadLimits;
   /** The query's own ends in naive milliseconds, null when open, and whether one is written with `{` or `}`. */
   readonly lower: number | null;
   readonly upper: number | null;
   readonly hasExclusiveBound: boolean;
+  /** Records that changed between two passes over their slice are not delivered a second time. */
+  readonly keepsFirst: boolean;
 }
 
 /** All that is known of a read. A state is never changed: each event makes a new one. */
@@ -92,6 +96,8 @@ export interface PlannedBatch {
   readonly passes: number;
   readonly count: number;
   readonly total: number | null;
+  /** Those of them that are from before `countBefore` and not delivered with an earlier slice too. */
+  readonly settled: number;
 }
 
 /** Why a read cannot go on. */

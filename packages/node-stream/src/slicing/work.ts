@@ -30,6 +30,8 @@ export interface Pass {
   readonly total: number | null;
   /** Records of the pages taken so far. */
   readonly count: number;
+  /** Those of them that the count at the end will hold. */
+  readonly settled: number;
   /** Checksum of the sids of these records, in order. */
   readonly sidChecksum: number;
   /** The same records by sid. A pass that ends with its first page needs none. */
@@ -88,7 +90,7 @@ export type Work = SliceWork | RegionWork;
 
 /** What all passes begin with. */
 export function newPass(rows: number): Pass {
-  return { rows, total: null, count: 0, sidChecksum: 0, seen: nothingSeen() };
+  return { rows, total: null, count: 0, settled: 0, sidChecksum: 0, seen: nothingSeen() };
 }
 
 /** A slice of which nothing was requested yet. */

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
 import type { StreamOptions } from './options.ts';
-import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Settings of `createCallByteStream`. Nothing is parsed, so there is no `onError`. */
 export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {

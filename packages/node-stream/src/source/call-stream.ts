@@ -8,9 +8,9 @@ import type { Batch, PageClient } from '../slicing/run.ts';
 import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
 import type { DeadRecord, StreamOptions } from './options.ts';
-import type { Verdict } from './progress.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, type StreamPage } from './stream-page.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Settings of `createCallStream`. */
 export interface CallStreamOptions extends StreamOptions {

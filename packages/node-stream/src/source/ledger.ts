@@ -11,8 +11,9 @@ interface Entry {
   size: number;
   end: number;
   readonly unit: Unit;
-  /** Places in the page of records that were left out because they could not be read. */
+  /** Places in the page of records that could not be read: left out, or passed to the caller as bytes. */
   readonly skipped: number[];
+  readonly setAside: number[];
 }
 
 /**
@@ -25,26 +26,29 @@ export class Ledger {
   #taken = 0;
   #covered: Checkpoint;
 
-  constructor(query: string, from: Checkpoint | null) {
-    this.#covered = from ?? { version: 1, query, done: [], place: null, total: 0, delivered: 0 };
+  /** `before`: the time from before which records are counted for the count at the end. */
+  constructor(query: string, from: Checkpoint | null, before: string) {
+    const settled = { before, count: 0 };
+    const { done, total, delivered } = { done: [], total: 0, delivered: 0 };
+    this.#covered = from ?? { version: 1, query, done, place: null, total, delivered, settled };
   }
 
   /** A batch is on its way to the consumer; `size` is its length in what the stream counts. */
   enter(batch: PlannedBatch, size: number, unit: Unit): void {
     this.#entered += size;
-    this.#waiting.push({ batch, size, end: this.#entered, unit, skipped: [] });
+    this.#waiting.push({ batch, size, end: this.#entered, unit, skipped: [], setAside: [] });
   }
 
   /** A record of the batch entered last does not go out after all. `index` is its place in the page. */
   skip(index: number, isLost: boolean): void {
     const last = this.#waiting.at(-1);
     if (last === undefined) {
-      this.#covered = added(this.#covered, -1, isLost ? 1 : 0);
+      this.#covered = added(this.#covered, -1, isLost ? 1 : 0, isLost ? 0 : 1);
       return;
     }
     const keep = (last.batch.keep ?? last.batch.sids.map((_, i) => i)).filter((i) => i !== index);
     last.batch = { ...last.batch, keep };
-    if (isLost) last.skipped.push(index);
+    (isLost ? last.skipped : last.setAside).push(index);
     if (last.unit !== 'record') return;
     last.size -= 1;
     last.end -= 1;
@@ -71,7 +75,8 @@ export class Ledger {
     if (head?.unit !== 'record' || begun <= 0) return this.#covered;
     const taken = Math.min(begun, sizeOf(head.batch));
     const end = endOf(head.batch, taken);
-    const covered = added(this.#covered, taken, head.skipped.filter((i) => i < end).length);
+    const upTo = (places: readonly number[]) => places.filter((i) => i < end).length;
+    const covered = added(this.#covered, taken, upTo(head.skipped), upTo(head.setAside));
     return { ...covered, place: placeIn(head.batch, taken, covered.place) };
   }
 }
@@ -81,21 +86,35 @@ export function sizeOf({ keep, sids }: PlannedBatch): number {
   return keep === null ? sids.length : keep.length;
 }
 
-function covering(before: Checkpoint, { batch, skipped }: Entry): Checkpoint {
-  const after = added(before, sizeOf(batch), skipped.length);
+function covering(before: Checkpoint, { batch, skipped, setAside }: Entry): Checkpoint {
+  const taken = added(before, sizeOf(batch), skipped.length, setAside.length);
+  const after = { ...taken, ...sum('changed', taken.changed, batch.changed) };
   if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch), after.place) };
+  const { settled } = after;
   return {
     ...after,
+    ...sum('rereads', after.rereads, batch.passes - 1),
     done: withDone(after, batch.span),
     place: null,
     total: after.total + batch.count,
+    ...(settled === undefined ? {} : { settled: { ...settled, count: settled.count + batch.settled } }),
     ...(batch.total === null ? { unproven: true as const } : {}),
   };
 }
 
-function added(checkpoint: Checkpoint, delivered: number, skipped: number): Checkpoint {
-  const sum = (checkpoint.skipped ?? 0) + skipped;
-  return { ...checkpoint, delivered: checkpoint.delivered + delivered, ...(sum > 0 ? { skipped: sum } : {}) };
+function added(checkpoint: Checkpoint, delivered: number, skipped: number, setAside: number): Checkpoint {
+  return {
+    ...checkpoint,
+    delivered: checkpoint.delivered + delivered,
+    ...sum('skipped', checkpoint.skipped, skipped),
+    ...sum('setAside', checkpoint.setAside, setAside),
+  };
+}
+
+/** A count that is absent while it is zero. */
+function sum<Name extends string>(name: Name, before: number | undefined, more: number) {
+  const count = (before ?? 0) + more;
+  return count > 0 ? ({ [name]: count } as { [key in Name]: number }) : {};
 }
 
 /**

@@ -54,7 +54,12 @@ export interface StreamOptions {
   onProgress?: (progress: Progress) => void;
   /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
   onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void);
-  /** When the server returns no totals: `fail` (default) with an IncompleteError, or `report` it as `complete: false`. */
+  /**
+   * A record that has changed when its slice has to be read again: deliver it `again` (default), for a store that upserts,
+   * or `keep` what was delivered, for a file with one line per record. The verdict counts such records as `changed`.
+   */
+  onChange?: 'again' | 'keep';
+  /** When the server returns no totals: `fail` (default) with an IncompleteError, or `report` it in the verdict. */
   incomplete?: 'fail' | 'report';
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;

@@ -5,6 +5,7 @@ import { type Span, timeSliceOf } from '../query/time-slice.ts';
 import type { Trouble } from '../slicing/judge.ts';
 import type { Batch } from '../slicing/run.ts';
 import { sizeOf } from './ledger.ts';
+import { proofOf, type Recount, type Verdict, type VerdictReason } from './verdict.ts';
 
 /** How far a read has come. */
 export interface Progress {
@@ -24,30 +25,6 @@ export interface Progress {
   readonly rereads: number;
 }
 
-/** The result of a read. */
-export interface Verdict {
-  /** Records of the query, by the totals of its slices when they were read, in all runs. Null when the server gave none. */
-  readonly total: number | null;
-  /** Records delivered in this run, including changed ones. */
-  readonly delivered: number;
-  /** Records delivered by earlier runs, according to the checkpoint. */
-  readonly deliveredBefore: number;
-  /** Records received again and left out. */
-  readonly duplicatesDropped: number;
-  /** Records delivered a second time, because their contents had changed when their slice was read again. */
-  readonly changed: number;
-  /** Records that could not be parsed: left out, or passed to `onError` as bytes. */
-  readonly skipped: number;
-  /** Slices read again because their pages did not agree. */
-  readonly rereads: number;
-  /** Slices read in this run. */
-  readonly slices: number;
-  /** Requests answered in this run. */
-  readonly requests: number;
-  /** Every record of the query was delivered, in this run or the earlier ones: no slice is unproven, no record left out. */
-  readonly complete: boolean;
-}
-
 /** Counts what a read does, for its progress and its verdict. */
 export class Meter {
   readonly #now: () => number;
@@ -59,9 +36,6 @@ export class Meter {
   #read = 0;
   #delivered = 0;
   #duplicates = 0;
-  #changed = 0;
-  #skipped = 0;
-  #lost: number;
   #rereads = 0;
   #slices = 0;
   #requests = 0;
@@ -73,7 +47,6 @@ export class Meter {
     this.#started = now();
     this.#before = from?.delivered ?? 0;
     this.#totalBefore = from?.total ?? 0;
-    this.#lost = from?.skipped ?? 0;
     this.#isUnproven = from?.unproven ?? false;
   }
 
@@ -93,17 +66,14 @@ export class Meter {
     publish('reread', () => ({ slice: timeSliceOf(span), reason: trouble }));
   }
 
-  skipped(isLost: boolean): void {
-    this.#skipped += 1;
+  skipped(): void {
     this.#delivered -= 1;
-    if (isLost) this.#lost += 1;
   }
 
   took(batch: Batch): void {
     const size = sizeOf(batch);
     this.#delivered += size;
     this.#duplicates += batch.again;
-    this.#changed += batch.changed;
     const { span, index, page, passes, count } = batch;
     const slice = timeSliceOf(span);
     publish('page', () => ({ slice, page: index, records: size, bytes: page.bytes.byteLength }));
@@ -134,23 +104,46 @@ export class Meter {
     };
   }
 
-  /** `isEnd`: the read came to its end by itself. */
-  verdict(isEnd: boolean): Verdict {
+  get slices(): number {
+    return this.#slices;
+  }
+
+  /**
+   * What was proved. `read` covers everything that was delivered, in all runs. `isEnd`: the read came to its end by itself.
+   */
+  verdict(isEnd: boolean, read: Checkpoint, recount: Recount | VerdictReason | null): Verdict {
+    const { skipped = 0, setAside = 0, changed = 0, rereads = 0 } = read;
+    const total = this.#isUnproven ? null : this.#totalBefore + this.#read;
+    const hasCount = recount !== null && 'read' in recount;
+    const reasons: VerdictReason[] = [
+      ...(isEnd ? [] : [{ code: 'left_early', count: null } as const]),
+      ...(this.#isUnproven ? [{ code: 'no_total', count: null } as const] : []),
+      ...(skipped > 0 ? [{ code: 'skipped', count: skipped } as const] : []),
+      ...(hasCount ? differenceIn(recount) : recount === null ? [] : [recount]),
+    ];
     const verdict: Verdict = {
-      total: this.#isUnproven ? null : this.#totalBefore + this.#read,
+      proof: proofOf(reasons),
+      reasons,
+      recount: hasCount ? recount : null,
+      total,
       delivered: this.#delivered,
       deliveredBefore: this.#before,
+      surplus: total === null ? 0 : Math.max(0, read.delivered + skipped + setAside - total),
       duplicatesDropped: this.#duplicates,
-      changed: this.#changed,
-      skipped: this.#skipped,
-      rereads: this.#rereads,
+      changed,
+      skipped: skipped + setAside,
+      rereads: Math.max(rereads, this.#rereads),
       slices: this.#slices,
       requests: this.#requests,
-      complete: isEnd && !this.#isUnproven && this.#lost === 0,
     };
     if (isEnd) publish('end', () => verdict);
     return verdict;
   }
+}
+
+function differenceIn({ expected, read }: Recount): VerdictReason[] {
+  if (expected === read) return [];
+  return [{ code: expected > read ? 'count_rose' : 'count_fell', count: Math.abs(expected - read) }];
 }
 
 // The names follow core's: the package, then what happened. Nothing is built unless somebody listens.

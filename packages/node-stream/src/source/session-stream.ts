@@ -4,8 +4,8 @@ import { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
 import type { StreamOptions } from './options.ts';
-import type { Verdict } from './progress.ts';
 import { Session } from './session.ts';
+import type { Verdict } from './verdict.ts';
 
 /** What the streams over one session have in common: verdict, checkpoint, errors after the records before them, cancel. */
 export abstract class SessionStream extends Readable {
@@ -86,7 +86,7 @@ export abstract class SessionStream extends Readable {
     this.session.close(error ?? undefined);
     if (error !== null && error.name !== 'AbortError') {
       this.#outcome.reject(this.session.placed(error, this.checkpoint()));
-    } else if (!this.#hasConcluded) this.#outcome.resolve(this.session.meter.verdict(false));
+    } else if (!this.#hasConcluded) this.#outcome.resolve(this.session.verdict(false));
     done(error);
   }
 

@@ -1,12 +1,14 @@
-import { durationMillis, hour, parseNaive, second } from '@call-attribution/core/time';
+import { durationMillis, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
+import type { Span } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
 import { errorOf, IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
-import { Meter, type Verdict } from './progress.ts';
+import { Meter } from './progress.ts';
+import type { Recount, Verdict, VerdictReason } from './verdict.ts';
 
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
 const ahead = 38 * hour;
@@ -20,6 +22,9 @@ export class Session {
   readonly meter: Meter;
   readonly options: StreamOptions;
   readonly #run: Run;
+  /** What to count at the end; null when there is nothing to compare with. */
+  readonly #toRecount: Span | VerdictReason | null;
+  #recount: Recount | VerdictReason | null = null;
 
   constructor(client: PageClient, options: StreamOptions) {
     const now = options.now ?? Date.now;
@@ -28,22 +33,29 @@ export class Session {
     const from = options.checkpoint == null ? null : checkCheckpoint(options.checkpoint, hash);
     const window = options.window === false ? null : (options.window ?? {});
     const meter = new Meter(now, from);
+    const sealed = sealedBefore(window ?? {}, now());
+    // A resumed read counts up to the same time as the first run, which its checkpoint has counted to.
+    const countBefore = parseNaive(from?.settled?.before ?? formatNaive(sealed));
     const settings: PlanSettings = {
       rows: positive(options.rows ?? 1000, 'rows'),
       slicePages: window === null ? 0 : positive(window.pages ?? 1, 'window.pages'),
       tries: positive(window?.tries ?? 5, 'window.tries'),
-      sealedBefore: sealedBefore(window ?? {}, now()),
+      sealedBefore: sealed,
+      countBefore,
       horizon: Math.floor((now() + ahead) / second) * second,
       lookahead: lookahead(options.prefetch),
       lower: query.lower,
       upper: query.upper,
       hasExclusiveBound: query.hasExclusiveBound,
+      keepsFirst: options.onChange === 'keep',
     };
     const style = window?.bounds === undefined || window.bounds === 'auto' ? null : window.bounds;
     this.options = options;
     this.meter = meter;
-    this.ledger = new Ledger(hash, from);
-    this.ahead = new Ledger(hash, from);
+    const before = formatNaive(countBefore);
+    this.ledger = new Ledger(hash, from, before);
+    this.ahead = new Ledger(hash, from, before);
+    this.#toRecount = window === null ? null : toRecount(settings, from);
     this.#run = new Run(
       client,
       query,
@@ -59,7 +71,10 @@ export class Session {
   /** The next records, not yet entered in the ledger; null at the end. */
   async next(): Promise<Batch | null> {
     const outcome = await this.#run.next();
-    if (outcome.kind === 'end') return null;
+    if (outcome.kind === 'end') {
+      await this.#countAgain();
+      return null;
+    }
     if (outcome.kind === 'failure') {
       this.close();
       throw errorOf(outcome.failure, outcome.cause);
@@ -75,7 +90,7 @@ export class Session {
   skip(index: number, isLost: boolean): void {
     this.ledger.skip(index, isLost);
     this.ahead.skip(index, isLost);
-    this.meter.skipped(isLost);
+    this.meter.skipped();
   }
 
   /** Tells the caller how far the stream has come. */
@@ -83,14 +98,41 @@ export class Session {
     this.options.onProgress?.(this.meter.progress());
   }
 
-  /** The verdict of a read that came to its end. Throws when nothing proves that it was complete. */
+  /** The verdict of a read that came to its end. Throws when the server gave no totals, unless that is to be reported. */
   conclude(): Verdict {
-    if (this.meter.isUnproven && this.options.incomplete !== 'report') {
-      const { delivered } = this.meter.verdict(false);
-      const slice = { from: null, to: null };
-      throw new IncompleteError({ slice, expected: null, got: delivered, trouble: 'no_total', tries: 1 });
+    const verdict = this.verdict(true);
+    if (this.options.incomplete === 'report') return verdict;
+    const slice = { from: null, to: null };
+    if (this.meter.isUnproven) {
+      const { delivered: got } = verdict;
+      throw new IncompleteError({ slice, expected: null, got, trouble: 'no_total', tries: 1 });
     }
-    return this.meter.verdict(true);
+    return verdict;
+  }
+
+  /** What was proved so far. `isEnd`: the read came to its end by itself. */
+  verdict(isEnd: boolean): Verdict {
+    return this.meter.verdict(isEnd, this.ahead.checkpoint(), this.#recount);
+  }
+
+  /** Compares what was read with a new count, where nothing is expected to come or go. */
+  async #countAgain(): Promise<void> {
+    const range = this.#toRecount;
+    const { settled, unproven } = this.ahead.checkpoint();
+    if (range !== null && 'code' in range) this.#recount = range;
+    if (range === null || 'code' in range || settled === undefined || unproven) return;
+    // A single slice needs no sum: its pages carried the total of the whole query.
+    if (this.meter.slices < 2 && this.options.checkpoint == null) return;
+    const { count: read, before } = settled;
+    this.#recount = { code: 'recount_failed', count: null };
+    // One more try for a server that was behind, or that could not be reached.
+    for (let i = 0; i < 2; i += 1) {
+      const expected = await this.#run.count(range).catch(() => null);
+      this.#run.throwIfClosed();
+      if (expected === null) continue;
+      this.#recount = { before: range.to === null ? null : before, expected, read };
+      if (expected === read) return;
+    }
   }
 
   /** Ends the requests in flight. */
@@ -103,6 +145,17 @@ export class Session {
     if (error instanceof StreamError) error.checkpoint = checkpoint;
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** What is counted at the end: all records from before a time that lay safely in the past when the first run began. */
+function toRecount(
+  { countBefore, lower, upper }: PlanSettings,
+  from: Checkpoint | null,
+): Span | VerdictReason | null {
+  if (lower !== null && lower >= countBefore) return null;
+  if (from !== null && from.settled === undefined && from.done.length > 0)
+    return { code: 'old_checkpoint', count: null };
+  return { from: null, to: upper !== null && upper <= countBefore ? null : countBefore };
 }
 
 function sealedBefore({ sealedBefore: given, settle }: WindowOptions, now: number): number {

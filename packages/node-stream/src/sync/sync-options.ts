@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import type { Duration } from '@call-attribution/core/time';
 import type { StreamOptions } from '../source/options.ts';
+import type { Proof, VerdictReason } from '../source/verdict.ts';
 
 /** Settings of `syncCalls` and `syncInto`. */
 export interface SyncOptions
@@ -10,7 +11,8 @@ export interface SyncOptions
   > {
   /**
    * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it
-   * longer than a call lasts and than the server's clock may be wrong. Default `3d`.
+   * longer than a call lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`, unless
+   * `isFinal` is given: v2 has no `ppc_status`, so records are read again by their age.
    */
   lookback?: Duration;
   /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
@@ -51,6 +53,13 @@ export interface SyncSummary {
   readonly pending: number;
   /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run that meets them tries again. */
   readonly skipped: number;
+  /**
+   * What was proved of the range that the run read, as in a `Verdict`. Calls that came late into a part that had been read
+   * make it `short`; the next run finds them while they lie within its lookback.
+   */
+  readonly proof: Proof;
+  /** Why it is not `whole`; empty when it is. */
+  readonly reasons: readonly VerdictReason[];
   /** The latest `date_added` seen; the next run begins a lookback before it. */
   readonly watermark: string | null;
 }

@@ -4,6 +4,7 @@ import type { Filter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { createCallStream } from '../source/call-stream.ts';
+import type { Verdict } from '../source/verdict.ts';
 import { SeenRecords } from './seen-records.ts';
 import type { SyncChange, SyncOptions } from './sync-options.ts';
 import { checkState, type SyncState } from './sync-state.ts';
@@ -20,6 +21,8 @@ export interface SyncStep {
   /** Records that could not be parsed. */
   readonly skipped: number;
   readonly isRecheck: boolean;
+  /** What was proved of the range, with the step that ends it. */
+  readonly verdict: Verdict | null;
 }
 
 // A time ahead of the clocks of all zones is not the time of a call, and must not move the watermark.
@@ -41,8 +44,8 @@ export async function* syncSteps(
   const { filter } = windowQuery(options.filter, client.version);
   const query = queryHash(windowQuery(options.filter, client.version), client.version);
   const state = loaded === null ? null : checkState(loaded, query);
-  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
   const settle = durationMillis(options.settle ?? '30d', 'settle');
+  const lookback = lookbackOf(client, options, settle);
   const ceiling = (options.now ?? Date.now)() + ahead;
   const memory = new SeenRecords(state, options, compares);
   const interrupted = state?.run ?? null;
@@ -72,16 +75,26 @@ export async function* syncSteps(
       gone: 0,
       skipped: count - records.length,
       isRecheck: false,
+      verdict: null,
       state: { version: 1, query, watermark, ...memory.toState(), run },
     };
   }
   const done = (): SyncState => {
     return { version: 1, query, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
   };
-  yield { changes: [], gone: 0, skipped: 0, isRecheck: false, state: done() };
+  yield { changes: [], gone: 0, skipped: 0, isRecheck: false, verdict: await stream.verdict, state: done() };
   // Calls that appeared before the position of an interrupted run are found by another one.
   if (interrupted === null) yield* recheck(client, memory, from, options, done);
   else yield* syncSteps(client, done(), options, compares);
+}
+
+/**
+ * How far back a run begins. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are
+ * read again until they are old enough: by range, which takes far fewer requests than one by one.
+ */
+function lookbackOf(client: SyncClient, options: SyncOptions, settle: number): number {
+  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
+  return client.version === 'v2' && options.isFinal === undefined ? Math.max(lookback, settle) : lookback;
 }
 
 /** Reads open records from before the lookback again, one by one. */
@@ -111,7 +124,7 @@ async function* recheck(
         if (call === null) gone += 1;
       }
     }
-    yield { changes, gone, skipped, isRecheck: true, state: state() };
+    yield { changes, gone, skipped, isRecheck: true, verdict: null, state: state() };
   }
 }
 

@@ -1,3 +1,4 @@
+import { proofOf } from '../source/verdict.ts';
 import type { SyncChange, SyncOptions, SyncSummary } from './sync-options.ts';
 import type { StateStore, UpsertSink } from './sync-state.ts';
 import { type SyncClient, syncSteps } from './sync-steps.ts';
@@ -41,9 +42,20 @@ export async function syncInto(
   // A sink that compares records cannot know which fields to ignore.
   const compares = sink.compares === true && !options.ignore?.length;
   const counts = { new: 0, changed: 0, same: 0 };
-  let summary: SyncSummary = { ...counts, rechecked: 0, gone: 0, pending: 0, skipped: 0, watermark: null };
+  let summary: SyncSummary = {
+    ...counts,
+    rechecked: 0,
+    gone: 0,
+    pending: 0,
+    skipped: 0,
+    proof: 'whole',
+    reasons: [],
+    watermark: null,
+  };
   for await (const step of syncSteps(client, await sink.load(), options, compares)) {
-    const { changes, state, gone, skipped, isRecheck } = step;
+    const { changes, state, gone, skipped, isRecheck, verdict } = step;
+    // A run that resumes another one reads twice: what was not proved in either is not proved.
+    const reasons = [...summary.reasons, ...(verdict?.reasons ?? [])];
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
     const outcome = await sink.commit({ calls, state });
     if (compares && outcome) {
@@ -57,6 +69,8 @@ export async function syncInto(
       gone: summary.gone + gone,
       pending: state.pending.length,
       skipped: summary.skipped + skipped,
+      proof: proofOf(reasons),
+      reasons,
       watermark: state.watermark,
     };
   }

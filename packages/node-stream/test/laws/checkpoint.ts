@@ -54,7 +54,7 @@ export async function resumesAnywhere(numRuns: number): Promise<void> {
           total: count,
           delivered: last.sids.length,
           deliveredBefore: sids.length,
-          complete: true,
+          proof: 'whole',
         });
       },
     ),

@@ -123,11 +123,13 @@ function makeWorld(regime: Regime, dice: Dice): World {
       regime === 'one list' ? 0 : isSevere || regime === 'a ghost in the count' ? dice.pick([1, 2, 4]) : 1,
     tries: 5,
     sealedBefore: sealed,
+    countBefore: sealed,
     horizon: begin + (spread + 60) * unit * second,
     lookahead: { pages: 1 + dice.below(6), bytes: dice.pick([1e6, 2500]) },
     lower: bounds.lower,
     upper: bounds.upper,
     hasExclusiveBound: false,
+    keepsFirst: false,
   };
   const known = dice.chance(0.3) ? (traits.exclusive === 'excluded' ? 'half-open' : 'closed') : null;
   return {

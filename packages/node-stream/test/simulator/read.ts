@@ -1,3 +1,4 @@
+import { formatNaive } from '@call-attribution/core/time';
 import { type Checkpoint, spansToRead } from '../../src/checkpoint/checkpoint.ts';
 import type { BoundStyle } from '../../src/query/window-query.ts';
 import type { Trouble } from '../../src/slicing/judge.ts';
@@ -60,7 +61,7 @@ export function simulateRead(
   const { settings, checkpoint: from, stopAfter } = script;
   const inFlight: InFlight[] = [];
   const pages = new Map<number, ModelView>();
-  const ledger = new Ledger('model', from);
+  const ledger = new Ledger('model', from, formatNaive(settings.countBefore));
   const taken: ModelRecord[] = [];
   const rereads: Trouble[] = [];
   const violations: string[] = [];

@@ -1,0 +1,145 @@
+/**
+ * What a read proved. `whole`: every record of the query was delivered, or passed to `onError`. `unproven`: none is known to
+ * be missing, but not everything that would prove it could be checked. `short`: records are known to be missing.
+ */
+export type Proof = 'whole' | 'unproven' | 'short';
+
+/** Why a read is not `whole`. */
+export interface VerdictReason {
+  /**
+   * `left_early`: the read was left or aborted before its end. `no_total`: the server gave no total for a part of it.
+   * `skipped`: records that could not be parsed were left out. `count_rose`, `count_fell`: the count at the end is more,
+   * or less, than what was read of the same range. `recount_failed`: the server did not give that count.
+   * `old_checkpoint`: the checkpoint is of a release that did not keep what the count at the end is compared with.
+   */
+  readonly code:
+    | 'left_early'
+    | 'no_total'
+    | 'skipped'
+    | 'count_rose'
+    | 'count_fell'
+    | 'recount_failed'
+    | 'old_checkpoint';
+  /** Records that the reason is about; null when their number is not known. */
+  readonly count: number | null;
+}
+
+/** The count that was requested after everything had been read, for the records that lie safely in the past. */
+export interface Recount {
+  /** The records before this naive time were counted; null when all records of the query were. */
+  readonly before: string | null;
+  /** What the server counts. */
+  readonly expected: number;
+  /** What was read, in all runs. */
+  readonly read: number;
+}
+
+/** The result of a read. */
+export interface Verdict {
+  /** What was proved. */
+  readonly proof: Proof;
+  /** Why it is not `whole`; empty when it is. */
+  readonly reasons: readonly VerdictReason[];
+  /**
+   * The count at the end. Null when there was none: the read had a single slice, whose pages carry the total of the whole
+   * query, or no record of the query lies safely in the past, or a reason says why.
+   */
+  readonly recount: Recount | null;
+  /** Records of the query, by the totals of its slices when they were read, in all runs. Null when the server gave none. */
+  readonly total: number | null;
+  /** Records delivered in this run, including changed ones. */
+  readonly delivered: number;
+  /** Records delivered by earlier runs, according to the checkpoint. */
+  readonly deliveredBefore: number;
+  /** Deliveries beyond the total, in all runs: changed records that came again, and records that the server then removed. */
+  readonly surplus: number;
+  /** Records received again and left out. */
+  readonly duplicatesDropped: number;
+  /** Records that changed while their slice was read, in all runs. They were delivered again, unless `onChange` is `keep`. */
+  readonly changed: number;
+  /** Records that could not be parsed, in all runs: left out, or passed to `onError` as bytes. */
+  readonly skipped: number;
+  /** Slices read again because their pages did not agree, in all runs. */
+  readonly rereads: number;
+  /** Slices read in this run. */
+  readonly slices: number;
+  /** Requests answered in this run. */
+  readonly requests: number;
+}
+
+const short: ReadonlySet<VerdictReason['code']> = new Set(['skipped', 'count_rose']);
+
+/** What the reasons leave of a proof. */
+export function proofOf(reasons: readonly VerdictReason[]): Proof {
+  if (reasons.some(({ code }) => short.has(code))) return 'short';
+  return reasons.length > 0 ? 'unproven' : 'whole';
+}
+
+/**
+ * A verdict in one sentence, which says no more than was proved. `setAsideIn` names the file of records that could not be
+ * parsed, where there is one.
+ *
+ * @example
+ * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the server counts
+ */
+export function describeVerdict(verdict: Verdict, { setAsideIn }: { setAsideIn?: string } = {}): string {
+  const { proof, reasons, delivered, deliveredBefore, total, skipped } = verdict;
+  const all = deliveredBefore + delivered;
+  const lost = reasons.find(({ code }) => code === 'skipped')?.count ?? 0;
+  const setAside = skipped - lost;
+  const facts = [...reasons.map((reason) => sentenceOf(reason, verdict)), ...notesOn(verdict)];
+  const place = setAsideIn === undefined ? '' : ` in ${setAsideIn}`;
+  const calls =
+    setAside > 0
+      ? `${plural(all, 'call')} written and ${plural(setAside, 'record')} set aside${place}`
+      : plural(all, 'call');
+  const together = setAside > 0 ? 'together ' : '';
+  const agrees = all + setAside === total ? `${calls}, ${together}as many as the server counts` : calls;
+  const lead = {
+    whole: `complete: ${agrees}`,
+    unproven: `UNPROVEN: ${calls}`,
+    short: `INCOMPLETE: ${calls}`,
+  };
+  return [lead[proof], ...facts].join('; ');
+}
+
+function sentenceOf({ code, count }: VerdictReason, { recount }: Verdict): string {
+  const where = recount?.before ? ` before ${recount.before}` : '';
+  switch (code) {
+    case 'left_early':
+      return 'the read was ended before its end';
+    case 'no_total':
+      return 'the server gave no total, so nothing proves that these are all';
+    case 'skipped':
+      return `${plural(count ?? 0, 'call')} could not be read`;
+    case 'count_rose':
+      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, of which ${plural(count ?? 0, 'call is', 'calls are')} missing here: read again from the beginning`;
+    case 'count_fell':
+      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, ${number(count ?? 0)} less than were read, so calls were removed or its counts disagree`;
+    case 'recount_failed':
+      return 'the server did not give the count at the end that would confirm the sum';
+    case 'old_checkpoint':
+      return 'the checkpoint of an earlier release does not hold what the count at the end is compared with';
+  }
+}
+
+function notesOn(verdict: Verdict): string[] {
+  const { surplus, changed, duplicatesDropped, rereads, recount, proof } = verdict;
+  return [
+    ...(surplus > 0
+      ? [
+          `${number(surplus)} more than the server counts, since calls were changed or removed while they were read`,
+        ]
+      : []),
+    ...(duplicatesDropped > 0 ? [`dropped ${plural(duplicatesDropped, 'duplicate')}`] : []),
+    ...(changed > 0 ? [`${plural(changed, 'call')} changed in the meantime`] : []),
+    ...(rereads > 0 ? [`reread ${plural(rereads, 'slice')}`] : []),
+    ...(proof === 'whole' && recount?.before
+      ? [`counted again up to ${recount.before}, later calls may still come`]
+      : []),
+  ];
+}
+
+const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${number(value)} ${value === 1 ? one : many}`;
