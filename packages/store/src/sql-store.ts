@@ -122,17 +122,25 @@ async function* inBatches(
 ): AsyncGenerator<StoredCall[]> {
   let rows: StoredCall[] = [];
   let failure: { error: unknown } | undefined;
-  const source = (async function* () {
+  const source = Symbol.asyncIterator in calls ? calls[Symbol.asyncIterator]() : calls[Symbol.iterator]();
+  // One step at a time: for each further generator in between, a record would wait for some more promises.
+  const next = async (): Promise<StoredCall | null> => {
     try {
-      for await (const call of calls) yield rowOf(call);
+      const { done, value } = await source.next();
+      return done ? null : rowOf(value);
     } catch (error) {
       failure = { error };
+      return null;
     }
-  })();
-  for await (const row of source) {
-    if (rows.push(row) < size) continue;
-    yield rows;
-    rows = [];
+  };
+  try {
+    for (let row = await next(); row !== null; row = await next()) {
+      if (rows.push(row) < size) continue;
+      yield rows;
+      rows = [];
+    }
+  } finally {
+    await source.return?.();
   }
   if (rows.length > 0) yield rows;
   if (failure !== undefined) throw failure.error;

@@ -204,7 +204,6 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
     all: async (sql, values) => (await query(sql, values)).rows,
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
     async many(insert, rows) {
-      const width = insert.columns.length;
       if (insert.otherwise === undefined && rows.length >= worthCopying) {
         await copyRows(client, insert, rows, limitMs).catch((cause: unknown) => {
           throw fromPostgres(cause);
@@ -213,14 +212,19 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
       }
       let touched = 0;
       for (let at = 0; at < rows.length; at += rowsAtOnce) {
-        const part = rows.slice(at, at + rowsAtOnce);
-        const marks = part.map(
-          (_, row) =>
-            `(${Array.from({ length: width }, (_, column) => `$${row * width + column + 1}`).join(',')})`,
-        );
+        const values: Value[] = [];
+        const marks = new Map<Value, string>();
+        // Numbers are written out and equal strings are sent once: parameters cost more than the rest of such an insert.
+        const mark = (value: Value): string => {
+          if (typeof value === 'number') return String(value);
+          const known = marks.get(value) ?? `$${values.push(value)}`;
+          marks.set(value, known);
+          return known;
+        };
+        const list = rows.slice(at, at + rowsAtOnce).map((row) => `(${row.map(mark).join(',')})`);
         const { rowCount } = await query(
-          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${marks.join(',')} ${insert.otherwise ?? ''}`,
-          part.flat() as Value[],
+          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${list.join(',')} ${insert.otherwise ?? ''}`,
+          values,
         );
         touched += rowCount ?? 0;
       }

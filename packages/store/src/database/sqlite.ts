@@ -23,6 +23,9 @@ const dialect: Dialect = {
   sizeQuery: 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
 };
 
+/** Rows of one insert. */
+const rowsAtOnce = 16;
+
 /** Opens a database file: one connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
   const isInMemory = file === ':memory:';
@@ -147,13 +150,20 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
     all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
     run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
     many: async (insert: Insert, rows) => {
-      const marks = insert.columns.map((_, i) => `$${i + 1}`).join(',');
-      const columns = insert.columns.join(', ');
-      const one = statement(
-        `INSERT INTO ${insert.into} (${columns}) VALUES (${marks}) ${insert.otherwise ?? ''}`,
-      );
+      const width = insert.columns.length;
+      const into = (count: number): Database.Statement => {
+        const marks = (row: number) => insert.columns.map((_, i) => `$${row * width + i + 1}`).join(',');
+        const values = Array.from({ length: count }, (_, row) => `(${marks(row)})`).join(',');
+        return statement(
+          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${values} ${insert.otherwise ?? ''}`,
+        );
+      };
       let touched = 0;
-      for (const row of rows) touched += one.run(row as Value[]).changes;
+      let at = 0;
+      // A call of the driver costs about as much as inserting a row.
+      for (const some = into(rowsAtOnce); at + rowsAtOnce <= rows.length; at += rowsAtOnce)
+        touched += some.run(rows.slice(at, at + rowsAtOnce).flat() as Value[]).changes;
+      for (const one = into(1); at < rows.length; at += 1) touched += one.run(rows[at] as Value[]).changes;
       return touched;
     },
   };

@@ -1,5 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
-import { currentLayout, literalOf } from './layouts.ts';
+import { currentLayout, literalOf, slotOf } from './layouts.ts';
 
 /** A field to print: where its value is, and its JSON key with a comma and a colon. */
 interface Part {
@@ -8,7 +8,7 @@ interface Part {
 }
 
 const part = (name: string, wire: string): Part => ({
-  slot: currentLayout.indexOf(name),
+  slot: slotOf(name),
   key: `,${JSON.stringify(wire)}:`,
 });
 const shared = fields.flatMap((f) => (f.v2 !== null && f.v2 === f.v3 ? [part(f.name, f.name)] : []));
@@ -33,14 +33,13 @@ export function documentOf(values: readonly string[], version: 'v2' | 'v3'): str
 /** The neutral call of stored values: the v3 record, and what only v2 has. */
 export function callOf(values: readonly string[]): Call {
   const call = JSON.parse(documentOf(values, 'v3')) as Record<string, unknown>;
-  for (const { name } of keptInV2)
-    call[name] = JSON.parse(literalOf(values[currentLayout.indexOf(name)] ?? ''));
+  for (const { name } of keptInV2) call[name] = JSON.parse(literalOf(values[slotOf(name)] ?? ''));
   return call as unknown as Call;
 }
 
-/** The value of a string field, or null. */
-export function stringOf(values: readonly string[], name: string): string | null {
-  const stored = values[currentLayout.indexOf(name)] ?? '';
+/** The value in a slot if it is a string, or null. */
+export function stringIn(values: readonly string[], slot: number): string | null {
+  const stored = values[slot] ?? '';
   if (stored === '' || stored.startsWith('=')) return null;
   return stored.startsWith('"') || stored.includes('\\') ? (JSON.parse(literalOf(stored)) as string) : stored;
 }

@@ -13,6 +13,13 @@ export const currentLayout: Layout = [
   ),
 ];
 
+const slots = new Map(currentLayout.map((name, slot) => [name, slot]));
+
+/** Where the value of a field is in the current layout; -1 for an unknown field. */
+export function slotOf(name: string): number {
+  return slots.get(name) ?? -1;
+}
+
 /** Stands between two values. JSON writes it with a backslash, so it is never part of one. */
 export const separator = '\u001f';
 
@@ -22,9 +29,12 @@ export const separator = '\u001f';
  */
 export function storedForm(literal: string): string {
   if (literal === 'null') return '';
-  if (literal.charCodeAt(0) !== quote) return `=${literal}`;
-  const first = literal.charCodeAt(1);
-  return first === quote || first === equals ? literal : literal.slice(1, -1);
+  return literal.charCodeAt(0) === quote ? storedString(literal.slice(1, -1)) : `=${literal}`;
+}
+
+/** The stored form of what is between the quotes of a string. */
+export function storedString(text: string): string {
+  return text === '' || text.charCodeAt(0) === equals ? `"${text}"` : text;
 }
 
 /** The JSON literal of a stored value. */

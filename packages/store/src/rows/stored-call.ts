@@ -1,7 +1,7 @@
 import { type Call, fields, isCallExtension } from '@call-attribution/core';
 import { StoreError } from '../database/errors.ts';
-import { stringOf } from './documents.ts';
-import { currentLayout, separator, storedForm } from './layouts.ts';
+import { stringIn } from './documents.ts';
+import { currentLayout, separator, slotOf, storedForm } from './layouts.ts';
 import { keyOf } from './record-key.ts';
 import { noTalk, noTime, secondsOf, tenthsOf } from './wire-values.ts';
 
@@ -29,21 +29,27 @@ export function toStored(call: Call): StoredCall {
 /** A row from its values. A value that cannot be filtered by exactly is kept, and no filter on its field finds the call. */
 export function fromValues(values: readonly string[]): StoredCall {
   // A few servers send it as a number.
-  const sid = stringOf(values, 'sid') ?? /^=(\d+)$/.exec(values[sidSlot] ?? '')?.[1];
+  const sid = stringIn(values, slots.sid) ?? /^=(\d+)$/.exec(values[slots.sid] ?? '')?.[1];
   if (!sid) {
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
   }
   return {
     key: keyOf(sid),
-    at: secondsOf(stringOf(values, 'date_added') ?? '') ?? noTime,
-    talk: tenthsOf(stringOf(values, 'talk_minutes') ?? '') ?? noTalk,
-    extension: isCallExtension({ channel: stringOf(values, 'channel') }) ? 1 : 0,
+    at: secondsOf(stringIn(values, slots.date_added) ?? '') ?? noTime,
+    talk: tenthsOf(stringIn(values, slots.talk_minutes) ?? '') ?? noTalk,
+    extension: isCallExtension({ channel: stringIn(values, slots.channel) }) ? 1 : 0,
     packed: values.join(separator),
-    caller: stringOf(values, 'ani'),
+    caller: stringIn(values, slots.ani),
   };
 }
 
-const sidSlot = currentLayout.indexOf('sid');
+const slots = {
+  sid: slotOf('sid'),
+  date_added: slotOf('date_added'),
+  talk_minutes: slotOf('talk_minutes'),
+  channel: slotOf('channel'),
+  ani: slotOf('ani'),
+};
 
 // Characters that JSON writes with a backslash, and what `storedForm` looks for. Most values have neither.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these.

@@ -25,28 +25,33 @@ export interface Place {
 
 /** The changes that a batch makes, one per cell, in key order so that concurrent writers lock in the same order. */
 export function differences(added: Iterable<Place>, removed: Iterable<Place>): Cell[] {
-  const cells = new Map<
-    string,
-    { level: number; bucket: number; extension: number; talk: number; n: number }
-  >();
-  const add = (level: number, bucket: number, extension: number, talk: number, sign: 1 | -1) => {
-    const key = `${level},${bucket},${extension},${talk}`;
-    const cell = cells.get(key);
-    if (cell === undefined) cells.set(key, { level, bucket, extension, talk, n: sign });
-    else cell.n += sign;
-  };
+  // By talk value within a bucket: neither of the two keys needs a string, which would be most of the work.
+  const buckets = new Map<number, Map<number, number>>();
   const count = ({ at, talk, extension }: Place, sign: 1 | -1) => {
-    for (const level of levels) {
-      const bucket = Math.floor(at / width(level));
-      add(level, bucket, extension, talk, sign);
-      add(level, bucket, extension, anyTalk, sign);
+    for (const [depth, level] of levels.entries()) {
+      const key = (Math.floor(at / width(level)) * 2 + extension) * levels.length + depth;
+      let cells = buckets.get(key);
+      if (cells === undefined) {
+        cells = new Map();
+        buckets.set(key, cells);
+      }
+      cells.set(talk, (cells.get(talk) ?? 0) + sign);
+      cells.set(anyTalk, (cells.get(anyTalk) ?? 0) + sign);
     }
   };
   for (const place of added) count(place, 1);
   for (const place of removed) count(place, -1);
-  return [...cells.values()]
-    .filter((cell) => cell.n !== 0)
-    .sort((a, b) => a.level - b.level || a.extension - b.extension || a.talk - b.talk || a.bucket - b.bucket);
+  const found: Cell[] = [];
+  for (const [key, cells] of buckets) {
+    const rest = Math.floor(key / levels.length);
+    const level = levels[key - rest * levels.length] as number;
+    const bucket = Math.floor(rest / 2);
+    for (const [talk, n] of cells)
+      if (n !== 0) found.push({ level, bucket, extension: rest - bucket * 2, talk, n });
+  }
+  return found.sort(
+    (a, b) => a.level - b.level || a.extension - b.extension || a.talk - b.talk || a.bucket - b.bucket,
+  );
 }
 
 /** Talk values up to here (an hour) are listed one by one. Longer calls are so few that a range of them is read quickly. */

@@ -1,7 +1,7 @@
 import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver } from '../database/driver.ts';
-import { stringOf } from '../rows/documents.ts';
-import type { Layouts } from '../rows/layouts.ts';
+import { stringIn } from '../rows/documents.ts';
+import { type Layouts, slotOf } from '../rows/layouts.ts';
 import { callerMark, deleteKeys, holdAccount } from '../rows/write.ts';
 
 /** Rows per statement, so that other work of the process is not held up. */
@@ -34,7 +34,7 @@ export async function eraseCaller(
     );
     await layouts.learn(driver, rows);
     const keys = rows
-      .filter((row) => phoneKey(stringOf(layouts.unpack(row), 'ani') ?? '') === wanted)
+      .filter((row) => phoneKey(stringIn(layouts.unpack(row), slotOf('ani')) ?? '') === wanted)
       .map((row) => String(row.sid));
     if (keys.length > 0)
       erased += await driver.write(async (session) => {
