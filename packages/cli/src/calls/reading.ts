@@ -47,7 +47,7 @@ interface SetAside {
 }
 
 /** Whether all calls were read, in one sentence. */
-export function verdictText(verdict: Verdict, bad: SetAside | null = null): string {
+function verdictText(verdict: Verdict, bad: SetAside | null = null): string {
   return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
 }
 

@@ -68,7 +68,7 @@ interface HashPlan {
 let lastPlan: HashPlan = { names: [], ignored: new Set(), entries: [] };
 
 /** A hash of the contents of a record, whatever the order of its fields. */
-export function contentHash(call: Call, ignored: ReadonlySet<string>): string {
+function contentHash(call: Call, ignored: ReadonlySet<string>): string {
   const names = Object.keys(call);
   const isSame =
     names.length === lastPlan.names.length && names.every((name, i) => name === lastPlan.names[i]);
