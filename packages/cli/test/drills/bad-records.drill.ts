@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { openStore } from '@call-attribution/store';
+import { afterAll, expect, test } from 'vitest';
+import { openStage } from '../stage.ts';
+
+const stage = openStage();
+afterAll(() => stage.close());
+const rounds = process.env.CALLS_DRILLS === 'all' ? 60 : 5;
+
+const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
+const isBad = (at: number): boolean => at % 5 === 2;
+const bad = new Set(calls.filter((_, at) => isBad(at)).map(({ sid }) => sid));
+const breakRecord = (text: string): string =>
+  text.replace(/"sid":"([^"]+)".*?"talk_minutes":("[^"]*")/g, (found, sid, minutes) =>
+    bad.has(sid) ? `${found.slice(0, -minutes.length)}${minutes.slice(1, -1)}.3.4` : found,
+  );
+
+test('a sync and a retry that are killed at any moment lose no record and double none', async () => {
+  const server = await startHostileServer({
+    calls,
+    maxRows: 60,
+    fault: () => ({
+      change: (response) => ({ ...response, body: Buffer.from(breakRecord(response.body.toString())) }),
+    }),
+  });
+  const env = {
+    PATH: process.env.PATH ?? '',
+    CALLS_BASE_URL: server.url,
+    CALLS_ACCESS_KEY: 'a',
+    CALLS_SECRET_KEY: 'b',
+  };
+  let runs = 0;
+  let kills = 0;
+  let lied = 0;
+  /** Runs a command until it ends by itself, with up to four kills before. */
+  const untilDone = async (args: readonly string[], cwd: string): Promise<number | null> => {
+    for (let attempt = 1; ; attempt += 1) {
+      runs += 1;
+      const child = spawn(process.execPath, [stage.bin, ...args], {
+        cwd,
+        env: { ...env, HOME: cwd },
+        stdio: 'ignore',
+      });
+      const timer =
+        attempt > 4 ? undefined : setTimeout(() => child.kill('SIGKILL'), 150 + Math.random() * 900);
+      const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+        child.on('close', (code, signal) => resolve({ code, signal })),
+      );
+      clearTimeout(timer);
+      if (signal === null) return code;
+      kills += 1;
+    }
+  };
+  const totals = { lost: 0, doubled: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const cwd = stage.folder();
+    const file = join(cwd, 'calls.db.dead-letters.ndjson');
+    const letters = (): { sid: string; record: string }[] =>
+      existsSync(file)
+        ? readFileSync(file, 'utf8')
+            .split('\n')
+            .flatMap((line) => {
+              try {
+                return [JSON.parse(line)];
+              } catch {
+                return [];
+              }
+            })
+        : [];
+    const stored = async (): Promise<string[]> => {
+      const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
+      const sids: string[] = [];
+      for await (const { sid } of store.calls('101')) sids.push(sid);
+      await store.close();
+      return sids;
+    };
+    const count = (sids: readonly string[]): void => {
+      totals.lost += calls.length - new Set(sids).size;
+      totals.doubled += sids.length - new Set(sids).size;
+    };
+    const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--on-bad-record', 'file'];
+    if ((await untilDone(sync, cwd)) !== 0) lied += 1;
+    count([...(await stored()), ...letters().map(({ sid }) => sid)]);
+    // The reader has learned to read them, as after an update.
+    const learned = letters().map(
+      (letter) =>
+        `${JSON.stringify({ ...letter, record: letter.record.replace(/("talk_minutes":)(\d+\.\d+)\.3\.4/, '$1"$2"') })}\n`,
+    );
+    writeFileSync(file, learned.join(''));
+    const retry = ['retry-dead-letters', 'calls.db.dead-letters.ndjson', '--store', 'sqlite:calls.db'];
+    // A run that was killed after its last step has left no file to retry, which ends with status 2.
+    const code = await untilDone(retry, cwd);
+    if (code !== 0 && !(code === 2 && letters().length === 0)) lied += 1;
+    count([...(await stored()), ...letters().map(({ sid }) => sid)]);
+  }
+  await server.close();
+  process.stdout.write(
+    `drill: bad-records runs=${runs} lost=${totals.lost} doubled=${totals.doubled} hung=0 lied=${lied} kills=${kills}\n`,
+  );
+  expect({ ...totals, lied }).toEqual({ lost: 0, doubled: 0, lied: 0 });
+  expect(kills).toBeGreaterThan(rounds);
+});
