@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { openStore } from '@call-attribution/store';
-import { build } from 'esbuild';
 import { limit, median, timed } from '../figures.mjs';
+import { postgresServer } from './postgres-server.mjs';
 
 const records = Number(process.env.CALLS_BENCH_RECORDS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
@@ -30,10 +30,10 @@ async function bodyOf(page) {
 
 const where = "account = '101' AND talk >= 3 AND extension = 0";
 const naivePage = (page) =>
-  `SELECT common, v3 FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}`;
+  `SELECT packed FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}`;
 // The kindest form for a covering index: find the keys in it alone, then fetch the documents of one page.
 const coveringPage = (page) =>
-  `SELECT c.common, c.v3 FROM (SELECT at, sid FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}) p
+  `SELECT c.packed FROM (SELECT at, sid FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}) p
      JOIN calls c ON c.account = '101' AND c.sid = p.sid ORDER BY p.at, p.sid`;
 const naiveCount = `SELECT count(*) AS n FROM calls WHERE ${where}`;
 
@@ -108,30 +108,6 @@ async function measure(name, url, direct, figure) {
   }
 }
 
-async function postgresServer() {
-  const outfile = new URL(
-    `../../packages/test-tools/node_modules/.bench-cluster-${process.pid}.mjs`,
-    import.meta.url,
-  ).pathname;
-  const entry = new URL('../../packages/test-tools/src/postgres.ts', import.meta.url).pathname;
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['pg'],
-    logLevel: 'silent',
-  });
-  try {
-    const { startPostgres, newDatabase } = await import(outfile);
-    const postgres = startPostgres();
-    return postgres && { url: await newDatabase(postgres.url), stop: () => postgres.stop() };
-  } finally {
-    rmSync(outfile);
-  }
-}
-
 try {
   const Database = storeRequire('libsql');
   const file = join(folder, 'bench.db');
@@ -152,9 +128,10 @@ try {
   if (postgres === null) process.exitCode = 1;
   else {
     const pg = storeRequire('pg');
-    const client = new pg.Client({ connectionString: postgres.url });
+    const url = await postgres.newUrl();
+    const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await measure('PostgreSQL', postgres.url, async (sql) => (await client.query(sql)).rows, 'wall');
+    await measure('PostgreSQL', url, async (sql) => (await client.query(sql)).rows, 'wall');
     await client.end();
     await postgres.stop();
   }
