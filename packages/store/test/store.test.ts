@@ -6,6 +6,7 @@ import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openPostgres } from '../src/database/postgres.ts';
+import { fromSqlite } from '../src/database/sqlite-errors.ts';
 import {
   everything,
   exportCalls,
@@ -357,6 +358,29 @@ test('a SQLite store waits for the writer of another process, also with a single
   other.close();
   await added;
   expect(await store.accounts()).toHaveLength(1);
+  await store.close();
+});
+
+test.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE'])(
+  '%s is a full disk, not a damaged file',
+  (code) => {
+    const error = fromSqlite(Object.assign(new Error('disk'), { code }), 'calls.db');
+    expect(error).toMatchObject({ code: 'disk_full', isRetryable: true });
+    expect(error.message).toMatch(/full/);
+    expect(error.message).not.toMatch(/damaged|restore/);
+  },
+);
+
+test('it imports a very long line in time proportional to its length', async () => {
+  const store = await openStore((await stores[0]?.newUrl()) as string);
+  await store.putAccount({ id: '101', name: 'One' });
+  const long = smallCall('long', '2024-01-01 00:00:00', '1.0', false, { url_tag: 'ab"\\é'.repeat(500_000) });
+  const line = Buffer.from(`${JSON.stringify(long)}\n${JSON.stringify(calls[0])}\n`);
+  const chunks = (async function* () {
+    for (let at = 0; at < line.length; at += 65_536) yield line.subarray(at, at + 65_536);
+  })();
+  expect(await importCalls(store, '101', chunks)).toMatchObject({ added: 2 });
+  expect((await store.get('101', 'long'))?.url_tag).toBe(long.url_tag);
   await store.close();
 });
 
