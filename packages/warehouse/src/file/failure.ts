@@ -1,0 +1,69 @@
+import { WarehouseError, type WarehouseErrorCode } from '../errors.ts';
+
+interface Kind {
+  readonly pattern: RegExp;
+  readonly code: WarehouseErrorCode;
+  message(path: string, match: RegExpExecArray): string;
+}
+
+/** What DuckDB's messages mean, and what to say instead. */
+const kinds: readonly Kind[] = [
+  {
+    pattern: /Could not set lock on file[\s\S]*?(?:\(PID (\d+)\)|$)|being used by another process/,
+    code: 'in_use',
+    message: (path, [, pid]) =>
+      `${pid === undefined ? 'Another process' : `Process ${pid}`} has ${path} open. Wait until it closes the file, or end it.`,
+  },
+  {
+    pattern: /version number (?:\d+|.*newer)|newer version of DuckDB|created with a newer/i,
+    code: 'newer_version',
+    message: (path) =>
+      `${path} was written by a later version of DuckDB. Install the release that wrote it, or a later one.`,
+  },
+  {
+    pattern:
+      /not a valid DuckDB database|Could not read enough bytes|Corrupt|is a directory|not a regular file/i,
+    code: 'not_a_warehouse',
+    message: (path) =>
+      `${path} is not a DuckDB file. Name another file, or remove this one to start an empty warehouse.`,
+  },
+  {
+    pattern: /No space left|ENOSPC|File too large|EFBIG|Could not write all bytes|Disk quota/i,
+    code: 'disk_full',
+    message: (path) =>
+      `The disk of ${path} is full. Nothing that was stored is lost: free some space and run the same command again.`,
+  },
+  {
+    pattern: /Permission denied|EACCES|Read-only file system|EROFS|EPERM/i,
+    code: 'not_writable',
+    message: (path) => `${path} cannot be written. Check the permissions of the file and its folder.`,
+  },
+  {
+    pattern: /database does not exist|No such file or directory|ENOENT/i,
+    code: 'not_found',
+    message: (path) => `There is no warehouse at ${path}.`,
+  },
+  {
+    pattern: /^Out of Memory Error|failed to (?:allocate|pin block)/im,
+    code: 'memory_limit',
+    message: () =>
+      'The question needs more memory than the warehouse may use. Ask for fewer groups or a shorter period, or raise `memory`.',
+  },
+];
+
+/** The error of DuckDB or of the file system as an error of the warehouse. */
+export function failureOf(error: unknown, path: string): WarehouseError {
+  if (error instanceof WarehouseError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  for (const { pattern, code, message } of kinds) {
+    const match = pattern.exec(text);
+    if (match) return new WarehouseError(code, message(path, match), { cause: error });
+  }
+  return new WarehouseError('database', `The database of ${path} failed: ${firstLine(text)}`, {
+    cause: error,
+  });
+}
+
+/** The first line without what is in quotes, which may be data of a caller. */
+const firstLine = (text: string): string =>
+  (text.split('\n')[0] ?? '').replace(/'[^']*'|"[^"]*"/g, "'...'").slice(0, 300);

@@ -1,0 +1,156 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { SyncState } from '@call-attribution/node-stream';
+import type { Session } from '../file/session.ts';
+import { quoted } from '../tables/columns.ts';
+import { csvOptions, stagedColumns } from '../tables/row-writer.ts';
+import type { Staged } from './staging.ts';
+
+/** What a merge did. */
+export interface Merged {
+  /** Calls stored: new, changed, or as they were. */
+  readonly stored: number;
+  /** Calls left out because their caller was erased. */
+  readonly leftOut: number;
+}
+
+/** Calls to store, as a table in SQL with the columns of a staged line. No `sid` is in it twice. */
+export interface Source {
+  readonly sql: string;
+  readonly records: number;
+}
+
+/** The staged lines of an account as a table. */
+export function stagedSource({ file, records, longest }: Staged): Source {
+  return { sql: `read_csv('${file.replaceAll("'", "''")}', ${csvOptions(longest)})`, records };
+}
+
+const names = stagedColumns.map(({ name }) => quoted(name)).join(', ');
+
+/** Stores calls and the state of their sync in one transaction. A call replaces the one with its `sid` in the account. */
+export async function merge(
+  session: Session,
+  account: string,
+  source: Source,
+  state: SyncState | undefined,
+  now: number,
+): Promise<Merged> {
+  return session.transaction(async () => {
+    const salt = await saltOf(session, account);
+    const merged =
+      source.records > 0 ? await store(session, account, source, salt, now) : { stored: 0, leftOut: 0 };
+    if (state !== undefined) await saveState(session, account, state, now);
+    return merged;
+  });
+}
+
+async function store(
+  session: Session,
+  account: string,
+  source: Source,
+  salt: string,
+  now: number,
+): Promise<Merged> {
+  // What decides about a call, in a narrow table that fits in memory; the wide rows are read and written only once.
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE batch AS SELECT sid, caller_key, date_added,
+       CASE WHEN caller_key IS NULL THEN ani END AS odd_number FROM ${source.sql}`,
+  );
+  const leftOut = await dropErased(session, account, salt);
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE replaced AS SELECT rowid AS r, caller_key, is_first FROM records
+      WHERE account = $1 AND sid IN (SELECT sid FROM batch)`,
+    [account],
+  );
+  await session.run('DELETE FROM records WHERE rowid IN (SELECT r FROM replaced)');
+  await markFirstCalls(session, account);
+  const stored = await session.run(
+    `INSERT INTO records (${names}, account, is_first, loaded_at)
+       SELECT ${names}, $1, sid IN (SELECT sid FROM first_in_batch), ${await loadTime(session, now)} FROM ${source.sql}
+       ${leftOut > 0 ? 'WHERE sid IN (SELECT sid FROM batch)' : ''}`,
+    [account],
+  );
+  return { stored, leftOut };
+}
+
+/** Takes the calls of erased callers out of the batch. */
+async function dropErased(session: Session, account: string, salt: string): Promise<number> {
+  const erased = new Set(
+    (await session.all('SELECT caller FROM erased WHERE account = $1', [account])).map((row) => row.caller),
+  );
+  if (erased.size === 0) return 0;
+  const callers = await session.all(
+    'SELECT DISTINCT coalesce(caller_key::VARCHAR, odd_number) AS caller FROM batch WHERE caller_key IS NOT NULL OR odd_number IS NOT NULL',
+  );
+  const unwanted = callers
+    .map((row) => String(row.caller))
+    .filter((caller) => erased.has(callerMark(caller, salt)));
+  if (unwanted.length === 0) return 0;
+  return session.run(
+    'DELETE FROM batch WHERE coalesce(caller_key::VARCHAR, odd_number) IN (SELECT unnest(from_json($1, \'["VARCHAR"]\')))',
+    [JSON.stringify(unwanted)],
+  );
+}
+
+/**
+ * Keeps `is_first` true: exactly one call of each caller, the earliest by time and `sid`, has it. Looks at the callers
+ * of the batch, and at those that lost their first call to it, and says in `first_in_batch` which new calls get the mark.
+ */
+async function markFirstCalls(session: Session, account: string): Promise<void> {
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE callers AS
+       SELECT DISTINCT caller_key FROM batch WHERE caller_key IS NOT NULL
+       UNION SELECT caller_key FROM replaced WHERE is_first`,
+  );
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE present AS SELECT rowid AS r, sid, date_added, caller_key, is_first FROM records
+      WHERE account = $1 AND caller_key IN (SELECT caller_key FROM callers)`,
+    [account],
+  );
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE firsts AS
+       SELECT min({'d': coalesce(date_added, 'infinity'::TIMESTAMP), 's': sid, 'r': r}) AS f FROM (
+         SELECT r, sid, date_added, caller_key FROM present
+         UNION ALL SELECT NULL, sid, date_added, caller_key FROM batch WHERE caller_key IS NOT NULL)
+       GROUP BY caller_key`,
+  );
+  await session.run(
+    'CREATE OR REPLACE TEMP TABLE first_in_batch AS SELECT f.s AS sid FROM firsts WHERE f.r IS NULL',
+  );
+  await session.run(
+    `UPDATE records SET is_first = NOT is_first WHERE rowid IN (
+       SELECT r FROM present WHERE is_first <> (r IN (SELECT f.r FROM firsts WHERE f.r IS NOT NULL)))`,
+  );
+}
+
+/** When the calls of this merge were loaded: later than all before, so that what changed since a moment can be told. */
+async function loadTime(session: Session, now: number): Promise<string> {
+  const { last } = await session.one('SELECT epoch_us(max(loaded_at))::VARCHAR AS last FROM records');
+  const micros = BigInt(now) * 1000n;
+  const latest = last === null ? 0n : BigInt(String(last));
+  return `make_timestamp(${micros > latest ? micros : latest + 1n})`;
+}
+
+async function saveState(session: Session, account: string, state: SyncState, now: number): Promise<void> {
+  const saved = `make_timestamp(${now}::BIGINT * 1000)`;
+  const [before] = await session.all('SELECT 1 FROM sync_state WHERE account = $1', [account]);
+  const finished = state.run === null ? `finished_at = ${saved}, ` : '';
+  const sql =
+    before === undefined
+      ? `INSERT INTO sync_state (account, state, saved_at, finished_at) VALUES ($1, $2, ${saved}, ${state.run === null ? saved : 'NULL'})`
+      : `UPDATE sync_state SET state = $2, ${finished}saved_at = ${saved} WHERE account = $1`;
+  await session.run(sql, [account, JSON.stringify(state)]);
+}
+
+/** The salt of an account, which is added when it is new. */
+export async function saltOf(session: Session, account: string): Promise<string> {
+  const [row] = await session.all('SELECT salt FROM accounts WHERE account = $1', [account]);
+  if (row !== undefined) return String(row.salt);
+  const salt = randomBytes(16).toString('base64url');
+  await session.run('INSERT INTO accounts (account, salt) VALUES ($1, $2)', [account, salt]);
+  return salt;
+}
+
+/** What is remembered of an erased caller: a keyed hash, from which the number cannot be read. */
+export function callerMark(caller: string, salt: string): string {
+  return createHmac('sha256', salt).update(caller).digest('base64url');
+}

@@ -1,0 +1,142 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import {
+  FileLockedError,
+  lockFile,
+  type SyncBatch,
+  type SyncState,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
+import { WarehouseError } from '../errors.ts';
+import { failureOf } from '../file/failure.ts';
+import type { Session } from '../file/session.ts';
+import { type Merged, merge, stagedSource } from './merge.ts';
+import { Staging } from './staging.ts';
+
+/** What a sink needs of its warehouse. */
+export interface SinkHost {
+  readonly path: string;
+  /** Opens the database to write, runs `body` and closes it. Waits for other processes at most `wait` milliseconds. */
+  write<T>(body: (session: Session) => Promise<T>, wait?: number): Promise<T>;
+  now(): number;
+  /** Calls staged before they are stored. */
+  readonly batch: number;
+}
+
+/** Milliseconds after which staged calls are stored even when they are few. */
+const storeEvery = 60_000;
+
+/** The folder of staged files next to a database file. */
+export const stagingFolder = (path: string): string => `${path}.staged`;
+
+/**
+ * Takes the calls of a sync into one account of a warehouse. A commit is safe on the disk when it returns; the database
+ * takes what is staged in large transactions, and all of it when a run of the sync has finished.
+ */
+export class WarehouseSink implements UpsertSink {
+  readonly #host: SinkHost;
+  readonly #account: string;
+  readonly #staging: Staging;
+  #unlock: (() => Promise<void>) | null = null;
+  #storedAt: number;
+
+  constructor(host: SinkHost, account: string) {
+    this.#host = host;
+    this.#account = account;
+    this.#staging = new Staging(stagingFolder(host.path), account);
+    this.#storedAt = host.now();
+  }
+
+  /** Where the sync is. Takes the account for this process; what an earlier process left staged is stored first. */
+  async load(): Promise<SyncState | null> {
+    await this.#lock();
+    await this.flush();
+    await this.#storeLeftovers();
+    return this.#host.write(async (session) => {
+      const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
+      return row === undefined ? null : (JSON.parse(String(row.state)) as SyncState);
+    });
+  }
+
+  /** Stages calls and state; a call with the `sid` of another replaces it. */
+  async commit({ calls, state }: SyncBatch): Promise<void> {
+    await this.#lock();
+    const latest = new Map<unknown, Call>(calls.map((call) => [call.sid, call]));
+    if (this.#staging.hasAny(latest.values())) await this.flush();
+    await this.#staging.add(latest.values(), state);
+    if (state.run === null) {
+      await this.flush();
+      return;
+    }
+    const { records } = this.#staging.staged;
+    const isDue = records >= this.#host.batch || this.#host.now() - this.#storedAt >= storeEvery;
+    if (isDue) await this.#tryFlush(records >= 4 * this.#host.batch);
+  }
+
+  /** Stores all that is staged. */
+  async flush(wait?: number): Promise<Merged> {
+    const { staged } = this.#staging;
+    if (staged.records === 0 && staged.state === undefined) return { stored: 0, leftOut: 0 };
+    const now = this.#host.now();
+    const merged = await this.#host.write(
+      (session) => merge(session, this.#account, stagedSource(staged), staged.state, now),
+      wait,
+    );
+    await this.#staging.clear();
+    this.#storedAt = now;
+    return merged;
+  }
+
+  /** Readers come first while there is time: what is staged is safe. */
+  async #tryFlush(isPressing: boolean): Promise<void> {
+    try {
+      await this.flush(isPressing ? undefined : 0);
+    } catch (error) {
+      if (isPressing || !(error instanceof WarehouseError) || error.code !== 'in_use') throw error;
+    }
+  }
+
+  async #storeLeftovers(): Promise<void> {
+    const staged = await this.#staging.leftBehind();
+    if (staged === null) return;
+    const now = this.#host.now();
+    await this.#host.write((session) =>
+      merge(session, this.#account, stagedSource(staged), staged.state, now),
+    );
+    await this.#staging.clear();
+  }
+
+  async #lock(): Promise<void> {
+    if (this.#unlock !== null) return;
+    const folder = stagingFolder(this.#host.path);
+    try {
+      await mkdir(folder, { recursive: true });
+      this.#unlock = await lockFile(join(folder, `${this.#account}.lock`));
+    } catch (error) {
+      if (error instanceof FileLockedError) throw accountInUse(this.#account, error);
+      throw failureOf(error, folder);
+    }
+  }
+
+  /** Stores what is staged and gives the account free for other processes. */
+  async close(): Promise<void> {
+    if (this.#unlock === null) return;
+    try {
+      await this.flush();
+    } finally {
+      await this.#staging.close();
+      await this.#unlock();
+      this.#unlock = null;
+    }
+  }
+}
+
+function accountInUse(account: string, { owner, path }: FileLockedError): WarehouseError {
+  return new WarehouseError(
+    'account_in_use',
+    owner === null
+      ? `Another process begins to fill the account ${account} at the same moment. Try again.`
+      : `Process ${owner} fills the account ${account}. Wait until it ends; remove ${path} if that process is something else.`,
+  );
+}

@@ -1,0 +1,178 @@
+import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import type { SyncState } from '@call-attribution/node-stream';
+import { WarehouseError } from '../errors.ts';
+import { failureOf } from '../file/failure.ts';
+import { RowWriter } from '../tables/row-writer.ts';
+
+/** What lies in the staged files of an account. */
+export interface Staged {
+  /** The file of lines, and how much of it counts. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly records: number;
+  /** Bytes of the longest line. */
+  readonly longest: number;
+  /** The latest state that was saved with the records; undefined when none was. */
+  readonly state: SyncState | undefined;
+}
+
+/** One line of the journal. */
+interface Entry {
+  readonly bytes: number;
+  readonly records: number;
+  readonly longest: number;
+  readonly state?: SyncState;
+}
+
+// A state is written again once this many times its entries were staged: it can be larger than a page of calls.
+const stateWeight = 2;
+
+/**
+ * Calls of one account on their way into the database. They are appended to a file, and a journal says how much of it
+ * counts and where the sync is; both are on the disk before `add` returns. So each page is safe at once, while the
+ * database, which prefers few large transactions, takes them by the hundred thousand.
+ *
+ * The journal never leads the records: after a crash a sync may read some calls again, but skips none.
+ */
+export class Staging {
+  readonly #lines: string;
+  readonly #journal: string;
+  readonly #writer = new RowWriter();
+  #files: { lines: FileHandle; journal: FileHandle } | null = null;
+  #at: Entry = { bytes: 0, records: 0, longest: 0 };
+  #state: SyncState | undefined;
+  #sinceState = 0;
+  #sids = new Set<string>();
+  #buffer = Buffer.allocUnsafe(1 << 20);
+
+  constructor(folder: string, account: string) {
+    this.#lines = join(folder, `${account}.csv`);
+    this.#journal = join(folder, `${account}.journal`);
+  }
+
+  get staged(): Staged {
+    return { file: this.#lines, ...this.#at, state: this.#state };
+  }
+
+  /** Is one of these calls staged already? Then what is staged has to be stored first: a file never holds a sid twice. */
+  hasAny(calls: Iterable<Call>): boolean {
+    for (const { sid } of calls) if (this.#sids.has(String(sid))) return true;
+    return false;
+  }
+
+  /** Appends calls, each `sid` at most once, and the state that is true with them. */
+  async add(calls: Iterable<Call>, state: SyncState): Promise<void> {
+    const { end, count, longest } = this.#print(calls);
+    this.#state = state;
+    this.#sinceState += count;
+    const mustSave = state.run === null || stateSize(state) <= stateWeight * this.#sinceState;
+    try {
+      this.#files ??= await this.#open();
+      const { lines, journal } = this.#files;
+      if (end > 0) {
+        await writeAll(lines, this.#buffer.subarray(0, end), this.#at.bytes);
+        await lines.datasync();
+      }
+      this.#at = {
+        bytes: this.#at.bytes + end,
+        records: this.#at.records + count,
+        longest: Math.max(this.#at.longest, longest),
+      };
+      const entry: Entry = mustSave ? { ...this.#at, state } : this.#at;
+      await journal.appendFile(`${JSON.stringify(entry)}\n`);
+      await journal.datasync();
+      if (mustSave) this.#sinceState = 0;
+    } catch (error) {
+      throw failureOf(error, this.#lines);
+    }
+  }
+
+  #print(calls: Iterable<Call>): { end: number; count: number; longest: number } {
+    let end = 0;
+    let count = 0;
+    let longest = 0;
+    for (const call of calls) {
+      const sid: unknown = call.sid;
+      if ((typeof sid !== 'string' && typeof sid !== 'number') || sid === '')
+        throw new WarehouseError(
+          'invalid_record',
+          'A call has no usable sid: expected a string that is not empty.',
+        );
+      const line = this.#writer.write(call);
+      // UTF-8 takes at most three bytes for a unit of UTF-16.
+      const room = end + line.length * 3 + 1;
+      if (room > this.#buffer.length) this.#grow(room, end);
+      const length = this.#buffer.write(line, end);
+      this.#buffer[end + length] = 10;
+      end += length + 1;
+      count += 1;
+      if (length > longest) longest = length;
+      this.#sids.add(String(sid));
+    }
+    return { end, count, longest };
+  }
+
+  #grow(size: number, used: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(size, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, used);
+    this.#buffer = larger;
+  }
+
+  async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {
+    await mkdir(join(this.#lines, '..'), { recursive: true });
+    const lines = await open(this.#lines, 'w', 0o600);
+    return { lines, journal: await open(this.#journal, 'w', 0o600) };
+  }
+
+  /** Everything staged is stored: the files go. */
+  async clear(): Promise<void> {
+    await this.close();
+    // The journal goes first: lines without a journal count for nothing.
+    await rm(this.#journal, { force: true });
+    await rm(this.#lines, { force: true });
+    this.#at = { bytes: 0, records: 0, longest: 0 };
+    this.#state = undefined;
+    this.#sinceState = 0;
+    this.#sids = new Set();
+  }
+
+  async close(): Promise<void> {
+    const files = this.#files;
+    this.#files = null;
+    await files?.lines.close();
+    await files?.journal.close();
+  }
+
+  /** What an earlier process left, or null. What was written after the last entry of the journal is cut off. */
+  async leftBehind(): Promise<Staged | null> {
+    const text = await readFile(this.#journal, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw failureOf(error, this.#journal);
+    });
+    if (text === null) return null;
+    // What follows the last line break is an entry that was being written.
+    const entries = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Entry);
+    const last = entries.at(-1);
+    if (last === undefined) return null;
+    if (last.bytes > 0) {
+      const lines = await open(this.#lines, 'r+');
+      await lines.truncate(last.bytes);
+      await lines.close();
+    }
+    return { file: this.#lines, ...last, state: entries.findLast(({ state }) => state !== undefined)?.state };
+  }
+}
+
+const stateSize = ({ seen, pending }: SyncState): number => seen.length + pending.length;
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let from = 0; from < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, from, bytes.length - from, position + from);
+    from += bytesWritten;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Call } from '@call-attribution/core';
+import { fieldColumns, quoted } from './columns.ts';
+import { wireValue } from './wire-values.ts';
+
+/**
+ * SQL of a record as one JSON array of strings, which reaches JavaScript with a quarter of the work that typed columns
+ * take. `from` names the table.
+ */
+export function recordJson(from = 'records'): string {
+  const cells = fieldColumns.map(({ name, type }) => {
+    const column = `${from}.${quoted(name)}`;
+    return type === 'VARCHAR' ? column : `${column}::VARCHAR`;
+  });
+  const extra = ['other', 'wire', 'absent'].map((name) => `${from}.${name}::VARCHAR`);
+  return `json_array(${[...cells, ...extra].join(', ')})::VARCHAR`;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const sets = new Map<string, ReadonlySet<string>>();
+
+/** The call of such an array, exactly as it was stored. */
+export function callOf(json: string): Call {
+  const cells = JSON.parse(json) as (string | null)[];
+  const [other = null, wire = null, absent = null] = cells.slice(fieldColumns.length);
+  const missing = absent === null ? nothing : namesOf(absent);
+  const call: Record<string, unknown> = {};
+  for (let i = 0; i < fieldColumns.length; i += 1) {
+    const { name, wire: type } = fieldColumns[i] as (typeof fieldColumns)[number];
+    if (!missing.has(name)) call[name] = wireValue(type, cells[i] as string | null);
+  }
+  if (other !== null) putAll(call, other);
+  if (wire !== null) putAll(call, wire);
+  return call as unknown as Call;
+}
+
+function putAll(call: Record<string, unknown>, json: string): void {
+  for (const [name, value] of Object.entries(JSON.parse(json) as object)) {
+    if (name !== '__proto__') call[name] = value;
+    else Object.defineProperty(call, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+}
+
+/** The few lists of absent fields that there are, each split once. */
+function namesOf(absent: string): ReadonlySet<string> {
+  let names = sets.get(absent);
+  if (names === undefined) {
+    names = new Set(absent.split(','));
+    if (sets.size >= 1000) sets.clear();
+    sets.set(absent, names);
+  }
+  return names;
+}

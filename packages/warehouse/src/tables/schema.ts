@@ -1,0 +1,41 @@
+import { columns, fieldColumns, quoted } from './columns.ts';
+import { derivedFields } from './derived.ts';
+
+/** Version of the tables that this release writes and reads. */
+export const schemaVersion = 1;
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The tables of an empty warehouse. */
+export const createTables: readonly string[] = [
+  'CREATE TABLE meta (version INTEGER NOT NULL)',
+  `INSERT INTO meta VALUES (${schemaVersion})`,
+  `CREATE TABLE records (${columns.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')})`,
+  'CREATE TABLE accounts (account VARCHAR NOT NULL, salt VARCHAR NOT NULL)',
+  'CREATE TABLE erased (account VARCHAR NOT NULL, caller VARCHAR NOT NULL)',
+  'CREATE TABLE sync_state (account VARCHAR NOT NULL, state VARCHAR NOT NULL, saved_at TIMESTAMP NOT NULL, finished_at TIMESTAMP)',
+];
+
+/** Columns of the view `calls`, with what each holds. */
+export const viewColumns: readonly {
+  readonly name: string;
+  readonly sql: string;
+  readonly meaning: string;
+}[] = [
+  ...columns.filter(({ name }) => name === 'account'),
+  ...fieldColumns,
+  ...columns.filter(({ name }) => ['is_extension', 'other', 'loaded_at'].includes(name)),
+]
+  .map(({ name, meaning }) => ({ name, sql: quoted(name), meaning }))
+  .concat(derivedFields.map(({ name, sql, meaning }) => ({ name, sql: sql('date_added'), meaning })));
+
+/** The view `calls` and the comments on tables and columns. Written again whenever the tables change. */
+export const createView: readonly string[] = [
+  `CREATE OR REPLACE VIEW calls AS SELECT ${viewColumns.map(({ name, sql }) => `${sql} AS ${quoted(name)}`).join(', ')} FROM records`,
+  `COMMENT ON VIEW calls IS ${literal('One row for each call. Times are as the API sent them, without a time zone.')}`,
+  `COMMENT ON TABLE records IS ${literal('The stored calls. The view calls has the same fields, and more that follow from them.')}`,
+  `COMMENT ON TABLE sync_state IS ${literal('Where the sync of each account is.')}`,
+  `COMMENT ON TABLE erased IS ${literal('Keyed hashes of the callers that must not be loaded again.')}`,
+  ...viewColumns.map(({ name, meaning }) => `COMMENT ON COLUMN calls.${quoted(name)} IS ${literal(meaning)}`),
+  ...columns.map(({ name, meaning }) => `COMMENT ON COLUMN records.${quoted(name)} IS ${literal(meaning)}`),
+];
