@@ -1,5 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import type { UpsertSink } from '@call-attribution/node-stream';
+import { analyze } from './ask/analyze.ts';
+import type { Answer, Question } from './ask/question.ts';
 import { gateOf, type OpenOptions } from './file/gate.ts';
 import { create, inspect, isAbsent } from './file/prepare.ts';
 import type { Session } from './file/session.ts';
@@ -17,6 +19,7 @@ export interface Warehouse {
   sink(account: string): UpsertSink;
   calls(): AsyncGenerator<Call>;
   raw(sql: string): Promise<unknown>;
+  analyze(question: Question): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -53,6 +56,8 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
         await session.close();
       }
     },
+    analyze: (question) =>
+      gate.use('ask', open, (session) => analyze(session, question), { signal: question.signal, timeLimit: question.timeLimit ?? 60_000 }),
     raw: (sql) => gate.use('ask', open, (session) => session.all(sql)),
     async close() {
       for (const sink of sinks.values()) await sink.close();

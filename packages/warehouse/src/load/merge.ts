@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { phoneKey } from '@call-attribution/core/privacy';
 import type { SyncState } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
 import { quoted } from '../tables/columns.ts';
@@ -78,18 +79,19 @@ async function dropErased(session: Session, account: string, salt: string): Prom
     (await session.all('SELECT caller FROM erased WHERE account = $1', [account])).map((row) => row.caller),
   );
   if (erased.size === 0) return 0;
-  const callers = await session.all(
-    'SELECT DISTINCT coalesce(caller_key::VARCHAR, odd_number) AS caller FROM batch WHERE caller_key IS NOT NULL OR odd_number IS NOT NULL',
-  );
+  const callers = await session.all(`SELECT DISTINCT ${callerOf} AS caller FROM batch`);
   const unwanted = callers
     .map((row) => String(row.caller))
     .filter((caller) => erased.has(callerMark(caller, salt)));
   if (unwanted.length === 0) return 0;
   return session.run(
-    'DELETE FROM batch WHERE coalesce(caller_key::VARCHAR, odd_number) IN (SELECT unnest(from_json($1, \'["VARCHAR"]\')))',
+    `DELETE FROM batch WHERE ${callerOf} IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
     [JSON.stringify(unwanted)],
   );
 }
+
+// The digits of a number, or, where there are none that count, what the API sent.
+const callerOf = "coalesce(substr(caller_key::VARCHAR, 2), odd_number, '')";
 
 /**
  * Keeps `is_first` true: exactly one call of each caller, the earliest by time and `sid`, has it. Looks at the callers
@@ -152,5 +154,5 @@ export async function saltOf(session: Session, account: string): Promise<string>
 
 /** What is remembered of an erased caller: a keyed hash, from which the number cannot be read. */
 export function callerMark(caller: string, salt: string): string {
-  return createHmac('sha256', salt).update(caller).digest('base64url');
+  return createHmac('sha256', salt).update(phoneKey(caller)).digest('base64url');
 }

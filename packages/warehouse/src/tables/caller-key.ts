@@ -1,12 +1,13 @@
-const mostDigits = 18;
+import { phoneKey } from '@call-attribution/core/privacy';
+
+const number = /^\d{1,18}$/;
 
 /**
- * The key by which calls of one caller are found: `1` and the digits of the number, so that leading zeros count. The
- * North American country code is left out. Null for what has no digits, such as `anonymous`, or more than 18.
+ * The key by which the calls of one caller are found: `1` and the digits of the number, so that leading zeros count. Null
+ * for what is not a number, such as `Anonymous`, or has more than 18 digits.
  */
-export function callerKey(number: unknown): string | null {
-  if (typeof number !== 'string') return null;
-  const digits = /^\d+$/.test(number) ? number : number.replace(/\D/g, '');
-  const local = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
-  return local === '' || local.length > mostDigits ? null : `1${local}`;
+export function callerKey(ani: unknown): string | null {
+  if (typeof ani !== 'string') return null;
+  const key = phoneKey(ani);
+  return number.test(key) ? `1${key}` : null;
 }

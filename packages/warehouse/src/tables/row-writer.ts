@@ -1,7 +1,6 @@
-import type { Call, FieldType } from '@call-attribution/core';
+import { type Call, type FieldType, isCallExtension } from '@call-attribution/core';
 import { callerKey } from './caller-key.ts';
 import { extraColumns, fieldColumns } from './columns.ts';
-import { isExtension } from './extension.ts';
 import { columnText, isCanonical } from './wire-values.ts';
 
 // A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. JSON
@@ -26,9 +25,11 @@ interface Plan {
   /** Names that the field table does not know, with their places. */
   readonly others: readonly (readonly [name: string, place: number])[];
   readonly absent: string | null;
+  /** Does the call begin with all fields of the table, in its order? */
+  readonly isInOrder: boolean;
 }
 
-const noPlan: Plan = { names: [], places: [], others: [], absent: null };
+const noPlan: Plan = { names: [], places: [], others: [], absent: null, isInOrder: false };
 
 const known = new Map(fieldColumns.map(({ name }, place) => [name, place]));
 const wires: readonly FieldType[] = fieldColumns.map(({ wire }) => wire);
@@ -47,9 +48,10 @@ export class RowWriter {
 }
 
 /** The line of a call whose every value is as the field table says, when JSON and CSV escape it alike. */
-function quickLine(call: Call, { places, others, absent }: Plan): string | null {
+function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): string | null {
   const values: unknown[] = Object.values(call);
-  const row = new Array<unknown>(stagedColumns.length);
+  // Where the fields come in the order of the table, nothing has to be put in order.
+  const row: unknown[] = isInOrder ? values : [];
   for (let i = 0; i < width; i += 1) {
     const place = places[i] as number;
     const value = place < 0 ? null : values[place];
@@ -59,13 +61,11 @@ function quickLine(call: Call, { places, others, absent }: Plan): string | null 
         if (typeof value !== 'string') return null;
       } else if (wire === 'null' || !isCanonical(wire, value)) return null;
     }
-    row[i] = value;
+    if (!isInOrder) row[i] = value;
   }
-  row[width] = others.length === 0 ? null : otherText(others, values);
-  row[width + 1] = null;
-  row[width + 2] = absent;
-  row[width + 3] = callerKey(row[aniAt]);
-  row[width + 4] = isExtension(call);
+  const other = others.length === 0 ? null : otherText(others, values);
+  row.length = width;
+  row.push(other, null, absent, callerKey(row[aniAt]), isCallExtension(call));
   const json = JSON.stringify(row);
   // JSON writes control characters and halves of surrogate pairs with escapes that CSV does not know.
   if (json.includes('\\') && /\\[^"\\]/.test(json)) return null;
@@ -93,7 +93,7 @@ function carefulLine(call: Call, { places, others, absent }: Plan): string {
     exact.length === 0 ? null : `{${exact.join(',')}}`,
     missing.length === 0 ? null : missing.join(','),
     callerKey(cells[aniAt]),
-    String(isExtension(call)),
+    String(isCallExtension(call)),
   ];
   return [...cells, ...extra]
     .map((cell) => (cell === null ? 'null' : `"${cell.replace(/["\\]/g, '\\$&')}"`))
@@ -120,15 +120,11 @@ function planOf(call: Call): Plan {
     else places[column] = place;
   }
   const absent = fieldColumns.filter((_, i) => places[i] === -1).map(({ name }) => name);
-  return { names, places, others, absent: absent.length === 0 ? null : absent.join(',') };
+  const isInOrder = places.every((place, i) => place === i);
+  return { names, places, others, absent: absent.length === 0 ? null : absent.join(','), isInOrder };
 }
 
 function hasNames(call: Row, names: readonly string[]): boolean {
-  let i = 0;
-  // A for-in loop makes no list of names for each record.
-  for (const name in call) {
-    if (name !== names[i]) return false;
-    i += 1;
-  }
-  return i === names.length;
+  const own = Object.keys(call);
+  return own.length === names.length && own.every((name, i) => name === names[i]);
 }

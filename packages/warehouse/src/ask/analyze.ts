@@ -1,0 +1,254 @@
+import { formatNaive } from '@call-attribution/core/time';
+import { WarehouseError } from '../errors.ts';
+import type { Session } from '../file/session.ts';
+import { Parameters } from '../where/sql.ts';
+import { bucketStart, composeRows, composeTotal, selected } from './compose.ts';
+import { groupValue } from './groups.ts';
+import { explainLeftOut, notesOf } from './left-out.ts';
+import { measureSpecs } from './measures.ts';
+import { comparedPeriod, shownTime } from './period.ts';
+import { type Cell, cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
+import type { Answer, AnswerColumn, AnswerValue, LeftOut, Question } from './question.ts';
+import { readCount, readGroups, readMeasures, readOrder, readWhere } from './resolve.ts';
+import { type ReadSelection, readSelection } from './select.ts';
+import { accountStatuses, asOf } from './status.ts';
+import type { QuestionField } from './vocabulary.ts';
+import { worthOf } from './worth.ts';
+
+/** Answers a question over an open warehouse. */
+export async function analyze(session: Session, question: Question): Promise<Answer> {
+  const read = await readSelection(question, session);
+  const plan = planOf(question, read);
+  const statuses = await accountStatuses(session, plan.accounts);
+  const totals = await readTotals(session, plan);
+  const { rows, groups, filled } = await readRows(session, plan, totals.total, question);
+  const { period, zones, warnings } = { ...read, period: plan.period };
+  const answer = {
+    columns: columnsOf(plan),
+    rows,
+    total: totals.total,
+    calls: totals.calls,
+    groups,
+    period: {
+      from: shownTime(period.from),
+      to: shownTime(period.to),
+      timeZone: zones.inZone ?? zones.timeZone,
+    },
+    compared: plan.compared && { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) },
+    asOf: asOf(statuses),
+    accounts: statuses,
+  };
+  const usesTime = plan.groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
+  return {
+    ...answer,
+    leftOut: [
+      ...(await callsLeftOut(session, plan)),
+      ...totals.leftOut,
+      ...(groups > rows.length ? [explainLeftOut('groups', groups - rows.length)] : []),
+      ...(filled === -1 ? [explainLeftOut('empty_buckets', 0)] : []),
+      ...spendLeftOut(plan, rows, groups),
+    ],
+    notes: notesOf(
+      answer,
+      usesTime,
+      statuses,
+      warnings.map(({ message }) => `where: ${message}`),
+    ),
+  };
+}
+
+function planOf(question: Question, { plan, fields }: ReadSelection): Plan {
+  const groups = readGroups(question.groupBy ?? [], fields);
+  const measures = readMeasures(question.measures ?? ['calls'], fields);
+  refusePersonal(groups, question);
+  const isValued = measures.some(({ name }) => name === 'value');
+  if (isValued && question.values === undefined) {
+    throw new WarehouseError(
+      'invalid_question',
+      'The measure value needs `values`, the rule table that says what a call is worth.',
+    );
+  }
+  if (question.spend !== undefined && groups.length !== 1) {
+    throw new WarehouseError(
+      'invalid_question',
+      'spend goes with one group: the spend of each of its values is given.',
+    );
+  }
+  const base = {
+    ...plan,
+    groups,
+    measures,
+    compared: question.compare === undefined ? null : comparedPeriod(question.compare, plan.period),
+    worth: question.values === undefined ? null : worthOf(question.values, fields),
+    spend: question.spend ?? null,
+  };
+  const cells = cellsOf(base);
+  const columns = [...groups.map(({ name }) => name), ...cells.map(({ column }) => column.name)];
+  for (const name of ['having', 'topPer'] as const) {
+    if (question[name] !== undefined && groups.length === 0) {
+      throw new WarehouseError(
+        'invalid_question',
+        `${name} needs groupBy: there is only one row without groups.`,
+      );
+    }
+  }
+  return {
+    ...base,
+    having:
+      question.having === undefined
+        ? null
+        : readWhere(question.having, havingTerms(cells), 'having').condition,
+    order: question.order === undefined ? usualOrder(groups, cells) : readOrder(question.order, columns),
+    limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
+    topPer: readCount('topPer', question.topPer, 1, 1_000_000),
+  };
+}
+
+/** Time in its order; otherwise most of the first measure first. */
+function usualOrder([first]: readonly QuestionField[], cells: readonly Cell[]): Plan['order'] {
+  if (first?.isTime) return [];
+  return [{ column: cells[0]?.column.name ?? '', descending: true }];
+}
+
+function refusePersonal(groups: readonly QuestionField[], { personal }: Question): void {
+  const field = groups.find((group) => group.personal);
+  if (field === undefined || personal === 'show' || typeof personal === 'function') return;
+  throw new WarehouseError(
+    'personal_data',
+    `${field.name} is personal data. To count callers use the measure callers; to see the values set \`personal\` to 'show' or to a function that masks them.`,
+  );
+}
+
+function columnsOf(plan: Plan): AnswerColumn[] {
+  const groups = plan.groups.map(
+    ({ name, meaning, isTime }): AnswerColumn => ({
+      name,
+      kind: 'group',
+      unit: isTime ? 'time' : 'value',
+      meaning,
+    }),
+  );
+  return [...groups, ...cellsOf(plan).map(({ column }) => column)];
+}
+
+interface Totals {
+  readonly calls: number;
+  readonly total: Record<string, AnswerValue>;
+  readonly leftOut: LeftOut[];
+}
+
+async function readTotals(session: Session, plan: Plan): Promise<Totals> {
+  const leaves = [
+    ...new Set(
+      plan.measures.flatMap(({ name }) => (name === 'distinct' ? [] : (measureSpecs[name].leaves ?? []))),
+    ),
+  ];
+  const { sql, parameters } = composeTotal(plan, leaves);
+  const byPeriod = new Map<number, unknown[]>();
+  for await (const chunk of session.column(sql, parameters.values)) {
+    for (const row of chunk) {
+      const [p, ...cells] = JSON.parse(row) as unknown[];
+      byPeriod.set(Number(p), cells);
+    }
+  }
+  const now = byPeriod.get(0) ?? [];
+  const past = byPeriod.get(1) ?? [];
+  const measured = (cells: unknown[], i: number): AnswerValue => {
+    const name = plan.measures[i]?.name ?? 'calls';
+    const empty = name === 'distinct' ? 0 : measureSpecs[name].empty;
+    return (cells[i + 1] ?? empty) as AnswerValue;
+  };
+  const total: Record<string, AnswerValue> = {};
+  plan.measures.forEach(({ column }, i) => {
+    total[column] = measured(now, i);
+    if (plan.compared === null) return;
+    total[`${column}_before`] = measured(past, i);
+    const [after, before] = [total[column], total[`${column}_before`]];
+    if (typeof after !== 'string' && typeof before !== 'string')
+      total[`${column}_change`] = difference(after, before);
+  });
+  const counts = leaves.map((code, i) => [code, Number(now[1 + plan.measures.length + i] ?? 0)] as const);
+  return {
+    calls: Number(now[0] ?? 0),
+    total,
+    leftOut: counts.filter(([, count]) => count > 0).map(([code, count]) => explainLeftOut(code, count)),
+  };
+}
+
+/** The difference of two measures without the noise of binary fractions. */
+function difference(after: unknown, before: unknown): number | null {
+  if (typeof after !== 'number' || typeof before !== 'number') return null;
+  return Number((after - before).toPrecision(12));
+}
+
+async function readRows(
+  session: Session,
+  plan: Plan,
+  total: Record<string, AnswerValue>,
+  { personal }: Question,
+): Promise<{ rows: Record<string, AnswerValue>[]; groups: number; filled: number }> {
+  if (plan.groups.length === 0) return { rows: [total], groups: 1, filled: 0 };
+  const { sql, parameters } = composeRows(plan);
+  const cells = cellsOf(plan);
+  const start = bucketStart(plan.period);
+  const rows: Record<string, AnswerValue>[] = [];
+  let [groups, filled] = [0, 0];
+  for await (const chunk of session.column(sql, parameters.values)) {
+    for (const json of chunk) {
+      const values = JSON.parse(json) as unknown[];
+      const row: Record<string, AnswerValue> = {};
+      plan.groups.forEach((group, i) => {
+        const value = groupValue(group, values[i], start);
+        row[group.name] =
+          group.personal && typeof personal === 'function' && value !== null
+            ? personal(group.name, String(value))
+            : value;
+      });
+      cells.forEach(({ column, number }, i) => {
+        const value = values[plan.groups.length + i] as AnswerValue;
+        row[column.name] =
+          column.kind === 'change' && number !== 'time' && typeof value === 'number'
+            ? Number(value.toPrecision(12))
+            : value;
+      });
+      [groups, filled] = values.slice(-2).map(Number) as [number, number];
+      rows.push(row);
+    }
+  }
+  return { rows, groups, filled };
+}
+
+/** Calls of the period and the conditions that are not counted because of their channel, or in no period. */
+async function callsLeftOut(session: Session, plan: SelectionPlan): Promise<LeftOut[]> {
+  const found: LeftOut[] = [];
+  const countOf = async (where: (parameters: Parameters) => string, code: LeftOut['code']) => {
+    const parameters = new Parameters();
+    const { n } = await session.one(
+      `SELECT count(*) AS n FROM records WHERE ${where(parameters)}`,
+      parameters.values,
+    );
+    if (Number(n) > 0) found.push(explainLeftOut(code, Number(n)));
+  };
+  if (plan.calls !== 'all') {
+    const code = plan.calls === 'website' ? 'extensions' : 'website';
+    await countOf((parameters) => selected(plan, parameters, { channel: 'other' }), code);
+  }
+  if (plan.period.from !== null || plan.period.to !== null) {
+    await countOf(
+      (parameters) => `${selected(plan, parameters, { period: null })} AND date_added IS NULL`,
+      'no_time',
+    );
+  }
+  return found;
+}
+
+function spendLeftOut(
+  { spend, groups: [group] }: Plan,
+  rows: readonly Record<string, AnswerValue>[],
+  groups: number,
+): LeftOut[] {
+  if (spend === null || group === undefined || groups > rows.length) return [];
+  const shown = new Set(rows.map((row) => row[group.name]));
+  const names = Object.keys(spend).filter((name) => !shown.has(name));
+  return names.length === 0 ? [] : [explainLeftOut('spend_without_calls', names.length, names)];
+}

@@ -1,0 +1,226 @@
+import { lagTenths } from '../tables/derived.ts';
+import { Parameters, printCondition, time as timeParameter } from '../where/sql.ts';
+import { fillEmptyBuckets } from './fill.ts';
+import { bucketRange, groupSql, isBucket } from './groups.ts';
+import { measureSpecs } from './measures.ts';
+import type { ClosedPeriod, Period } from './period.ts';
+import { cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
+import type { LeftOut } from './question.ts';
+
+/** A statement with its values. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: Parameters;
+}
+
+/** The calls of a selection as a condition over `records`. */
+export function selected(
+  plan: SelectionPlan,
+  parameters: Parameters,
+  { channel = true, period = plan.period }: { channel?: boolean | 'other'; period?: Period | null } = {},
+): string {
+  const { accounts, calls, conditions } = plan;
+  const parts = conditions.map(({ condition, vocabulary }) => printCondition(condition, vocabulary, parameters));
+  if (accounts) parts.push(`account IN (${accounts.map((account) => parameters.put(account)).join(', ')})`);
+  if (calls !== 'all' && channel)
+    parts.push((calls === 'extensions') === (channel === true) ? 'is_extension' : 'NOT is_extension');
+  if (period) parts.push(...within(plan, period, parameters));
+  return parts.length === 0 ? 'true' : parts.join(' AND ');
+}
+
+function within({ time, mostShift }: SelectionPlan, { from, to }: Period, parameters: Parameters): string[] {
+  const parts: string[] = [];
+  if (from !== null) parts.push(`${time} >= ${timeParameter(from, parameters)}`);
+  if (to !== null) parts.push(`${time} < ${timeParameter(to, parameters)}`);
+  if (mostShift > 0) {
+    // Times as they are stored let DuckDB skip blocks; moved times do not.
+    if (from !== null) parts.push(`date_added >= ${timeParameter(from - mostShift, parameters)}`);
+    if (to !== null) parts.push(`date_added < ${timeParameter(to + mostShift, parameters)}`);
+  }
+  return parts;
+}
+
+const list = (names: readonly string[]): string => names.map((name) => `${name}, `).join('');
+const keysOf = (plan: Plan): string[] => plan.groups.map((_, i) => `k${i}`);
+
+/** The moment from which buckets of time are counted in a period. */
+export const bucketStart = ({ from }: Period): number => from ?? 0;
+
+/** The calls of a period with their groups and what is measured of them, `p` 0 for the period and 1 for the one before. */
+function calls(plan: Plan, period: Period, p: number, parameters: Parameters): string {
+  const start = plan.groups.some(({ name }) => isBucket(name))
+    ? timeParameter(bucketStart(period), parameters)
+    : '';
+  const keys = plan.groups.map((group, i) => `${groupSql(group, plan.time, start)} AS k${i}`);
+  const counted = plan.measures.flatMap(({ of }, i) => (of ? [`${of.sql} AS d${i}`] : []));
+  const worth = plan.worth === null ? [] : [`${plan.worth(parameters)} AS worth`];
+  const columns = [
+    `${p} AS p`,
+    ...keys,
+    ...counted,
+    ...worth,
+    'talk_minutes AS talk',
+    'is_first',
+    'caller_key',
+    `${lagTenths} AS lag`,
+    `${plan.time} AS called`,
+  ];
+  return `SELECT ${columns.join(', ')} FROM records WHERE ${selected(plan, parameters, { period })}`;
+}
+
+/** One row for each group and period, with the measures as `m0`, `m1` and so on. */
+function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] = []): string[] {
+  const { measures, compared, period } = plan;
+  const keys = ['p', ...keysOf(plan)];
+  const by = keys.join(', ');
+  const needsCallers = measures.some(({ name }) => name === 'repeat_callers');
+  const own = measures.map(({ name }, i) => {
+    if (name === 'distinct') return `count(DISTINCT d${i}) AS m${i}`;
+    if (!measureSpecs[name].perCaller) return `${measureSpecs[name].sql} AS m${i}`;
+    return needsCallers ? null : `count(DISTINCT caller_key) AS m${i}`;
+  });
+  const perCaller = measures.map(({ name }, i) =>
+    needsCallers && name !== 'distinct' && measureSpecs[name].perCaller
+      ? `${measureSpecs[name].sql} AS m${i}`
+      : null,
+  );
+  const branches = [
+    calls(plan, period, 0, parameters),
+    ...(compared ? [calls(plan, compared, 1, parameters)] : []),
+  ];
+  const present = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null);
+  const cells = measures.map(({ name }, i) => {
+    const cell = perCaller[i] === null ? `main.m${i}` : `coalesce(callers.m${i}, 0)`;
+    return `${name === 'share' ? `${cell} / sum(${cell}) OVER (PARTITION BY main.p)` : cell} AS m${i}`;
+  });
+  const same = keys.map((key) => `main.${key} IS NOT DISTINCT FROM callers.${key}`).join(' AND ');
+  return [
+    `base AS NOT MATERIALIZED (${branches.join(' UNION ALL ')})`,
+    `main AS (SELECT ${list(keys)}${present(['count(*) AS calls', ...own, ...extra]).join(', ')} FROM base GROUP BY ${by})`,
+    ...(needsCallers
+      ? [
+          `per_caller AS (SELECT ${list(keys)}caller_key, count(*) AS n FROM base WHERE caller_key IS NOT NULL GROUP BY ${by}, caller_key)`,
+          `callers AS (SELECT ${list(keys)}${present(perCaller).join(', ')} FROM per_caller GROUP BY ${by})`,
+        ]
+      : []),
+    `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${['main.calls', ...cells, ...extra.map((_, i) => `main.x${i}`)].join(', ')}
+       FROM main ${needsCallers ? `LEFT JOIN callers ON ${same}` : ''})`,
+  ];
+}
+
+/** The two periods next to each other: one row for each group. */
+function pairRows({ compared, measures, groups }: Plan): string {
+  const keys = groups.map((_, i) => `k${i}`);
+  if (compared === null) return 'SELECT * FROM flat';
+  const cells = measures.map((_, i) => `now.m${i} AS m${i}, past.m${i} AS m${i}_before`);
+  const same = keys.map((key) => `now.${key} IS NOT DISTINCT FROM past.${key}`).join(' AND ');
+  return `SELECT ${list(keys.map((key) => `coalesce(now.${key}, past.${key}) AS ${key}`))}now.calls AS calls, ${cells.join(', ')}
+    FROM (SELECT * FROM flat WHERE p = 0) now FULL JOIN (SELECT * FROM flat WHERE p = 1) past ON ${same}`;
+}
+
+/** The measures of all groups, those without calls included. */
+function filledCells(plan: Plan): string {
+  const { measures, period, compared } = plan;
+  const empty = (i: number): string => {
+    const name = measures[i]?.name;
+    return name === undefined || name === 'distinct' || measureSpecs[name].empty === 0 ? '0' : 'NULL';
+  };
+  const value = (cell: string, i: number, inside: string) =>
+    `coalesce(${cell}, CASE WHEN ${inside} THEN ${empty(i)} END) AS ${cell}`;
+  if (compared === null) return measures.map((_, i) => value(`m${i}`, i, 'true')).join(', ');
+  const now = isInside(plan, { from: period.from ?? 0, to: period.to ?? 0 });
+  const past = isInside(plan, compared);
+  return measures.map((_, i) => `${value(`m${i}`, i, now)}, ${value(`m${i}_before`, i, past)}`).join(', ');
+}
+
+/** Is a group within a period? Of two periods the longer one has buckets of time that the other one lacks. */
+function isInside({ groups }: Plan, { from, to }: ClosedPeriod): string {
+  const parts = groups.flatMap(({ name }, i) => {
+    if (!isBucket(name)) return [];
+    const { first, last } = bucketRange(name, from, to);
+    return [`(k${i} IS NULL OR k${i} BETWEEN ${first} AND ${last})`];
+  });
+  return parts.length === 0 ? 'true' : parts.join(' AND ');
+}
+
+/** Adds what was spent on each value of the only group. */
+function spendColumns(
+  { spend }: Plan,
+  parameters: Parameters,
+): { readonly columns: string; readonly join: string } {
+  if (spend === null) return { columns: '', join: '' };
+  const amounts = Object.entries(spend).map(([name, amount]) => ({ name, amount: String(amount) }));
+  const table = `(SELECT unnest(from_json(${parameters.put(JSON.stringify(amounts))}, '[{"name":"VARCHAR","amount":"DOUBLE"}]'), recursive := true))`;
+  return {
+    columns: ', spent.amount AS spend, spent.amount / nullif(calls, 0) AS cost_per_call',
+    join: `LEFT JOIN ${table} spent ON filled.k0 = spent.name`,
+  };
+}
+
+/**
+ * The statement of the rows of a question. Each row is a JSON array: the groups, the measured columns, how many groups
+ * there are in all, and how many groups were made up for empty buckets of time.
+ */
+export function composeRows(plan: Plan): Statement {
+  const parameters = new Parameters();
+  const keys = keysOf(plan);
+  const cells = cellsOf(plan);
+  const changes = cells.flatMap(({ cell, column }) =>
+    column.kind === 'change'
+      ? [`, ${cell.replace('_change', '')} - ${cell.replace('_change', '_before')} AS ${cell}`]
+      : [],
+  );
+  const rows = groupRows(plan, parameters);
+  const filling = fillEmptyBuckets(plan);
+  const spend = spendColumns(plan, parameters);
+  const nameOf = (column: string): string => {
+    const group = plan.groups.findIndex(({ name }) => name === column);
+    return group >= 0 ? `k${group}` : (cells.find((each) => each.column.name === column)?.cell ?? 'k0');
+  };
+  const order = [
+    ...plan.order.map(
+      ({ column, descending }) => `${nameOf(column)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
+    ),
+    ...keys.map((key) => `${key} ASC NULLS LAST`),
+  ].join(', ');
+  const having = plan.having === null ? 'true' : printCondition(plan.having, havingTerms(cells), parameters);
+  const top =
+    plan.topPer === null
+      ? ''
+      : `QUALIFY row_number() OVER (PARTITION BY k0 ORDER BY ${order}) <= ${plan.topPer}`;
+  const shown = [
+    ...keys,
+    ...cells.map(({ cell, number }) => (number === 'time' ? `${cell}::VARCHAR` : cell)),
+  ];
+  return {
+    parameters,
+    sql: `WITH ${rows.join(',\n')},
+paired AS MATERIALIZED (${pairRows(plan)}),
+${filling.ctes.map((cte) => `${cte},\n`).join('')}filled AS (SELECT ${list(keys)}coalesce(calls, 0) AS calls, ${filledCells(plan)} FROM ${filling.table}),
+named AS MATERIALIZED (SELECT filled.*${changes.join('')}${spend.columns} FROM filled ${spend.join}),
+kept AS (SELECT * FROM named WHERE ${having} ${top})
+SELECT json_array(${shown.join(', ')}, (SELECT count(*) FROM named), ${filling.count})::VARCHAR
+FROM kept ORDER BY ${order} LIMIT ${plan.limit}`,
+  };
+}
+
+/** The statement of the totals: for each period the number of calls, the measures, and what they leave out. */
+export function composeTotal(plan: Plan, leaves: readonly LeftOut['code'][]): Statement {
+  const parameters = new Parameters();
+  const whole: Plan = { ...plan, groups: [] };
+  const counts: Partial<Record<LeftOut['code'], string>> = {
+    no_talk_minutes: 'count(*) - count(talk)',
+    no_caller_number: 'count(*) - count(caller_key)',
+    no_lag: 'count(*) - count(lag)',
+    no_value: 'count(*) - count(worth)',
+  };
+  const extra = leaves.map((code, i) => `${counts[code]} AS x${i}`);
+  const rows = groupRows(whole, parameters, extra);
+  const cells = plan.measures.map(({ name }, i) =>
+    name !== 'distinct' && measureSpecs[name].number === 'time' ? `m${i}::VARCHAR` : `m${i}`,
+  );
+  return {
+    parameters,
+    sql: `WITH ${rows.join(',\n')} SELECT json_array(p, calls, ${[...cells, ...extra.map((_, i) => `x${i}`)].join(', ')})::VARCHAR FROM flat`,
+  };
+}

@@ -1,0 +1,110 @@
+import { addMonths, checkTimeZone, day, formatNaive, parseTime } from '@call-attribution/core/time';
+import { nearest } from '@call-attribution/query-dsl';
+import { WarehouseError } from '../errors.ts';
+import type { Question, Selection } from './question.ts';
+
+/** A period of naive time, half-open. An open end is null. */
+export interface Period {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** A period whose ends are known. */
+export interface ClosedPeriod {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Reads `from` and `to`. */
+export function readPeriod({ from, to }: Pick<Selection, 'from' | 'to'>, name = ''): Period {
+  const period = { from: readTime(from, `${name}from`), to: readTime(to, `${name}to`) };
+  if (period.from !== null && period.to !== null && period.from >= period.to) {
+    throw new WarehouseError(
+      'invalid_question',
+      `${name}from (${from}) is not before ${name}to (${to}). The period ends just before \`to\`.`,
+    );
+  }
+  return period;
+}
+
+function readTime(text: string | undefined, name: string): number | null {
+  if (text === undefined) return null;
+  const time = typeof text === 'string' ? parseTime(text) : null;
+  if (time) return time.millis;
+  throw new WarehouseError(
+    'invalid_question',
+    `${name} is ${JSON.stringify(text)}: expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.`,
+  );
+}
+
+/** The zones of a question: the one of the records, and the one to report in. */
+export interface Zones {
+  readonly timeZone: string | null;
+  readonly inZone: string | null;
+}
+
+/** Checks the zones of a question. */
+export function readZones({ timeZone, inZone }: Pick<Selection, 'timeZone' | 'inZone'>): Zones {
+  for (const [name, zone] of Object.entries({ timeZone, inZone }))
+    if (zone !== undefined) checkZone(name, zone);
+  if (inZone !== undefined && timeZone === undefined) {
+    throw new WarehouseError(
+      'invalid_question',
+      `Reporting in ${inZone} needs \`timeZone\`, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
+    );
+  }
+  return { timeZone: timeZone ?? null, inZone: inZone === timeZone ? null : (inZone ?? null) };
+}
+
+function checkZone(name: string, zone: string): void {
+  try {
+    checkTimeZone(zone);
+  } catch {
+    const meant = typeof zone === 'string' ? nearest(zone, Intl.supportedValuesOf('timeZone')) : undefined;
+    throw new WarehouseError(
+      'invalid_question',
+      `${name} is ${JSON.stringify(zone)}, which is not a time zone. ${
+        meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.'
+      }`,
+    );
+  }
+}
+
+/** The period that a question compares with. */
+export function comparedPeriod(
+  compare: NonNullable<Question['compare']>,
+  { from, to }: Period,
+): ClosedPeriod {
+  if (typeof compare === 'object') {
+    const given = readPeriod(compare, 'compare.');
+    if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
+    throw new WarehouseError('invalid_question', 'A period to compare with needs both `from` and `to`.');
+  }
+  if (compare !== 'previous' && compare !== 'year') {
+    throw new WarehouseError(
+      'invalid_question',
+      `compare is ${JSON.stringify(compare)}: expected 'previous', 'year' or { from, to }.`,
+    );
+  }
+  if (from === null || to === null) {
+    throw new WarehouseError('invalid_question', 'To compare, a question needs both `from` and `to`.');
+  }
+  if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  const months = wholeMonths(from, to);
+  // A month is compared with the month before it, whatever their lengths.
+  return months === null
+    ? { from: from - (to - from), to: from }
+    : { from: addMonths(from, -months), to: from };
+}
+
+/** How many whole calendar months the period is, or null when it does not begin and end with one. */
+function wholeMonths(from: number, to: number): number | null {
+  const begins = (millis: number) => millis % day === 0 && new Date(millis).getUTCDate() === 1;
+  if (!begins(from) || !begins(to)) return null;
+  const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
+  return index(to) - index(from);
+}
+
+/** A naive time as an answer shows it. */
+export const shownTime = (millis: number | null): string | null =>
+  millis === null ? null : formatNaive(millis);

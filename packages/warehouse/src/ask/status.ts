@@ -1,0 +1,35 @@
+import type { Session } from '../file/session.ts';
+import type { AccountStatus } from './question.ts';
+
+/** How many calls each account has, from when to when, and how fresh they are. */
+export async function accountStatuses(
+  session: Session,
+  accounts: readonly string[] | null = null,
+): Promise<AccountStatus[]> {
+  const rows = await session.all(
+    `SELECT a.account, coalesce(r.calls, 0)::VARCHAR AS calls, r.first::VARCHAR AS first, r.last::VARCHAR AS last,
+        epoch_ms(greatest(r.stored, s.saved_at))::VARCHAR AS stored, epoch_ms(s.finished_at)::VARCHAR AS synced
+       FROM accounts a
+       LEFT JOIN (SELECT account, count(*) AS calls, min(date_added) AS first, max(date_added) AS last, max(loaded_at) AS stored
+                    FROM records GROUP BY account) r ON r.account = a.account
+       LEFT JOIN sync_state s ON s.account = a.account ORDER BY a.account`,
+  );
+  const iso = (millis: unknown) => (millis === null ? null : new Date(Number(millis)).toISOString());
+  const text = (value: unknown) => (value === null ? null : String(value));
+  return rows
+    .filter(({ account }) => accounts === null || accounts.includes(String(account)))
+    .map(({ account, calls, first, last, stored, synced }) => ({
+      account: String(account),
+      calls: Number(calls),
+      first: text(first),
+      last: text(last),
+      storedAt: iso(stored),
+      syncedAt: iso(synced),
+    }));
+}
+
+/** Since when calls may be missing: the oldest last sync. Accounts that were never synced count from when they were stored. */
+export function asOf(statuses: readonly AccountStatus[]): string | null {
+  const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
+  return times.sort()[0] ?? null;
+}

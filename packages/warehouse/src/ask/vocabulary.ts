@@ -1,0 +1,89 @@
+import { type FieldSpec, fields } from '@call-attribution/core';
+import { fieldColumns, quoted } from '../tables/columns.ts';
+import { derivedFields } from '../tables/derived.ts';
+import type { Term, Vocabulary } from '../where/condition.ts';
+
+/** A field that a question can name. */
+export interface QuestionField extends Term {
+  readonly meaning: string;
+  /** Tells who the caller is or how to reach them. */
+  readonly personal: boolean;
+  /** A bucket of time: its groups are in order and have no gaps. */
+  readonly isTime: boolean;
+}
+
+/** Names that people use for a field, besides its own. */
+const otherNames: Readonly<Record<string, string>> = {
+  campaign: 'ppc_campaign',
+  adgroup: 'ppc_adgroup',
+  ad_group: 'ppc_adgroup',
+  keyword: 'ppc_keywords',
+  keywords: 'ppc_keywords',
+  match_type: 'ppc_match_type',
+  gclid: 'ppc_gclid',
+  status: 'ppc_status',
+  label: 'phone_label',
+  source: 'referrer',
+  device: 'vt_device',
+  network: 'vt_network',
+  caller: 'ani',
+  number_dialed: 'dnis',
+  date: 'day',
+};
+
+const timeBuckets = new Set(['day', 'week', 'month', 'weekday', 'hour']);
+
+/** All fields of a question. `time` is the expression of the time of a call, in the zone the question is about. */
+export function questionFields(time = 'date_added'): ReadonlyMap<string, QuestionField> {
+  const list: QuestionField[] = [
+    ...fields.map((field) => fieldTerm(field, time)),
+    {
+      name: 'account',
+      type: 'text',
+      sql: 'account',
+      meaning: 'Account of the warehouse that the call was loaded into.',
+      personal: false,
+      isTime: false,
+    },
+    {
+      name: 'is_extension',
+      type: 'boolean',
+      sql: 'is_extension',
+      meaning: 'The call came through a call extension of an ad.',
+      personal: false,
+      isTime: false,
+    },
+    ...derivedFields.map(({ name, type, values, meaning, sql }): QuestionField => {
+      const isTime = timeBuckets.has(name);
+      const kind = type === 'date' ? (name as 'day' | 'week' | 'month') : type;
+      const number = name === 'hour' ? 'whole' : 'tenths';
+      return { name, type: kind, sql: sql(time), values, number, meaning, personal: false, isTime };
+    }),
+  ];
+  const byName = new Map(list.map((term) => [term.name, term]));
+  for (const [other, name] of Object.entries(otherNames))
+    byName.set(other, byName.get(name) as QuestionField);
+  return byName;
+}
+
+const columnTypes = new Map(fieldColumns.map(({ name, type }) => [name, type]));
+
+function fieldTerm(field: FieldSpec, time: string): QuestionField {
+  const { name, meaning, personal, values, openValues } = field;
+  const column = columnTypes.get(name);
+  const isTimestamp = column === 'TIMESTAMP';
+  const isNumber = column === 'BIGINT' || column === 'INTEGER' || column === 'DECIMAL(9,1)';
+  return {
+    name,
+    type: isTimestamp ? 'time' : isNumber ? 'number' : 'text',
+    sql: name === 'date_added' ? time : quoted(name),
+    number: column === 'DECIMAL(9,1)' ? 'tenths' : 'whole',
+    usualValues: isNumber || isTimestamp || openValues ? undefined : values?.map(String),
+    meaning,
+    personal,
+    isTime: false,
+  };
+}
+
+/** The fields of a question as a vocabulary of conditions. */
+export const asVocabulary = (terms: ReadonlyMap<string, QuestionField>): Vocabulary => terms;
