@@ -16,7 +16,10 @@ const order = [
   ['cli'],
 ];
 /** Tests of these packages may also use what is named here. */
-const inTests = /** @type {Record<string, readonly string[]>} */ ({ 'mcp-server': ['sandbox'] });
+const inTests = /** @type {Record<string, readonly string[]>} */ ({
+  'mcp-server': ['sandbox'],
+  warehouse: ['conversions', 'sandbox'],
+});
 /** Tests of every package above core may use it: it is private and depends on core only. */
 const everyTest = 'test-tools';
 

@@ -1,66 +1,245 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
-import type { Answer, Question } from './ask/question.ts';
-import { gateOf, type OpenOptions } from './file/gate.ts';
-import { create, inspect, isAbsent } from './file/prepare.ts';
+import type { AccountStatus, Answer, Question, QuestionLimits, Selection } from './ask/question.ts';
+import { accountStatuses } from './ask/status.ts';
+import { WarehouseError } from './errors.ts';
+import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import type { Session } from './file/session.ts';
-import { WarehouseSink } from './load/sink.ts';
-import { callOf, recordJson } from './tables/row-reader.ts';
+import { eraseCaller } from './load/erase.ts';
+import { type Loaded, type LoadHost, loadParquet, storeAgain } from './load/files.ts';
+import type { Merged } from './load/merge.ts';
+import { create, inspect, migrate } from './load/migrate.ts';
+import { stagingFolder, WarehouseSink } from './load/sink.ts';
+import { type CallsQuery, readCall, readCalls } from './out/calls.ts';
+import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
+import { runSql, type SqlResult } from './out/query.ts';
 
+/** How a warehouse is opened. */
 export interface WarehouseOptions {
-  memory?: string;
-  threads?: number;
-  wait?: number;
-  batch?: number;
-  now?: () => number;
+  /** Make the file when it does not exist. Default true; without it a missing file is an error. */
+  readonly create?: boolean | undefined;
+  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `700MB`. */
+  readonly memory?: string | undefined;
+  /** Threads of a question. Default: one for each core. Loading always takes one. */
+  readonly threads?: number | undefined;
+  /** Milliseconds to wait for another process that has the file open. Default 10,000. */
+  readonly wait?: number | undefined;
+  /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
+  readonly batch?: number | undefined;
+  /** The clock that load times are taken from, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
 }
+
+/** A statement of your own. */
+export interface SqlOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
+  readonly timeLimit?: number | undefined;
+}
+
+/** How many calls there are. */
+export type Count = Pick<Answer, 'calls' | 'period' | 'asOf' | 'accounts' | 'leftOut' | 'notes'>;
+
+/** Every call of any number of accounts in columns, in one DuckDB file. */
 export interface Warehouse {
+  /** The database file. */
+  readonly path: string;
+
+  /**
+   * Takes the calls of a sync into an account, which need not exist yet. The account belongs to this process until the
+   * warehouse is closed.
+   *
+   * @example
+   * await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
+   */
   sink(account: string): UpsertSink;
-  calls(): AsyncGenerator<Call>;
-  raw(sql: string): Promise<unknown>;
+  /** Loads calls from anywhere else, such as a file of NDJSON. A call replaces the one with its `sid`. */
+  load(account: string, calls: AsyncIterable<Call> | Iterable<Call>): Promise<Merged>;
+  /**
+   * Loads a folder that `exportParquet` wrote, or other Parquet files with columns named as the fields.
+   *
+   * @param account the account to load into. Default: the one that the path of each file names.
+   */
+  loadParquet(path: string, account?: string): Promise<Loaded[]>;
+
+  /**
+   * Answers a question: groups, measures, conditions, a period to compare with. Exact at any size; the answer says as of
+   * when, how many calls it covers and what it leaves out.
+   *
+   * @example
+   * const { rows } = await warehouse.analyze({
+   *   groupBy: ['ppc_campaign'],
+   *   measures: ['calls', 'missed_rate', 'callers'],
+   *   from: '2026-10-01',
+   *   to: '2026-11-01',
+   *   compare: 'previous',
+   * });
+   */
   analyze(question: Question): Promise<Answer>;
+  /** How many calls a selection has. */
+  count(selection?: Selection & QuestionLimits): Promise<Count>;
+  /** The calls of a selection exactly as the API sent them. The file is open until the loop ends. */
+  calls(query?: CallsQuery & Pick<QuestionLimits, 'signal'>): AsyncGenerator<Call, void, undefined>;
+  /** One call by its `sid`, or null. */
+  get(sid: string, account?: string): Promise<Call | null>;
+  /**
+   * Runs one statement of SQL. It can read the view `calls` and the tables, and nothing else: no files, no extensions, no
+   * settings.
+   *
+   * @example
+   * const result = await warehouse.query('select ppc_campaign, count(*) from calls group by all order by 2 desc');
+   * for await (const row of result) console.log(row);
+   */
+  query(sql: string, options?: SqlOptions): Promise<SqlResult>;
+  /** How many calls each account has, and how fresh they are. */
+  lastSync(): Promise<AccountStatus[]>;
+
+  /** Writes calls as `account=.../month=.../part-*.parquet`. Run again, it writes only what has changed. */
+  exportParquet(folder: string, options?: ExportOptions): Promise<ExportSummary>;
+  /** Deletes the calls of a caller's number and keeps later syncs from bringing them back. Says how many there were. */
+  erase(account: string, caller: string): Promise<number>;
+  /** Stores what is staged and gives accounts free for other processes. */
   close(): Promise<void>;
 }
 
+const accountName = /^[\w.-]{1,64}$/;
+const usualTimeLimit = 60_000;
+
+/**
+ * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written,
+ * so any number of processes can use it in turn.
+ *
+ * @example
+ * const warehouse = await openWarehouse('calls.duckdb');
+ * await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
+ * console.log(await warehouse.analyze({ groupBy: ['month'], measures: ['calls', 'missed_rate'] }));
+ * await warehouse.close();
+ */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  const open: OpenOptions = {
+  const { now = Date.now, batch = 245_760 } = options;
+  const opening: OpenOptions = {
     memory: options.memory ?? '700MB',
-    threads: options.threads ?? 2,
-    wait: options.wait ?? 10000,
+    threads: options.threads ?? availableParallelism(),
+    wait: options.wait ?? 10_000,
   };
   const gate = gateOf(path);
-  const write = <T>(body: (session: Session) => Promise<T>, wait = open.wait) =>
-    gate.use('write', { ...open, wait }, body);
-  if (isAbsent(path)) await write(create);
-  else await gate.use('ask', open, (session) => inspect(session, path));
   const sinks = new Map<string, WarehouseSink>();
-  return {
+  const ask = <T>(body: (session: Session) => Promise<T>, limits: QuestionLimits = {}) =>
+    gate.use('ask', opening, body, { timeLimit: usualTimeLimit, ...limits });
+  const host: LoadHost = {
+    path,
+    batch,
+    now,
+    write: (body, wait = opening.wait) => gate.use('write', { ...opening, wait }, body),
+    files: () => memorySession(opening),
     sink(account) {
+      checkAccount(account);
       let sink = sinks.get(account);
-      if (!sink) {
-        sink = new WarehouseSink(
-          { path, write, now: options.now ?? Date.now, batch: options.batch ?? 245_760 },
-          account,
-        );
+      if (sink === undefined) {
+        sink = new WarehouseSink(host, account);
         sinks.set(account, sink);
       }
       return sink;
     },
-    async *calls() {
-      const session = await gate.open('ask', open);
+  };
+  await prepare(host, options.create ?? true, ask);
+
+  return {
+    path,
+    sink: host.sink,
+    load: (account, calls) => host.sink(account).addAll(calls),
+    loadParquet(files, account) {
+      if (account !== undefined) checkAccount(account);
+      return loadParquet(host, files, account);
+    },
+    analyze: (question) => ask((session) => analyze(session, question), limitsOf(question)),
+    async count(selection = {}) {
+      const { signal, timeLimit, ...rest } = selection;
+      const answer = await ask((session) => analyze(session, rest), limitsOf({ signal, timeLimit }));
+      const { calls, period, asOf, accounts, leftOut, notes } = answer;
+      return { calls, period, asOf, accounts, leftOut, notes };
+    },
+    async *calls({ signal, ...query } = {}) {
+      const session = await gate.open('ask', opening, { signal });
       try {
-        for await (const chunk of session.column(`SELECT ${recordJson()} FROM records`))
-          yield* chunk.map(callOf);
+        yield* readCalls(session, query);
       } finally {
         await session.close();
       }
     },
-    analyze: (question) =>
-      gate.use('ask', open, (session) => analyze(session, question), { signal: question.signal, timeLimit: question.timeLimit ?? 60_000 }),
-    raw: (sql) => gate.use('ask', open, (session) => session.all(sql)),
+    get: (sid, account) => ask((session) => readCall(session, sid, account)),
+    async query(sql, { signal, timeLimit = usualTimeLimit } = {}) {
+      return runSql(await gate.open('ask', opening, { signal, timeLimit }), sql);
+    },
+    lastSync: () => ask((session) => accountStatuses(session)),
+    exportParquet: (folder, { signal, ...rest } = {}) =>
+      gate.use('export', opening, (session) => exportDataset(session, folder, rest), { signal }),
+    erase(account, caller) {
+      checkAccount(account);
+      return host.write((session) => eraseCaller(session, account, caller));
+    },
     async close() {
       for (const sink of sinks.values()) await sink.close();
     },
   };
+}
+
+const limitsOf = ({ signal, timeLimit }: QuestionLimits): QuestionLimits => ({
+  ...(signal === undefined ? {} : { signal }),
+  ...(timeLimit === undefined ? {} : { timeLimit }),
+});
+
+function checkAccount(account: string): void {
+  if (typeof account === 'string' && accountName.test(account)) return;
+  throw new WarehouseError(
+    'unknown_account',
+    `${JSON.stringify(account)} cannot be the name of an account: expected 1 to 64 letters, digits, dots, dashes or underscores.`,
+  );
+}
+
+/** Makes the tables, or brings them up to date; stores what a process that was killed left staged. */
+async function prepare(
+  host: LoadHost,
+  mayCreate: boolean,
+  ask: <T>(body: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<void> {
+  if (!existsSync(host.path) && !mayCreate) {
+    throw new WarehouseError('not_found', `There is no warehouse at ${host.path}.`, {
+      hint: 'Fill one first, for example with: calls sync --store duckdb:calls.duckdb',
+    });
+  }
+  const state = existsSync(host.path) ? await ask((session) => inspect(session, host.path)) : 'empty';
+  if (state !== 'ready') {
+    await host.write(async (session) => {
+      // Another process may have been faster.
+      const found = await inspect(session, host.path);
+      if (found === 'empty') await create(session);
+      if (found === 'older')
+        await migrate(session, (account, calls) => storeAgain(host, session, account, calls));
+    });
+  }
+  for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
+}
+
+function accountsLeftBehind(path: string): string[] {
+  const folder = stagingFolder(path);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) =>
+    name.endsWith('.journal') && !name.startsWith('.') ? name.slice(0, -'.journal'.length) : [],
+  );
+}
+
+/** An account that another process is filling is left to it. */
+async function storeLeftovers(host: LoadHost, account: string): Promise<void> {
+  const sink = new WarehouseSink(host, account);
+  try {
+    await sink.load();
+  } catch (error) {
+    if (!(error instanceof WarehouseError) || !['account_in_use', 'in_use'].includes(error.code)) throw error;
+  } finally {
+    await sink.close();
+  }
 }

@@ -159,14 +159,20 @@ async function readTotals(session: Session, plan: Plan): Promise<Totals> {
     return (cells[i + 1] ?? empty) as AnswerValue;
   };
   const total: Record<string, AnswerValue> = {};
-  plan.measures.forEach(({ column }, i) => {
-    total[column] = measured(now, i);
+  plan.measures.forEach(({ column, name }, i) => {
+    const value = measured(now, i);
+    total[column] = value;
     if (plan.compared === null) return;
-    total[`${column}_before`] = measured(past, i);
-    const [after, before] = [total[column], total[`${column}_before`]];
-    if (typeof after !== 'string' && typeof before !== 'string')
-      total[`${column}_change`] = difference(after, before);
+    const before = measured(past, i);
+    total[`${column}_before`] = before;
+    if (name === 'distinct' || measureSpecs[name].number !== 'time')
+      total[`${column}_change`] = difference(value, before);
   });
+  if (plan.spend !== null) {
+    const spent = Object.values(plan.spend).reduce((sum, amount) => sum + amount, 0);
+    total.spend = exact(spent);
+    total.cost_per_call = Number(now[0] ?? 0) === 0 ? null : exact(spent / Number(now[0]));
+  }
   const counts = leaves.map((code, i) => [code, Number(now[1 + plan.measures.length + i] ?? 0)] as const);
   return {
     calls: Number(now[0] ?? 0),
@@ -175,19 +181,36 @@ async function readTotals(session: Session, plan: Plan): Promise<Totals> {
   };
 }
 
-/** The difference of two measures without the noise of binary fractions. */
-function difference(after: unknown, before: unknown): number | null {
-  if (typeof after !== 'number' || typeof before !== 'number') return null;
-  return Number((after - before).toPrecision(12));
+/** A number without the noise of binary fractions. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
+function difference(after: AnswerValue, before: AnswerValue): number | null {
+  return typeof after === 'number' && typeof before === 'number' ? exact(after - before) : null;
 }
 
 async function readRows(
   session: Session,
   plan: Plan,
   total: Record<string, AnswerValue>,
-  { personal }: Question,
+  question: Question,
 ): Promise<{ rows: Record<string, AnswerValue>[]; groups: number; filled: number }> {
   if (plan.groups.length === 0) return { rows: [total], groups: 1, filled: 0 };
+  const answer = await readGroupRows(session, plan, question);
+  if (answer.rows.length > 0 || plan.having === null) return answer;
+  // Without a row nothing says how many groups there are.
+  const { groups, filled } = await readGroupRows(
+    session,
+    { ...plan, having: null, topPer: null, limit: 1 },
+    question,
+  );
+  return { rows: [], groups, filled };
+}
+
+async function readGroupRows(
+  session: Session,
+  plan: Plan,
+  { personal }: Question,
+): Promise<{ rows: Record<string, AnswerValue>[]; groups: number; filled: number }> {
   const { sql, parameters } = composeRows(plan);
   const cells = cellsOf(plan);
   const start = bucketStart(plan.period);
@@ -207,9 +230,7 @@ async function readRows(
       cells.forEach(({ column, number }, i) => {
         const value = values[plan.groups.length + i] as AnswerValue;
         row[column.name] =
-          column.kind === 'change' && number !== 'time' && typeof value === 'number'
-            ? Number(value.toPrecision(12))
-            : value;
+          column.kind === 'change' && number !== 'time' && typeof value === 'number' ? exact(value) : value;
       });
       [groups, filled] = values.slice(-2).map(Number) as [number, number];
       rows.push(row);

@@ -20,7 +20,9 @@ export function selected(
   { channel = true, period = plan.period }: { channel?: boolean | 'other'; period?: Period | null } = {},
 ): string {
   const { accounts, calls, conditions } = plan;
-  const parts = conditions.map(({ condition, vocabulary }) => printCondition(condition, vocabulary, parameters));
+  const parts = conditions.map(({ condition, vocabulary }) =>
+    printCondition(condition, vocabulary, parameters),
+  );
   if (accounts) parts.push(`account IN (${accounts.map((account) => parameters.put(account)).join(', ')})`);
   if (calls !== 'all' && channel)
     parts.push((calls === 'extensions') === (channel === true) ? 'is_extension' : 'NOT is_extension');
@@ -48,10 +50,7 @@ export const bucketStart = ({ from }: Period): number => from ?? 0;
 
 /** The calls of a period with their groups and what is measured of them, `p` 0 for the period and 1 for the one before. */
 function calls(plan: Plan, period: Period, p: number, parameters: Parameters): string {
-  const start = plan.groups.some(({ name }) => isBucket(name))
-    ? timeParameter(bucketStart(period), parameters)
-    : '';
-  const keys = plan.groups.map((group, i) => `${groupSql(group, plan.time, start)} AS k${i}`);
+  const keys = plan.groups.map((group, i) => `${groupSql(group, plan.time, bucketStart(period))} AS k${i}`);
   const counted = plan.measures.flatMap(({ of }, i) => (of ? [`${of.sql} AS d${i}`] : []));
   const worth = plan.worth === null ? [] : [`${plan.worth(parameters)} AS worth`];
   const columns = [

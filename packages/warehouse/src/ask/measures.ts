@@ -110,7 +110,13 @@ export const measureSpecs: Readonly<Record<MeasureName, MeasureSpec>> = {
     number: 'tenths',
     leaves: 'no_lag',
   },
-  first: { meaning: 'Time of the first call.', unit: 'time', sql: 'min(called)', empty: null, number: 'time' },
+  first: {
+    meaning: 'Time of the first call.',
+    unit: 'time',
+    sql: 'min(called)',
+    empty: null,
+    number: 'time',
+  },
   last: { meaning: 'Time of the last call.', unit: 'time', sql: 'max(called)', empty: null, number: 'time' },
   value: {
     meaning: 'Sum of what the calls are worth by the rule table.',

@@ -75,6 +75,9 @@ export function comparedPeriod(
   compare: NonNullable<Question['compare']>,
   { from, to }: Period,
 ): ClosedPeriod {
+  if (from === null || to === null) {
+    throw new WarehouseError('invalid_question', 'To compare, a question needs both `from` and `to`.');
+  }
   if (typeof compare === 'object') {
     const given = readPeriod(compare, 'compare.');
     if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
@@ -85,9 +88,6 @@ export function comparedPeriod(
       'invalid_question',
       `compare is ${JSON.stringify(compare)}: expected 'previous', 'year' or { from, to }.`,
     );
-  }
-  if (from === null || to === null) {
-    throw new WarehouseError('invalid_question', 'To compare, a question needs both `from` and `to`.');
   }
   if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
   const months = wholeMonths(from, to);

@@ -64,6 +64,23 @@ export function failureOf(error: unknown, path: string): WarehouseError {
   });
 }
 
+/** What DuckDB says about a statement that somebody wrote. */
+export function sqlFailure(error: unknown, path: string): WarehouseError {
+  const known = failureOf(error, path);
+  if (known.code === 'memory_limit' || error instanceof WarehouseError) return known;
+  if (error instanceof Error && error.message === 'Error in native callback') {
+    return new WarehouseError('invalid_sql', 'There is no statement in the SQL.', { cause: error });
+  }
+  const message = error instanceof Error ? error.message.replace(/^Failed to [a-z ]+: /, '') : String(error);
+  const isLocked = /^Permission Error|read-only|configuration has been locked|is disabled/i.test(message);
+  return new WarehouseError('invalid_sql', message, {
+    ...(isLocked
+      ? { hint: 'SQL may only read the warehouse: no files, extensions, settings or changes.' }
+      : {}),
+    cause: error,
+  });
+}
+
 /** The first line without what is in quotes, which may be data of a caller. */
 const firstLine = (text: string): string =>
   (text.split('\n')[0] ?? '').replace(/'[^']*'|"[^"]*"/g, "'...'").slice(0, 300);

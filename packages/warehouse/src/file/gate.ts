@@ -115,6 +115,12 @@ class Gate {
   }
 }
 
+/** A session on an empty database in memory, to read other files with. */
+export async function memorySession(options: OpenOptions, limits: Limits = {}): Promise<Session> {
+  const instance = await openInstance(':memory:', 'write', options);
+  return new Session(await instance.connect(), 'memory', limits, () => instance.closeSync());
+}
+
 const locked = { enable_external_access: 'false', lock_configuration: 'true' };
 
 async function openInstance(path: string, mode: Mode, options: OpenOptions): Promise<DuckDBInstance> {

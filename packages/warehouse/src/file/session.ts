@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, sqlFailure } from './failure.ts';
 
 /** A value of a `$1` placeholder. Other types are written as strings and cast in the SQL. */
 export type SqlValue = string | number | boolean | null;
@@ -66,6 +66,23 @@ export class Session {
     const result = await this.#guard(() => this.#connection.stream(sql, [...values] as DuckDBValue[]));
     this.#streams.add(result);
     return result;
+  }
+
+  /** The result of one statement that somebody else wrote. DuckDB's complaints about it are passed on. */
+  async statement(sql: string): Promise<DuckDBResult> {
+    if (this.#stopped) throw this.#stopped;
+    try {
+      const statements = await this.#connection.extractStatements(sql);
+      if (statements.count > 1) {
+        throw new WarehouseError('invalid_sql', 'One statement at a time, please.');
+      }
+      const prepared = await statements.prepare(0);
+      const result = await prepared.stream();
+      this.#streams.add(result);
+      return result;
+    } catch (error) {
+      throw this.#stopped ?? sqlFailure(error, this.#path);
+    }
   }
 
   /** The rows of a result, some thousand at a time. */

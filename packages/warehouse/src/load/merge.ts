@@ -84,10 +84,9 @@ async function dropErased(session: Session, account: string, salt: string): Prom
     .map((row) => String(row.caller))
     .filter((caller) => erased.has(callerMark(caller, salt)));
   if (unwanted.length === 0) return 0;
-  return session.run(
-    `DELETE FROM batch WHERE ${callerOf} IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
-    [JSON.stringify(unwanted)],
-  );
+  return session.run(`DELETE FROM batch WHERE ${callerOf} IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`, [
+    JSON.stringify(unwanted),
+  ]);
 }
 
 // The digits of a number, or, where there are none that count, what the API sent.

@@ -24,6 +24,9 @@ export interface SinkHost {
   readonly batch: number;
 }
 
+/** Calls staged at once when they come one by one. */
+const pageSize = 1000;
+
 /** Milliseconds after which staged calls are stored even when they are few. */
 const storeEvery = 60_000;
 
@@ -40,6 +43,7 @@ export class WarehouseSink implements UpsertSink {
   readonly #staging: Staging;
   #unlock: (() => Promise<void>) | null = null;
   #storedAt: number;
+  #merged: Merged = { stored: 0, leftOut: 0 };
 
   constructor(host: SinkHost, account: string) {
     this.#host = host;
@@ -62,22 +66,39 @@ export class WarehouseSink implements UpsertSink {
   /** Stages calls and state; a call with the `sid` of another replaces it. */
   async commit({ calls, state }: SyncBatch): Promise<void> {
     await this.#lock();
+    await this.#stage(calls, state);
+    if (state.run === null) await this.flush();
+  }
+
+  /** Loads calls that come from elsewhere, such as a file. Says how many were stored, and how many left out because their caller was erased. */
+  async addAll(calls: AsyncIterable<Call> | Iterable<Call>): Promise<Merged> {
+    await this.#lock();
+    await this.#storeLeftovers();
+    this.#merged = { stored: 0, leftOut: 0 };
+    let batch: Call[] = [];
+    for await (const call of calls) {
+      if (batch.push(call) < pageSize) continue;
+      await this.#stage(batch);
+      batch = [];
+    }
+    await this.#stage(batch);
+    await this.flush();
+    return this.#merged;
+  }
+
+  async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
     const latest = new Map<unknown, Call>(calls.map((call) => [call.sid, call]));
     if (this.#staging.hasAny(latest.values())) await this.flush();
     await this.#staging.add(latest.values(), state);
-    if (state.run === null) {
-      await this.flush();
-      return;
-    }
     const { records } = this.#staging.staged;
     const isDue = records >= this.#host.batch || this.#host.now() - this.#storedAt >= storeEvery;
-    if (isDue) await this.#tryFlush(records >= 4 * this.#host.batch);
+    if (isDue && state?.run !== null) await this.#tryFlush(records >= 4 * this.#host.batch);
   }
 
   /** Stores all that is staged. */
-  async flush(wait?: number): Promise<Merged> {
+  async flush(wait?: number): Promise<void> {
     const { staged } = this.#staging;
-    if (staged.records === 0 && staged.state === undefined) return { stored: 0, leftOut: 0 };
+    if (staged.records === 0 && staged.state === undefined) return;
     const now = this.#host.now();
     const merged = await this.#host.write(
       (session) => merge(session, this.#account, stagedSource(staged), staged.state, now),
@@ -85,7 +106,10 @@ export class WarehouseSink implements UpsertSink {
     );
     await this.#staging.clear();
     this.#storedAt = now;
-    return merged;
+    this.#merged = {
+      stored: this.#merged.stored + merged.stored,
+      leftOut: this.#merged.leftOut + merged.leftOut,
+    };
   }
 
   /** Readers come first while there is time: what is staged is safe. */

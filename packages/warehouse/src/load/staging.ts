@@ -62,12 +62,13 @@ export class Staging {
     return false;
   }
 
-  /** Appends calls, each `sid` at most once, and the state that is true with them. */
-  async add(calls: Iterable<Call>, state: SyncState): Promise<void> {
+  /** Appends calls, each `sid` at most once, and the state of the sync that is true with them. */
+  async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
     const { end, count, longest } = this.#print(calls);
-    this.#state = state;
+    this.#state = state ?? this.#state;
     this.#sinceState += count;
-    const mustSave = state.run === null || stateSize(state) <= stateWeight * this.#sinceState;
+    const mustSave =
+      state !== undefined && (state.run === null || stateSize(state) <= stateWeight * this.#sinceState);
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;

@@ -20,12 +20,14 @@ const activityTypes = activity?.valueMeanings ?? [];
 /** Query parameters that carry a click id, and the kinds of click id they are. */
 export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 
-// The places of a click id in a record, the likeliest first.
-const addresses = "concat_ws(' ', first_touch, last_touch, url_tag, landing_page, conversion_page)";
-const isId = "'^[A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511}$'";
+// The places of a click id in a record, the likeliest first, with a character between that URLs do not have.
+const addresses = 'concat_ws(chr(1), first_touch, last_touch, url_tag, landing_page, conversion_page)';
+const isId = "'[A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511}'";
 const ownId = `CASE WHEN regexp_full_match(ppc_gclid, ${isId}) THEN ppc_gclid END`;
+const found = (kind: string): string =>
+  `regexp_extract_all(${addresses}, '(?i)(?:^|[\\x01?&#;])${kind}=([^&#;\\s\\x01]+)', 1)`;
 const idIn = (kind: string): string =>
-  `nullif(regexp_extract(${addresses}, '(?i)(?:^|[\\s?&#;])${kind}=([A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511})(?:[&#;\\s]|$)', 1), '')`;
+  `list_filter(list_transform(${found(kind)}, lambda id: url_decode(id)), lambda id: regexp_full_match(id, ${isId}))[1]`;
 const firstKind = `CASE WHEN ${ownId} IS NOT NULL THEN 'gclid' ${clickKinds.map((kind) => `WHEN ${idIn(kind)} IS NOT NULL THEN '${kind}'`).join(' ')} END`;
 
 /** Minutes from the first visit to the call, in tenths. Null for call extensions and where the visit is not before the call. */

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { fieldColumns, quoted } from './columns.ts';
+import { insteadOfOther } from './row-writer.ts';
 import { wireValue } from './wire-values.ts';
 
 /**
@@ -28,8 +29,9 @@ export function callOf(json: string): Call {
     const { name, wire: type } = fieldColumns[i] as (typeof fieldColumns)[number];
     if (!missing.has(name)) call[name] = wireValue(type, cells[i] as string | null);
   }
-  if (other !== null) putAll(call, other);
-  if (wire !== null) putAll(call, wire);
+  const isReplaced = wire?.startsWith(insteadOfOther) === true;
+  if (other !== null && !isReplaced) putAll(call, other);
+  if (wire !== null) putAll(call, isReplaced ? wire.slice(insteadOfOther.length) : wire);
   return call as unknown as Call;
 }
 

@@ -72,6 +72,9 @@ function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): str
   return json.slice(1, -1);
 }
 
+/** Stands before the values of `wire` when those of `other` are among them, exactly as they were sent. */
+export const insteadOfOther = '!';
+
 /** The line of any call. */
 function carefulLine(call: Call, { places, others, absent }: Plan): string {
   const values: unknown[] = Object.values(call);
@@ -87,10 +90,11 @@ function carefulLine(call: Call, { places, others, absent }: Plan): string {
   const other = others.length === 0 ? null : otherText(others, values);
   // DuckDB refuses JSON that names half of a surrogate pair.
   const sound = other?.replace(/(?<=(?<!\\)(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\\ufffd') ?? null;
-  if (sound !== other && other !== null) exact.push(other.slice(1, -1));
+  const isOtherExact = sound === other;
+  if (!isOtherExact && other !== null) exact.push(other.slice(1, -1));
   const extra = [
     sound,
-    exact.length === 0 ? null : `{${exact.join(',')}}`,
+    exact.length === 0 ? null : `${isOtherExact ? '' : insteadOfOther}{${exact.join(',')}}`,
     missing.length === 0 ? null : missing.join(','),
     callerKey(cells[aniAt]),
     String(isCallExtension(call)),

@@ -8,8 +8,8 @@ const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** The tables of an empty warehouse. */
 export const createTables: readonly string[] = [
-  'CREATE TABLE meta (version INTEGER NOT NULL)',
-  `INSERT INTO meta VALUES (${schemaVersion})`,
+  'CREATE TABLE meta (version INTEGER NOT NULL, pending VARCHAR)',
+  `INSERT INTO meta VALUES (${schemaVersion}, NULL)`,
   `CREATE TABLE records (${columns.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')})`,
   'CREATE TABLE accounts (account VARCHAR NOT NULL, salt VARCHAR NOT NULL)',
   'CREATE TABLE erased (account VARCHAR NOT NULL, caller VARCHAR NOT NULL)',

@@ -279,7 +279,8 @@ class Reader {
   #between(): Mistake {
     const { written, start } = this.#token;
     const wanted = otherWords[written];
-    if (wanted && wanted !== 'NOT') return this.#mistake({ code: 'other_word', wanted }, written === ',' ? ` ${wanted}` : wanted);
+    if (wanted && wanted !== 'NOT')
+      return this.#mistake({ code: 'other_word', wanted }, written === ',' ? ` ${wanted}` : wanted);
     const isTest = this.#token.kind === 'name' && this.#vocabulary.has(written.toLowerCase());
     if (isTest) return new Mistake({ code: 'missing_and' }, start, start, 'AND ');
     return this.#mistake({ code: 'missing_and' });

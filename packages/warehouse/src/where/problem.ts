@@ -73,7 +73,7 @@ const operatorsOf = ({ type }: Term): string =>
 
 /** What is wrong and what to write, in one line. */
 export function explain(fact: Fact, found: string): string {
-  const shown = found === '' ? 'the end' : JSON.stringify(found);
+  const shown = found === '' ? 'the end' : /^['"]/.test(found) ? found : JSON.stringify(found);
   switch (fact.code) {
     case 'limit':
       return `A condition may have at most ${fact.most.toLocaleString('en')} ${fact.what}.`;
@@ -109,10 +109,15 @@ export function explain(fact: Fact, found: string): string {
       return `Strings are written in single quotes: '${fact.text}'.`;
     case 'invalid_time':
       return `${shown} is not ${kinds[fact.term.type]}.`;
-    case 'unknown_value':
-      return `${fact.term.name} is never ${shown}${
-        fact.suggestion ? `. Did you mean '${fact.suggestion}'?` : `; it is one of ${valuesOf(fact.term)}.`
-      }`;
+    case 'unknown_value': {
+      const { term, suggestion } = fact;
+      const what = term.values
+        ? `${term.name} is never ${shown}`
+        : `${shown} is not a usual value of ${term.name}`;
+      return suggestion
+        ? `${what}. Did you mean '${suggestion}'?`
+        : `${what}; it is one of ${valuesOf(term)}.`;
+    }
     case 'null_comparison':
       return `Nothing is equal to NULL. Write ${fact.wanted}.`;
     case 'escape':
@@ -142,5 +147,6 @@ const valuesOf = ({ values = [], usualValues = values }: Term): string =>
 
 /** The value that was meant, when one is close. */
 export function closest(value: string, values: readonly string[]): string | undefined {
-  return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? nearest(value, values);
+  const lower = value.toLowerCase();
+  return values.find((each) => lower.startsWith(each.toLowerCase())) ?? nearest(value, values);
 }

@@ -1,0 +1,41 @@
+// Every call in columns: a local DuckDB file that a sync fills, exact answers at any size, Parquet in and out.
+// Start with openWarehouse(path): fill it with sink() or load(), ask it with analyze(), count(), calls() and query().
+
+export {
+  describeFields,
+  describeMeasures,
+  type FieldDescription,
+  type MeasureDescription,
+  parseCondition,
+} from './ask/describe.ts';
+export type {
+  AccountStatus,
+  Answer,
+  AnswerColumn,
+  AnswerValue,
+  LeftOut,
+  Measure,
+  MeasureName,
+  Question,
+  QuestionLimits,
+  Selection,
+  ValueRule,
+  ValueRules,
+} from './ask/question.ts';
+export { InvalidCondition } from './ask/resolve.ts';
+export { WarehouseError, type WarehouseErrorCode } from './errors.ts';
+export type { Loaded } from './load/files.ts';
+export type { Merged } from './load/merge.ts';
+export type { CallsQuery } from './out/calls.ts';
+export type { ExportedFile, ExportOptions, ExportSummary } from './out/dataset.ts';
+export type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from './out/query.ts';
+export {
+  type Count,
+  openWarehouse,
+  type SqlOptions,
+  type Warehouse,
+  type WarehouseOptions,
+} from './warehouse.ts';
+export type { Condition, Literal, Operator } from './where/condition.ts';
+export type { ConditionResult } from './where/parse.ts';
+export type { ConditionProblem } from './where/problem.ts';

@@ -1,0 +1,34 @@
+import { phoneKey } from '@call-attribution/core/privacy';
+import type { Session } from '../file/session.ts';
+import { callerKey } from '../tables/caller-key.ts';
+import { callerMark, saltOf } from './merge.ts';
+
+/**
+ * Deletes the calls of a caller from an account and remembers a keyed hash of the number, so that no later sync brings them
+ * back. The number may be written in any way. Says how many calls were deleted.
+ */
+export function eraseCaller(session: Session, account: string, caller: string): Promise<number> {
+  return session.transaction(async () => {
+    const mark = callerMark(caller, await saltOf(session, account));
+    const known = await session.all('SELECT 1 FROM erased WHERE account = $1 AND caller = $2', [
+      account,
+      mark,
+    ]);
+    if (known.length === 0) await session.run('INSERT INTO erased VALUES ($1, $2)', [account, mark]);
+    const key = callerKey(caller);
+    if (key !== null)
+      return session.run('DELETE FROM records WHERE account = $1 AND caller_key = $2::BIGINT', [
+        account,
+        key,
+      ]);
+    const numbers = await session.all(
+      'SELECT DISTINCT ani FROM records WHERE account = $1 AND caller_key IS NULL AND ani IS NOT NULL',
+      [account],
+    );
+    const same = numbers.map(({ ani }) => String(ani)).filter((ani) => phoneKey(ani) === phoneKey(caller));
+    return session.run(
+      `DELETE FROM records WHERE account = $1 AND caller_key IS NULL AND ani IN (SELECT unnest(from_json($2, '["VARCHAR"]')))`,
+      [account, JSON.stringify(same)],
+    );
+  });
+}

@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { WarehouseError } from '../errors.ts';
+import type { Session } from '../file/session.ts';
+import { datasetFiles } from '../out/dataset.ts';
+import { type Merged, merge, stagedSource } from './merge.ts';
+import { type FileGroup, foreignCalls, groupFiles, hasDuplicates, ownSource } from './parquet.ts';
+import { type SinkHost, stagingFolder, type WarehouseSink } from './sink.ts';
+import { Staging } from './staging.ts';
+
+/** What was loaded into an account. */
+export interface Loaded extends Merged {
+  readonly account: string;
+}
+
+/** What loading files needs of its warehouse. */
+export interface LoadHost extends SinkHost {
+  sink(account: string): WarehouseSink;
+  /** A session that reads files and nothing of the warehouse. */
+  files(): Promise<Session>;
+}
+
+/** Loads Parquet files. Those of an export are stored as they are; the columns of others are matched by name. */
+export async function loadParquet(
+  host: LoadHost,
+  path: string,
+  account: string | undefined,
+): Promise<Loaded[]> {
+  const files = await datasetFiles(path);
+  if (files.length === 0)
+    throw new WarehouseError('invalid_dataset', `There are no Parquet files in ${path}.`);
+  const byAccount = new Map<string, string[]>();
+  for (const { file, account: own } of files) {
+    const name = account ?? own;
+    if (name === null) {
+      throw new WarehouseError(
+        'invalid_dataset',
+        `${file} is not in a folder account=...: name the account to load it into.`,
+      );
+    }
+    byAccount.set(name, [...(byAccount.get(name) ?? []), file]);
+  }
+  const reader = await host.files();
+  try {
+    const loaded: Loaded[] = [];
+    for (const [name, list] of byAccount) {
+      const sum = { account: name, stored: 0, leftOut: 0 };
+      for (const group of await groupFiles(reader, list)) {
+        const { stored, leftOut } = await loadGroup(host, reader, name, group);
+        sum.stored += stored;
+        sum.leftOut += leftOut;
+      }
+      loaded.push(sum);
+    }
+    return loaded;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function loadGroup(
+  host: LoadHost,
+  reader: Session,
+  account: string,
+  group: FileGroup,
+): Promise<Merged> {
+  if (group.isOwn && !(await hasDuplicates(reader, group))) {
+    return host.write((session) => merge(session, account, ownSource(group), undefined, host.now()));
+  }
+  return host.sink(account).addAll(foreignCalls(reader, group));
+}
+
+/** Stores calls again within an open session, through files of their own. */
+export async function storeAgain(
+  host: Pick<SinkHost, 'path' | 'now'>,
+  session: Session,
+  account: string,
+  calls: Parameters<Staging['add']>[0],
+): Promise<void> {
+  const folder = stagingFolder(host.path);
+  await mkdir(folder, { recursive: true });
+  const staging = new Staging(folder, '.again');
+  await staging.add(calls);
+  await merge(session, account, stagedSource(staging.staged), undefined, host.now());
+  await staging.clear();
+}

@@ -1,0 +1,97 @@
+import type { Call } from '@call-attribution/core';
+import { WarehouseError } from '../errors.ts';
+import type { Session } from '../file/session.ts';
+import { columns, quoted } from '../tables/columns.ts';
+import { callOf, recordJson } from '../tables/row-reader.ts';
+import { createTables, createView, schemaVersion } from '../tables/schema.ts';
+
+/** What a file is to this release. */
+export type FileState = 'empty' | 'ready' | 'older';
+
+/** Steps from one version of the tables to the next, from version 1 on. A released step never changes. */
+const steps: readonly (readonly string[])[] = [];
+
+/** Looks at the tables of an open file. Throws when it is not a warehouse, or one of a later release. */
+export async function inspect(session: Session, path: string): Promise<FileState> {
+  const tables = new Set(
+    (await session.all('SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary')).map(
+      (row) => row.table_name,
+    ),
+  );
+  if (tables.size === 0) return 'empty';
+  if (!tables.has('meta') || !tables.has('records')) {
+    throw new WarehouseError(
+      'not_a_warehouse',
+      `${path} is a DuckDB file but not a warehouse of calls. Name another file.`,
+    );
+  }
+  const { version } = await session.one('SELECT version FROM meta');
+  const found = await columnNames(session);
+  const known = new Set(columns.map(({ name }) => name));
+  if (Number(version) > schemaVersion || found.some((name) => !known.has(name))) {
+    throw new WarehouseError(
+      'newer_version',
+      `${path} was written by a later release of @call-attribution/warehouse. Install that release, or a later one.`,
+    );
+  }
+  const isPending = (await session.all('SELECT 1 FROM meta WHERE pending IS NOT NULL')).length > 0;
+  return Number(version) < schemaVersion || found.length < known.size || isPending ? 'older' : 'ready';
+}
+
+async function columnNames(session: Session): Promise<string[]> {
+  const rows = await session.all(
+    "SELECT column_name FROM duckdb_columns() WHERE table_name = 'records' AND NOT internal",
+  );
+  return rows.map((row) => String(row.column_name));
+}
+
+/** Makes the tables of a warehouse in an empty file. */
+export async function create(session: Session): Promise<void> {
+  await session.transaction(async () => {
+    for (const statement of [...createTables, ...createView]) await session.run(statement);
+  });
+}
+
+/**
+ * Brings the tables of an older release up to date. A field that the older release did not know gets its column, and its
+ * values, which were among the unknown fields, move there; `replace` stores such calls again.
+ */
+export async function migrate(
+  session: Session,
+  replace: (account: string, calls: readonly Call[]) => Promise<void>,
+): Promise<void> {
+  await session.transaction(async () => {
+    const { version } = await session.one('SELECT version FROM meta');
+    for (const statements of steps.slice(Number(version) - 1))
+      for (const statement of statements) await session.run(statement);
+    const found = new Set(await columnNames(session));
+    const added = columns.filter(({ name }) => !found.has(name));
+    for (const { name, type } of added)
+      await session.run(`ALTER TABLE records ADD COLUMN ${quoted(name)} ${type}`);
+    if (added.length > 0) {
+      // To the calls that are there the field is absent, until it is found among their unknown fields.
+      const names = added.map(({ name }) => name).join(',');
+      await session.run("UPDATE records SET absent = concat_ws(',', absent, $1)", [names]);
+      await session.run("UPDATE meta SET pending = concat_ws(',', pending, $1)", [names]);
+    }
+    await session.run('UPDATE meta SET version = $1', [schemaVersion]);
+    for (const statement of createView) await session.run(statement);
+  });
+  const { pending } = await session.one('SELECT pending FROM meta');
+  if (pending === null) return;
+  const names = String(pending).split(',');
+  for (const { account } of await session.all('SELECT account FROM accounts')) {
+    await replace(String(account), await callsWith(session, String(account), names));
+  }
+  await session.run('UPDATE meta SET pending = NULL');
+}
+
+/** The calls of an account that have one of these names among their unknown fields. */
+async function callsWith(session: Session, account: string, names: readonly string[]): Promise<Call[]> {
+  const isThere = names.map((name) => `json_exists(other, '$."${name}"')`).join(' OR ');
+  const found = await session.all(
+    `SELECT ${recordJson()} AS json FROM records WHERE account = $1 AND other IS NOT NULL AND (${isThere})`,
+    [account],
+  );
+  return found.map(({ json }) => callOf(String(json)));
+}

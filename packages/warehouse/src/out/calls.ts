@@ -1,0 +1,95 @@
+import type { Call } from '@call-attribution/core';
+import { selected } from '../ask/compose.ts';
+import type { SelectionPlan } from '../ask/plan.ts';
+import type { Selection } from '../ask/question.ts';
+import { readOrder } from '../ask/resolve.ts';
+import { readSelection } from '../ask/select.ts';
+import { WarehouseError } from '../errors.ts';
+import type { Session } from '../file/session.ts';
+import { callOf, recordJson } from '../tables/row-reader.ts';
+import { Parameters } from '../where/sql.ts';
+
+/** Which calls to give, and in which order. */
+export interface CallsQuery extends Selection {
+  /** Fields to sort by, such as `talk_minutes desc, sid`. Default `date_added, sid`. */
+  readonly order?: string | undefined;
+  /** Calls at most. Default all. */
+  readonly limit?: number | undefined;
+  /** Calls to skip first. */
+  readonly offset?: number | undefined;
+}
+
+// Rows sorted at once. A row takes about 2 kB there.
+const sliceSize = 20_000;
+
+/** The calls of a selection exactly as the API sent them. */
+export async function* readCalls(session: Session, query: CallsQuery): AsyncGenerator<Call, void, undefined> {
+  const { plan, fields } = await readSelection(query, session);
+  const order = readOrder(query.order ?? 'date_added, sid', [...fields.keys()]);
+  const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
+    .map(({ column, descending }) => `${fields.get(column)?.sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
+    .join(', ');
+  const cut = `${query.limit === undefined ? '' : `LIMIT ${count('limit', query.limit)}`} ${
+    query.offset === undefined ? '' : `OFFSET ${count('offset', query.offset)}`
+  }`;
+  const byTime = order[0]?.column === 'date_added' && plan.time === 'date_added' && cut.trim() === '';
+  const slices = byTime ? await slicesOf(session, plan, order[0]?.descending === true) : [null];
+  for (const slice of slices) {
+    const parameters = new Parameters();
+    const where = [selected(plan, parameters), ...(slice === null ? [] : [slice])].join(' AND ');
+    const rows = `(SELECT * FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
+    const sql = `SELECT ${recordJson('sorted')} FROM ${rows} sorted ORDER BY ${sorted}`;
+    for await (const chunk of session.column(sql, parameters.values))
+      for (const json of chunk) yield callOf(json);
+  }
+}
+
+/** Stretches of whole days with a fair number of calls each, as conditions: sorting all calls at once takes much memory. */
+async function slicesOf(session: Session, plan: SelectionPlan, descending: boolean): Promise<string[]> {
+  const parameters = new Parameters();
+  const days = await session.all(
+    `SELECT CAST(date_added AS DATE)::VARCHAR AS day, count(*)::INTEGER AS n FROM records
+      WHERE ${selected(plan, parameters)} GROUP BY ALL ORDER BY 1 NULLS LAST`,
+    parameters.values,
+  );
+  const slices: { first: string; n: number }[] = [];
+  for (const { day, n } of days) {
+    const last = slices.at(-1);
+    if (day === null) continue;
+    if (last && last.n + Number(n) <= sliceSize) last.n += Number(n);
+    else slices.push({ first: String(day), n: Number(n) });
+  }
+  const conditions = slices.map(({ first }, i) => {
+    const next = slices[i + 1]?.first;
+    return `date_added >= DATE '${first}'${next === undefined ? '' : ` AND date_added < DATE '${next}'`}`;
+  });
+  if (descending) conditions.reverse();
+  return days.some(({ day }) => day === null) ? [...conditions, 'date_added IS NULL'] : conditions;
+}
+
+function count(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new WarehouseError(
+    'invalid_question',
+    `${name} is ${JSON.stringify(value)}: expected a whole number from 0 up.`,
+  );
+}
+
+/** One call by its `sid`, or null. Without an account all are searched, and two calls with the `sid` are an error. */
+export async function readCall(
+  session: Session,
+  sid: string,
+  account: string | undefined,
+): Promise<Call | null> {
+  const rows = await session.all(
+    `SELECT account, ${recordJson()} AS json FROM records WHERE sid = $1${account === undefined ? '' : ' AND account = $2'}`,
+    account === undefined ? [sid] : [sid, account],
+  );
+  if (rows.length > 1) {
+    throw new WarehouseError(
+      'invalid_question',
+      `Several accounts have a call with this sid: ${rows.map((row) => String(row.account)).join(', ')}. Name one of them.`,
+    );
+  }
+  return rows[0] === undefined ? null : callOf(String(rows[0].json));
+}

@@ -1,0 +1,278 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream';
+import { selected } from '../ask/compose.ts';
+import type { Selection } from '../ask/question.ts';
+import { readSelection } from '../ask/select.ts';
+import { WarehouseError } from '../errors.ts';
+import { failureOf } from '../file/failure.ts';
+import type { Session } from '../file/session.ts';
+import { columns, quoted } from '../tables/columns.ts';
+import { Parameters } from '../where/sql.ts';
+
+/** How a folder of Parquet files is written. */
+export interface ExportOptions extends Selection {
+  /** One folder for each month or each day. Default `month`. */
+  readonly partition?: 'month' | 'day' | undefined;
+  /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */
+  readonly maxCalls?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each file. */
+  readonly onFile?: ((file: ExportedFile) => void) | undefined;
+}
+
+/** One file of an export. */
+export interface ExportedFile {
+  /** The file, relative to the folder of the export. */
+  readonly path: string;
+  readonly calls: number;
+  readonly bytes: number;
+  /** The file was there from an earlier run and its calls have not changed. */
+  readonly isUnchanged: boolean;
+}
+
+/** What an export wrote. */
+export interface ExportSummary {
+  readonly folder: string;
+  readonly files: readonly ExportedFile[];
+  readonly calls: number;
+  /** Files of an earlier run that were deleted, because their calls are gone or are in other files now. */
+  readonly removed: number;
+}
+
+/** What is known of the files in a folder; their names are relative to it. */
+interface Manifest {
+  readonly version: 1;
+  readonly query: string;
+  readonly files: Record<string, { readonly calls: number; readonly bytes: number; readonly stamp: string }>;
+}
+
+const manifestName = '_calls.json';
+const lockName = '_calls.lock';
+const partial = '.partial';
+
+/**
+ * Writes the calls of a selection as `account=.../month=.../part-*.parquet`. Each file appears whole or not at all. A run
+ * that follows another one into the same folder writes only what has changed since, so an interrupted run is resumed.
+ */
+export async function exportDataset(
+  session: Session,
+  folder: string,
+  options: ExportOptions,
+): Promise<ExportSummary> {
+  const unlock = await lock(folder);
+  try {
+    return await writeDataset(session, folder, options);
+  } catch (error) {
+    throw error instanceof WarehouseError ? error : failureOf(error, folder);
+  } finally {
+    await unlock();
+  }
+}
+
+async function lock(folder: string): Promise<() => Promise<void>> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await lockFile(join(folder, lockName));
+  } catch (error) {
+    if (!(error instanceof FileLockedError)) throw failureOf(error, folder);
+    throw new WarehouseError('in_use', `Process ${error.owner} exports into ${folder}. Wait until it ends.`);
+  }
+}
+
+async function writeDataset(
+  session: Session,
+  folder: string,
+  options: ExportOptions,
+): Promise<ExportSummary> {
+  const { partition = 'month', onFile } = options;
+  if (partition !== 'month' && partition !== 'day') {
+    throw new WarehouseError(
+      'invalid_question',
+      `partition is ${JSON.stringify(partition)}: expected 'month' or 'day'.`,
+    );
+  }
+  const { plan } = await readSelection(options, session);
+  const base = new Parameters();
+  const where = selected(plan, base);
+  const query = JSON.stringify([partition, options.maxCalls ?? null, where, base.values]);
+  const before = await readManifest(folder, query);
+  const parts = await partsOf(session, where, base, partition, options.maxCalls ?? 1_000_000);
+  const manifest: Manifest = { version: 1, query, files: {} };
+  const files: ExportedFile[] = [];
+  for (const part of parts) {
+    const known = before.files[part.path];
+    const isUnchanged =
+      known?.stamp === part.stamp && (await sizeOf(join(folder, part.path))) === known.bytes;
+    const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where, base);
+    manifest.files[part.path] = { calls: part.calls, bytes, stamp: part.stamp };
+    if (!isUnchanged) {
+      const all = { ...before.files, ...manifest.files };
+      await writeWholeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files: all }));
+    }
+    const file = { path: part.path, calls: part.calls, bytes, isUnchanged };
+    files.push(file);
+    onFile?.(file);
+  }
+  const gone = Object.keys(before.files).filter((path) => manifest.files[path] === undefined);
+  for (const path of gone) await rm(join(folder, path), { force: true });
+  await writeWholeFile(join(folder, manifestName), JSON.stringify(manifest));
+  const calls = files.reduce((sum, file) => sum + file.calls, 0);
+  return { folder, files, calls, removed: gone.length };
+}
+
+async function readManifest(folder: string, query: string): Promise<Manifest> {
+  const path = join(folder, manifestName);
+  if (!existsSync(path)) {
+    const strange = (await readdir(folder)).find((name) => name !== lockName);
+    if (strange === undefined) return { version: 1, query, files: {} };
+    throw new WarehouseError(
+      'invalid_dataset',
+      `${folder} holds something that is not an export of calls (${strange}). Export into an empty folder.`,
+    );
+  }
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  if (manifest.version === 1 && manifest.query === query) return manifest;
+  throw new WarehouseError(
+    'invalid_dataset',
+    `${folder} holds an export of other calls, or one with another partition. Export into an empty folder.`,
+  );
+}
+
+interface Part {
+  readonly path: string;
+  readonly account: string;
+  /** First day and the day after the last; null for calls without a time. */
+  readonly days: readonly [from: string, to: string] | null;
+  readonly calls: number;
+  /** Changes when a call of the part is stored or deleted. */
+  readonly stamp: string;
+}
+
+/** The files of an export: for each account and partition one, or several of whole days. */
+async function partsOf(
+  session: Session,
+  where: string,
+  { values }: Parameters,
+  partition: 'month' | 'day',
+  maxCalls: number,
+): Promise<Part[]> {
+  const rows = await session.all(
+    `SELECT account, CAST(date_added AS DATE)::VARCHAR AS day, (CAST(date_added AS DATE) + 1)::VARCHAR AS next,
+        count(*)::INTEGER AS calls,
+        concat(epoch_us(max(loaded_at)), '/', count(*) FILTER (WHERE is_first)) AS stamp
+       FROM records WHERE ${where} GROUP BY ALL ORDER BY account, day NULLS LAST`,
+    values,
+  );
+  interface Draft {
+    account: string;
+    key: string;
+    number: number;
+    days: [string, string] | null;
+    calls: number;
+    stamps: string[];
+  }
+  const drafts: Draft[] = [];
+  for (const row of rows) {
+    const [account, calls] = [String(row.account), Number(row.calls)];
+    const day = row.day === null ? null : String(row.day);
+    const value =
+      day === null ? '__HIVE_DEFAULT_PARTITION__' : partition === 'month' ? day.slice(0, -3) : day;
+    const key = `${partition}=${value}`;
+    const last = drafts.at(-1);
+    const isSame = last?.account === account && last.key === key;
+    if (last && isSame && last.calls + calls <= maxCalls) {
+      last.calls += calls;
+      if (last.days) last.days[1] = String(row.next);
+      last.stamps.push(`${calls}@${row.stamp}`);
+    } else {
+      const days: [string, string] | null = day === null ? null : [day, String(row.next)];
+      drafts.push({
+        account,
+        key,
+        number: isSame && last ? last.number + 1 : 0,
+        days,
+        calls,
+        stamps: [`${calls}@${row.stamp}`],
+      });
+    }
+  }
+  return drafts.map(({ account, key, number, days, calls, stamps }) => ({
+    path: join(`account=${account}`, key, `part-${number}.parquet`),
+    account,
+    days,
+    calls,
+    stamp: stamps.join(' '),
+  }));
+}
+
+// Accounts and partitions are in the paths, where engines find them; in a file they would be there twice.
+const exported = columns
+  .filter(({ name }) => name !== 'account')
+  .map(({ name, type }) => (type === 'JSON' ? `${quoted(name)}::VARCHAR AS ${quoted(name)}` : quoted(name)))
+  .join(', ');
+
+async function writePart(
+  session: Session,
+  folder: string,
+  { path, account, days }: Part,
+  where: string,
+  { values }: Parameters,
+): Promise<number> {
+  const file = join(folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  const within =
+    days === null
+      ? 'date_added IS NULL'
+      : `date_added >= DATE '${days[0]}' AND date_added < DATE '${days[1]}'`;
+  const parameters = new Parameters();
+  for (const value of values) parameters.put(value);
+  const target = `${file}${partial}`;
+  await session.run(
+    `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
+       TO '${target.replaceAll("'", "''")}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)`,
+    parameters.values,
+  );
+  const handle = await open(target, 'r+');
+  await handle.sync();
+  const { size } = await handle.stat();
+  await handle.close();
+  await rename(target, file);
+  return size;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return -1;
+  }
+}
+
+/** All Parquet files of a folder, or the file itself, with the account that their paths name. */
+export async function datasetFiles(path: string): Promise<{ file: string; account: string | null }[]> {
+  const found: { file: string; account: string | null }[] = [];
+  const walk = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      // Names that begin so are not data, by a convention that all engines follow.
+      if (entry.name.startsWith('.') || entry.name.startsWith('_')) continue;
+      const file = join(folder, entry.name);
+      if (entry.isDirectory()) await walk(file);
+      else if (entry.name.endsWith('.parquet'))
+        found.push({ file, account: accountIn(relative(path, file)) });
+    }
+  };
+  try {
+    if ((await stat(path)).isDirectory()) await walk(path);
+    else found.push({ file: path, account: null });
+  } catch (error) {
+    throw failureOf(error, path);
+  }
+  return found.sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+const accountIn = (path: string): string | null => {
+  const name = /(?:^|[/\\])account=([^/\\]+)/.exec(path)?.[1];
+  return name === undefined ? null : decodeURIComponent(name);
+};

@@ -1,0 +1,108 @@
+import type { ParquetType } from '@call-attribution/node-stream';
+import type { DuckDBDataChunk, DuckDBResult, DuckDBType } from '@duckdb/node-api';
+import { DuckDBTypeId, JsonDuckDBValueConverter } from '@duckdb/node-api';
+import type { Session } from '../file/session.ts';
+
+/** A column of the result of a statement. */
+export interface SqlColumn {
+  readonly name: string;
+  /** The type in DuckDB, such as `DECIMAL(9,1)`. */
+  readonly sqlType: string;
+  /** The column type for files. */
+  readonly type: ParquetType;
+}
+
+/** A value of such a result. Lists and structures are plain JSON; integers that a number cannot hold are strings. */
+export type SqlResultValue = string | number | boolean | null | readonly unknown[] | object;
+
+/** One row of such a result. */
+export type SqlRow = Readonly<Record<string, SqlResultValue>>;
+
+/** The result of a statement, row by row. Read it to the end, leave the loop, or close it: until then the file is open. */
+export interface SqlResult extends AsyncIterable<SqlRow> {
+  readonly columns: readonly SqlColumn[];
+  close(): Promise<void>;
+}
+
+/** Runs one statement of SQL in a locked session. Takes the session over and closes it in the end. */
+export async function runSql(session: Session, sql: string): Promise<SqlResult> {
+  let result: DuckDBResult;
+  try {
+    result = await session.statement(sql);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  const columns = result.deduplicatedColumnNames().map(
+    (name, i): SqlColumn => ({
+      name,
+      sqlType: String(result.columnType(i)),
+      type: fileType(result.columnType(i)),
+    }),
+  );
+  const converters = columns.map((_, i) => converterOf(result.columnType(i)));
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await session.close();
+    isClosed = true;
+  };
+  async function* rows(): AsyncGenerator<SqlRow, void, undefined> {
+    try {
+      for await (const chunk of session.chunks(result)) yield* rowsOf(chunk, columns, converters);
+    } finally {
+      await close();
+    }
+  }
+  return { columns, close, [Symbol.asyncIterator]: rows };
+}
+
+type Converter = (value: unknown) => SqlResultValue;
+
+function rowsOf(
+  chunk: DuckDBDataChunk,
+  columns: readonly SqlColumn[],
+  converters: readonly Converter[],
+): SqlRow[] {
+  const values = columns.map((_, i) => chunk.convertColumnValues(i, JsonDuckDBValueConverter));
+  return Array.from({ length: chunk.rowCount }, (_, row) =>
+    Object.fromEntries(
+      columns.map(({ name }, i) => [name, converters[i]?.(values[i]?.[row] ?? null) ?? null]),
+    ),
+  );
+}
+
+const integers = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UHUGEINT,
+]);
+const decimals = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL]);
+const times = new Set([DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_MS]);
+
+function fileType({ typeId }: DuckDBType): ParquetType {
+  if (integers.has(typeId)) return 'integer';
+  if (decimals.has(typeId)) return 'decimal';
+  if (times.has(typeId)) return 'timestamp';
+  return typeId === DuckDBTypeId.BOOLEAN ? 'boolean' : 'string';
+}
+
+/** Wide integers and decimals come as strings; they become numbers when no digit is lost. */
+function converterOf({ typeId }: DuckDBType): Converter {
+  const isNumber = integers.has(typeId) || typeId === DuckDBTypeId.DECIMAL;
+  return (value) => {
+    if (!isNumber || typeof value !== 'string') return value as SqlResultValue;
+    const number = Number(value);
+    return Number.isInteger(number) && !Number.isSafeInteger(number)
+      ? value
+      : value.replace(/\D/g, '').length > 15
+        ? value
+        : number;
+  };
+}

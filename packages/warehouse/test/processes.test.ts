@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { builtFile } from '@call-attribution/test-tools';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWarehouse } from '../src/index.ts';
+import { call, testWarehouse } from './support.ts';
+
+let files: Record<'hold' | 'reader' | 'writer', string>;
+beforeAll(async () => {
+  const build = (name: string) => builtFile(new URL(`./fixtures/${name}.ts`, import.meta.url).href);
+  files = { hold: await build('hold'), reader: await build('reader'), writer: await build('writer') };
+});
+
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Starts a fixture and collects the lines it prints. */
+function start(file: string, ...args: string[]) {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  let text = '';
+  child.stdout.on('data', (data: Buffer) => {
+    text += data;
+  });
+  const ended = once(child, 'exit');
+  const lines = () => text.split('\n').slice(0, -1);
+  const firstLine = async () => {
+    while (lines().length === 0) await once(child.stdout, 'data');
+  };
+  return { child, ended, lines, firstLine };
+}
+
+describe('several processes', () => {
+  test('a question waits for a writer, up to a limit, and then says who has the file', async () => {
+    const { path } = await testWarehouse();
+    const holder = start(files.hold, path);
+    await holder.firstLine();
+    const impatient = openWarehouse(path, { wait: 100 });
+    await expect(impatient).rejects.toMatchObject({
+      code: 'in_use',
+      message: `Process ${holder.child.pid} has ${path} open. Wait until it closes the file, or end it.`,
+    });
+    setTimeout(() => holder.child.stdin.end(), 200);
+    const patient = await openWarehouse(path, { wait: 60_000 });
+    expect(await patient.count()).toMatchObject({ calls: 0 });
+    await holder.ended;
+  });
+
+  test('a sync does not wait for readers until its run has finished: what is staged is safe', async () => {
+    const { warehouse, path } = await testWarehouse({ batch: 1, wait: 100 });
+    const { finished, running } = await states();
+    const sink = warehouse.sink('main');
+    await sink.load();
+    const holder = start(files.hold, path, 'READ_ONLY');
+    await holder.firstLine();
+    await sink.commit({ calls: [call('a')], state: running });
+    await sink.commit({ calls: [call('b')], state: running });
+    await expect(sink.commit({ calls: [call('c')], state: finished })).rejects.toMatchObject({
+      code: 'in_use',
+    });
+    expect(await warehouse.count()).toMatchObject({ calls: 0 });
+    holder.child.stdin.end();
+    await holder.ended;
+    await warehouse.close();
+    const again = await openWarehouse(path);
+    expect(await again.count()).toMatchObject({ calls: 3 });
+    await again.close();
+  });
+
+  test('readers never see half a commit while another process writes', async () => {
+    const { path } = await testWarehouse();
+    const readers = [start(files.reader, path), start(files.reader, path)];
+    for (const reader of readers) await reader.firstLine();
+    const writer = start(files.writer, path, '0', '3', '30');
+    await writer.ended;
+    for (const reader of readers) reader.child.stdin.end();
+    for (const reader of readers) await reader.ended;
+    const answers = readers.flatMap((reader) => reader.lines());
+    expect(answers.length).toBeGreaterThan(10);
+    for (const answer of answers) {
+      const [calls, sids] = answer.split(' ').map(Number);
+      expect(sids).toBe(calls);
+      expect(Number(calls) % 30).toBe(0);
+    }
+    const warehouse = await openWarehouse(path);
+    expect(await warehouse.count()).toMatchObject({ calls: 300 });
+    await warehouse.close();
+  });
+});
+
+async function states() {
+  const { syncState } = await import('./support.ts');
+  return { finished: syncState(true), running: syncState(false) };
+}

@@ -1,0 +1,116 @@
+import { gclidOf, msclkidOf } from '@call-attribution/conversions';
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { syncInto } from '@call-attribution/node-stream';
+import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Warehouse } from '../src/index.ts';
+import { rowsOf, testWarehouse } from './support.ts';
+
+let sandbox: Sandbox;
+let client: Client;
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ records: 3000, days: 40 });
+  const [account] = sandbox.accounts;
+  if (account === undefined) throw new Error('The sandbox has no account.');
+  client = createClient({
+    baseUrl: sandbox.url,
+    version: 'v3',
+    auth: apiKeys(account.accessKey, account.secretKey),
+  });
+  ({ warehouse } = await testWarehouse());
+  await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+const total = async (q: string) => (await client.listCalls({ filter: q, rows: 1 })).range?.total;
+
+describe('a warehouse that a sync filled', () => {
+  test.each([
+    'inc_gce:1',
+    '',
+    'talk_minutes:[2 TO *],inc_gce:1',
+    'talk_minutes:[0 TO 0]',
+    'talk_minutes:{0 TO 3.5}',
+    'date_added:[2026-10-01 00:00:00 TO 2026-10-08 00:00:00},inc_gce:1',
+    'date_added:[2026-10-10 12:00:00 TO *],talk_minutes:[1.5 TO 10}',
+    'date_added:[* TO 2026-10-01 00:00:00]',
+  ])('it counts as the API does: %s', async (q) => {
+    expect((await warehouse.count({ q })).calls).toBe(await total(q));
+  });
+
+  test('each day has as many calls as the API says', async () => {
+    const { rows } = await warehouse.analyze({ groupBy: ['day'], from: '2026-10-01', to: '2026-10-08' });
+    expect(rows).toHaveLength(7);
+    for (const { day, calls } of rows) {
+      const next = `2026-10-0${Number(String(day).slice(-1)) + 1}`;
+      expect(calls).toBe(await total(`date_added:[${day} 00:00:00 TO ${next} 00:00:00},inc_gce:1`));
+    }
+  });
+
+  test('it gives back every call as the API sends it', async () => {
+    const page = await client.listCalls({ filter: 'inc_gce:1', rows: 200 });
+    for (const call of page.calls) expect(await warehouse.get(call.sid)).toEqual(call);
+  });
+
+  test('calls come in the order of their time, or in the one that is asked for', async () => {
+    const times: string[] = [];
+    for await (const { date_added, sid } of warehouse.calls()) times.push(`${date_added} ${sid}`);
+    expect(times).toHaveLength(3000);
+    expect(times).toEqual([...times].sort());
+    const longest: number[] = [];
+    for await (const { talk_minutes } of warehouse.calls({
+      order: 'talk_minutes desc',
+      limit: 50,
+      offset: 5,
+      where: 'NOT missed',
+    }))
+      longest.push(Number(talk_minutes));
+    expect(longest).toHaveLength(50);
+    expect(longest).toEqual([...longest].sort((a, b) => b - a));
+    const latest: string[] = [];
+    for await (const { date_added } of warehouse.calls({
+      order: 'date_added desc',
+      q: 'talk_minutes:[1 TO *]',
+    }))
+      latest.push(date_added);
+    expect(latest).toEqual([...latest].sort().reverse());
+    expect(latest.length).toBe(await total('talk_minutes:[1 TO *]'));
+  });
+
+  test('click ids are those that conversions are uploaded with', async () => {
+    const rows = await rowsOf(warehouse, 'select sid, click_id, click_kind from calls');
+    const bySid = new Map(rows.map((row) => [row.sid, row]));
+    let found = 0;
+    for await (const call of warehouse.calls()) {
+      const expected = gclidOf(call) ?? msclkidOf(call);
+      const row = bySid.get(call.sid);
+      if (expected !== null) found += 1;
+      if (row?.click_kind === 'gclid' || row?.click_kind === 'msclkid' || row?.click_kind === null)
+        expect(row.click_id).toBe(expected);
+    }
+    expect(found).toBeGreaterThan(100);
+  });
+
+  test('later syncs bring changes, and the answer says when the last one was', async () => {
+    const before = await warehouse.analyze({ groupBy: ['ppc_status'] });
+    await sandbox.advance(3 * 86_400);
+    const { new: arrived } = await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
+    expect(arrived).toBeGreaterThan(0);
+    expect((await warehouse.count()).calls).toBe(3000 + arrived);
+    expect((await warehouse.count()).calls).toBe(await total('inc_gce:1'));
+    const after = await warehouse.analyze({ groupBy: ['ppc_status'] });
+    expect(Date.parse(after.asOf ?? '')).toBeGreaterThanOrEqual(Date.parse(before.asOf ?? ''));
+    for (const { ppc_status, calls } of after.rows) {
+      const rows = await rowsOf(
+        warehouse,
+        `select count(*) as n from calls where ppc_status = '${ppc_status}'`,
+      );
+      expect(rows).toEqual([{ n: calls }]);
+    }
+  });
+});

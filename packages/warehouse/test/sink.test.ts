@@ -1,0 +1,253 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
+import type { SyncState } from '@call-attribution/node-stream';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openWarehouse } from '../src/index.ts';
+import { call, rowsOf, storedCalls, syncState, temporaryFolder, testWarehouse } from './support.ts';
+
+const running = syncState(false);
+const finished = syncState(true);
+const sids = async (warehouse: Parameters<typeof storedCalls>[0]) =>
+  [...(await storedCalls(warehouse)).keys()].sort();
+
+describe('the sink of a sync', () => {
+  test('it stores calls and state together when a run has finished', async () => {
+    const { warehouse } = await testWarehouse();
+    const sink = warehouse.sink('main');
+    expect(await sink.load()).toBeNull();
+    await sink.commit({ calls: [call('a'), call('b')], state: running });
+    await sink.commit({ calls: [call('c')], state: { ...finished, watermark: '2024-01-01 08:00:00' } });
+    expect(await sids(warehouse)).toEqual(['a', 'b', 'c']);
+    expect(await sink.load()).toMatchObject({ run: null, watermark: '2024-01-01 08:00:00' });
+    expect(await warehouse.lastSync()).toMatchObject([{ account: 'main', calls: 3 }]);
+  });
+
+  test('the later of two calls with one sid wins, within a batch, a run and the database', async () => {
+    const { warehouse } = await testWarehouse();
+    const sink = warehouse.sink('main');
+    await sink.load();
+    await sink.commit({
+      calls: [call('a', { city: '1' }), call('a', { city: '2' }), call('b', { city: '1' })],
+      state: running,
+    });
+    await sink.commit({ calls: [call('b', { city: '2' }), call('c', { city: '1' })], state: running });
+    await sink.commit({ calls: [], state: finished });
+    await sink.commit({ calls: [call('c', { city: '2' })], state: finished });
+    const found = await storedCalls(warehouse);
+    expect([...found.values()].map((each) => each.city)).toEqual(['2', '2', '2']);
+    expect(await rowsOf(warehouse, 'select count(*) as n from calls')).toEqual([{ n: 3 }]);
+  });
+
+  test('accounts are apart: the same sid in two of them is two calls', async () => {
+    const { warehouse } = await testWarehouse();
+    await warehouse.load('one', [call('a', { city: 'One' })]);
+    await warehouse.load('two', [call('a', { city: 'Two' })]);
+    expect(await warehouse.get('a', 'one')).toMatchObject({ city: 'One' });
+    expect(await warehouse.get('a', 'two')).toMatchObject({ city: 'Two' });
+    await expect(warehouse.get('a')).rejects.toMatchObject({ code: 'invalid_question' });
+    expect(await warehouse.get('nobody')).toBeNull();
+  });
+
+  test('what is staged when a process ends is stored when the warehouse is opened again', async () => {
+    const path = join(temporaryFolder(), 'calls.duckdb');
+    const first = await openWarehouse(path);
+    const sink = first.sink('main');
+    await sink.load();
+    await sink.commit({ calls: [call('a', { city: 'two\nlines' })], state: { ...running, watermark: '1' } });
+    await sink.commit({ calls: [call('b')], state: { ...running, watermark: '2' } });
+    const staged = `${path}.staged`;
+    const copy = temporaryFolder();
+    for (const name of readdirSync(staged)) writeFileSync(join(copy, name), readFileSync(join(staged, name)));
+    await first.close();
+    expect(readdirSync(staged)).toEqual([]);
+
+    // As a killed process leaves it: its lock, and a line and an entry of the journal that were being written.
+    const again = join(temporaryFolder(), 'calls.duckdb');
+    await (await openWarehouse(again)).close();
+    mkdirSync(`${again}.staged`, { recursive: true });
+    for (const name of readdirSync(copy))
+      writeFileSync(join(`${again}.staged`, name), readFileSync(join(copy, name)));
+    writeFileSync(join(`${again}.staged`, 'main.lock'), '999999999');
+    const lines = join(`${again}.staged`, 'main.csv');
+    writeFileSync(lines, Buffer.concat([readFileSync(lines), Buffer.from('"half a li')]));
+    const journal = join(`${again}.staged`, 'main.journal');
+    writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"bytes":99999`);
+    const second = await openWarehouse(again);
+    expect(await sids(second)).toEqual(['a', 'b']);
+    expect(await second.get('a')).toEqual(call('a', { city: 'two\nlines' }));
+    expect(await second.sink('main').load()).toMatchObject({ watermark: '2' });
+    expect(existsSync(lines)).toBe(false);
+    await second.close();
+  });
+
+  test('a state that is large against what was staged is not written with every page', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const sink = warehouse.sink('main');
+    await sink.load();
+    for (let page = 0; page < 20; page += 1)
+      await sink.commit({ calls: [call(`p${page}`)], state: syncState(false, 30) });
+    const journal = readFileSync(join(`${path}.staged`, 'main.journal'), 'utf8')
+      .trim()
+      .split('\n');
+    expect(journal.length).toBe(20);
+    expect(journal.filter((line) => line.includes('"state"')).length).toBe(1);
+    await sink.commit({ calls: [], state: finished });
+    expect((await sids(warehouse)).length).toBe(20);
+  });
+
+  test('calls are stored by the batch, and after a minute even when they are few', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const { warehouse } = await testWarehouse({ batch: 3, now: () => now });
+    const sink = warehouse.sink('main');
+    await sink.load();
+    await sink.commit({ calls: [call('a'), call('b')], state: running });
+    expect(await sids(warehouse)).toEqual([]);
+    await sink.commit({ calls: [call('c')], state: running });
+    expect(await sids(warehouse)).toEqual(['a', 'b', 'c']);
+    await sink.commit({ calls: [call('d')], state: running });
+    expect((await sids(warehouse)).length).toBe(3);
+    now += 61_000;
+    await sink.commit({ calls: [call('e')], state: running });
+    expect((await sids(warehouse)).length).toBe(5);
+    expect(await warehouse.lastSync()).toMatchObject([
+      { storedAt: '2026-01-01T00:01:01.000Z', syncedAt: null },
+    ]);
+  });
+
+  test('one account is filled by one sync at a time', async () => {
+    const { warehouse, path } = await testWarehouse();
+    await warehouse.sink('main').load();
+    const other = await openWarehouse(path);
+    await expect(other.sink('main').load()).rejects.toMatchObject({
+      code: 'account_in_use',
+      message: `Process ${process.pid} fills the account main. Wait until it ends; remove ${path}.staged/main.lock if that process is something else.`,
+    });
+    await warehouse.close();
+    expect(await other.sink('main').load()).toBeNull();
+    await other.close();
+  });
+
+  test('a call without a sid and an account without a usable name are refused', async () => {
+    const { warehouse } = await testWarehouse();
+    for (const sid of ['', null, undefined, {}]) {
+      await expect(warehouse.load('main', [call('a', { sid })])).rejects.toMatchObject({
+        code: 'invalid_record',
+      });
+    }
+    for (const account of ['', 'a b', '../x', 'x'.repeat(65)]) {
+      expect(() => warehouse.sink(account)).toThrow(/cannot be the name of an account/);
+    }
+  });
+});
+
+describe('erased callers', () => {
+  const number = '+1 (555) 555-0142';
+
+  test('their calls go, however the number is written, and do not come back', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const theirs = [
+      call('a', { ani: '5555550142' }),
+      call('b', { ani: number }),
+      call('c', { ani: '15555550142' }),
+    ];
+    await warehouse.load('main', [...theirs, call('d', { ani: '5555550143' })]);
+    await warehouse.load('other', [call('e', { ani: number })]);
+    expect(await warehouse.erase('main', '555-555-0142')).toBe(3);
+    expect(await warehouse.erase('main', '555-555-0142')).toBe(0);
+    expect(await sids(warehouse)).toEqual(['d', 'e']);
+    expect(await warehouse.load('main', [...theirs, call('f')])).toEqual({ stored: 1, leftOut: 3 });
+    const sink = warehouse.sink('main');
+    await sink.load();
+    await sink.commit({ calls: [call('g', { ani: number })], state: finished });
+    expect(await sids(warehouse)).toEqual(['d', 'e', 'f']);
+    expect(JSON.stringify(await rowsOf(warehouse, 'select * from erased'))).not.toContain('0142');
+    await warehouse.close();
+    const again = await openWarehouse(path);
+    await again.load('main', theirs);
+    expect(await sids(again)).toEqual(['d', 'e', 'f']);
+    await again.close();
+  });
+
+  test('callers without digits are erased by what the API sent', async () => {
+    const { warehouse } = await testWarehouse();
+    const all = ['Anonymous', 'anonymous', '', null, '1234567890123456789012'].map((ani, i) =>
+      call(`S${i}`, { ani }),
+    );
+    await warehouse.load('main', all);
+    expect(await warehouse.erase('main', 'Anonymous')).toBe(1);
+    expect(await warehouse.erase('main', '1234-567890123456789012')).toBe(1);
+    expect(await warehouse.load('main', all)).toEqual({ stored: 3, leftOut: 2 });
+    expect(await sids(warehouse)).toEqual(['S1', 'S2', 'S3']);
+  });
+
+  test('calls that are staged when the caller is erased are not stored', async () => {
+    const { warehouse } = await testWarehouse();
+    const sink = warehouse.sink('main');
+    await sink.load();
+    await sink.commit({ calls: [call('a', { ani: number }), call('b')], state: running });
+    await warehouse.erase('main', number);
+    await sink.commit({ calls: [], state: finished });
+    expect(await sids(warehouse)).toEqual(['b']);
+  });
+});
+
+test('exactly one call of each caller is the first, whatever comes in which order', async () => {
+  const { warehouse } = await testWarehouse();
+  const anyCall = fc.record({
+    sid: fc.integer({ min: 0, max: 25 }),
+    ani: fc.constantFrom('5555550100', '15555550100', '5555550101', '5555550102', 'Anonymous', null),
+    date_added: fc.constantFrom(
+      '2026-01-01 00:00:00',
+      '2026-01-02 00:00:00',
+      '2026-01-03 00:00:00',
+      '2026-02-31 00:00:00',
+    ),
+  });
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(anyCall, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 }),
+      async (batches) => {
+        run += 1;
+        const account = `run-${run}`;
+        const stored = new Map<string, Call>();
+        for (const batch of batches) {
+          const calls = batch.map(({ sid, ...rest }) => call(`S${sid}`, rest));
+          await warehouse.load(account, calls);
+          for (const each of calls) stored.set(each.sid, each);
+        }
+        const expected = new Map<string, string>();
+        const place = ({ date_added, sid }: Call) =>
+          `${date_added === '2026-02-31 00:00:00' ? '9' : date_added} ${sid}`;
+        for (const each of stored.values()) {
+          const key = typeof each.ani === 'string' ? phoneKey(each.ani) : '';
+          if (!/^\d+$/.test(key)) continue;
+          const known = stored.get(expected.get(key) ?? '');
+          if (known === undefined || place(each) < place(known)) expected.set(key, each.sid);
+        }
+        const rows = await rowsOf(
+          warehouse,
+          `select sid from calls where account = '${account}' and caller_type = 'first' order by sid`,
+        );
+        expect(rows.map((row) => row.sid)).toEqual([...expected.values()].sort());
+      },
+    ),
+    { numRuns: Number(process.env.CALLS_RUNS ?? 15) },
+  );
+});
+
+test('the state of a sync survives as it was', async () => {
+  const { warehouse } = await testWarehouse();
+  const state: SyncState = {
+    ...syncState(true, 3),
+    pending: [['S1', '2024-01-01 00:00:00', "it's"]],
+    watermark: '2024-01-01 00:00:00',
+  };
+  const sink = warehouse.sink('main');
+  await sink.load();
+  await sink.commit({ calls: [], state });
+  expect(await sink.load()).toEqual(state);
+});

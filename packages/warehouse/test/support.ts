@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { makeCalls } from '@call-attribution/core/testing';
+import type { SyncState } from '@call-attribution/node-stream';
+import { afterAll } from 'vitest';
+import { openWarehouse, type Warehouse, type WarehouseOptions } from '../src/index.ts';
+
+/** A folder that is deleted when the test file is done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'warehouse-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+let count = 0;
+
+/** An empty warehouse in a folder of its own, closed when the test file is done. */
+export async function testWarehouse(
+  options: WarehouseOptions = {},
+): Promise<{ warehouse: Warehouse; path: string }> {
+  const path = join(temporaryFolder(), `calls-${count++}.duckdb`);
+  const warehouse = await openWarehouse(path, options);
+  afterAll(() => warehouse.close());
+  return { warehouse, path };
+}
+
+const [plain] = makeCalls(1) as [Call];
+
+/** A call with every field, and those that are given. */
+export function call(sid: string, values: Readonly<Record<string, unknown>> = {}): Call {
+  return { ...plain, sid, ...values } as Call;
+}
+
+/** The state of a sync: of a run that has finished, or of one that has not. */
+export function syncState(isFinished: boolean, entries = 0): SyncState {
+  const seen = Array.from({ length: entries }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', 'hash'] as const);
+  const run = { from: null, latest: null, resumedAt: null, checkpoint: {} } as unknown as SyncState['run'];
+  return { version: 1, query: 'q', watermark: null, seen, pending: [], run: isFinished ? null : run };
+}
+
+/** All rows of a statement. */
+export async function rowsOf(warehouse: Warehouse, sql: string): Promise<Record<string, unknown>[]> {
+  const rows: Record<string, unknown>[] = [];
+  for await (const row of await warehouse.query(sql)) rows.push({ ...row });
+  return rows;
+}
+
+/** The calls of a warehouse, or of one account, by sid. */
+export async function storedCalls(warehouse: Warehouse, account?: string): Promise<Map<unknown, Call>> {
+  const calls = new Map<unknown, Call>();
+  const query = account === undefined ? {} : { accounts: [account] };
+  for await (const each of warehouse.calls(query)) calls.set(each.sid, each);
+  return calls;
+}
