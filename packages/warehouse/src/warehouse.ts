@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import type { UpsertSink } from '@call-attribution/node-stream';
@@ -211,6 +211,8 @@ async function prepare(
       hint: 'Fill one first, for example with: calls sync --store duckdb:calls.duckdb',
     });
   }
+  // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
+  if (existsSync(host.path) && statSync(host.path).size === 0) rmSync(host.path);
   const state = existsSync(host.path) ? await ask((session) => inspect(session, host.path)) : 'empty';
   if (state !== 'ready') {
     await host.write(async (session) => {

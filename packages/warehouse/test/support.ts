@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import type { SyncState } from '@call-attribution/node-stream';
 import { afterAll } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../src/index.ts';
@@ -26,7 +26,7 @@ export async function testWarehouse(
   return { warehouse, path };
 }
 
-const [plain] = makeCalls(1) as [Call];
+const [plain] = fixtureCalls(1) as [Call];
 
 /** A call with every field, and those that are given. */
 export function call(sid: string, values: Readonly<Record<string, unknown>> = {}): Call {

@@ -1,5 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
-import { makeCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { call, rowsOf, storedCalls, testWarehouse } from './support.ts';
@@ -193,7 +193,7 @@ test('columns are typed, and hold what can be measured of an odd value', async (
 
 test('a page of calls as servers send them comes back whole', async () => {
   const { warehouse } = await testWarehouse();
-  const calls = makeCalls(3000);
+  const calls = fixtureCalls(3000);
   await warehouse.load('main', calls);
   const found = await storedCalls(warehouse);
   expect([...found.values()]).toEqual(calls);

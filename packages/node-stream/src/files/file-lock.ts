@@ -80,6 +80,12 @@ async function claim(path: string): Promise<void> {
   throw new FileLockedError(path, null);
 }
 
+/** The process that holds a lock file. Null when there is no lock, or when its process no longer runs. */
+export async function lockOwner(path: string): Promise<number | null> {
+  const owner = Number(await readFile(path, 'utf8').catch(() => null));
+  return isRunning(owner) ? owner : null;
+}
+
 function isRunning(pid: number): boolean {
   if (!(pid > 0)) return false;
   try {

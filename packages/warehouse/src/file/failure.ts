@@ -6,13 +6,19 @@ interface Kind {
   message(path: string, match: RegExpExecArray): string;
 }
 
+const inUseMessage = (path: string, pid: unknown): string =>
+  `${pid === undefined || pid === null ? 'Another process' : `Process ${pid}`} has ${path} open. Wait until it closes the file, or end it.`;
+
+/** Another process writes, or is about to. */
+export const inUse = (path: string, pid: number | null, cause: unknown): WarehouseError =>
+  new WarehouseError('in_use', inUseMessage(path, pid), { cause });
+
 /** What DuckDB's messages mean, and what to say instead. */
 const kinds: readonly Kind[] = [
   {
     pattern: /Could not set lock on file[\s\S]*?(?:\(PID (\d+)\)|$)|being used by another process/,
     code: 'in_use',
-    message: (path, [, pid]) =>
-      `${pid === undefined ? 'Another process' : `Process ${pid}`} has ${path} open. Wait until it closes the file, or end it.`,
+    message: (path, [, pid]) => inUseMessage(path, pid),
   },
   {
     pattern: /version number (?:\d+|.*newer)|newer version of DuckDB|created with a newer/i,

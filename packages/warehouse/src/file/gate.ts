@@ -1,8 +1,11 @@
 import { realpathSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { FileLockedError, lockFile, lockOwner } from '@call-attribution/node-stream';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { failureOf } from './failure.ts';
+import { WarehouseError } from '../errors.ts';
+import { failureOf, inUse } from './failure.ts';
 import { type Limits, Session } from './session.ts';
 
 /**
@@ -44,7 +47,7 @@ function realPath(path: string): string {
 
 interface Opened {
   readonly mode: Mode;
-  readonly instance: DuckDBInstance;
+  readonly instance: { readonly db: DuckDBInstance; unlock(): Promise<void> };
   sessions: number;
 }
 
@@ -79,10 +82,10 @@ class Gate {
   async open(mode: Mode, options: OpenOptions, limits: Limits = {}): Promise<Session> {
     const opened = await this.#enter(mode, options);
     try {
-      const connection = await opened.instance.connect();
+      const connection = await opened.instance.db.connect();
       return new Session(connection, this.#path, limits, () => this.#leave(opened));
     } catch (error) {
-      this.#leave(opened);
+      await this.#leave(opened);
       throw failureOf(error, this.#path);
     }
   }
@@ -106,10 +109,11 @@ class Gate {
     return turn;
   }
 
-  #leave(opened: Opened): void {
+  async #leave(opened: Opened): Promise<void> {
     opened.sessions -= 1;
     if (opened.sessions > 0) return;
-    opened.instance.closeSync();
+    opened.instance.db.closeSync();
+    await opened.instance.unlock();
     this.#opened = null;
     this.#signalClosed();
   }
@@ -117,13 +121,43 @@ class Gate {
 
 /** A session on an empty database in memory, to read other files with. */
 export async function memorySession(options: OpenOptions, limits: Limits = {}): Promise<Session> {
-  const instance = await openInstance(':memory:', 'write', options);
-  return new Session(await instance.connect(), 'memory', limits, () => instance.closeSync());
+  const instance = await openWithin(':memory:', 'write', options, 0);
+  return new Session(await instance.connect(), 'memory', limits, async () => instance.closeSync());
 }
 
 const locked = { enable_external_access: 'false', lock_configuration: 'true' };
 
-async function openInstance(path: string, mode: Mode, options: OpenOptions): Promise<DuckDBInstance> {
+/** Opens the file. While a process waits to write, others do not open it to read: readers in turn would keep it out for ever. */
+async function openInstance(path: string, mode: Mode, options: OpenOptions): Promise<Opened['instance']> {
+  const until = performance.now() + options.wait;
+  const lock = writerLock(path);
+  if (mode === 'write') return openToWrite(path, lock, options, until);
+  while ((await lockOwner(lock)) !== null && performance.now() < until) await delay(10);
+  return { db: await openWithin(path, mode, options, until), unlock: async () => {} };
+}
+
+/** The file that a process creates to say that it writes, or is about to. */
+const writerLock = (path: string): string => join(`${path}.staged`, '.writer.lock');
+
+async function openToWrite(
+  path: string,
+  lock: string,
+  options: OpenOptions,
+  until: number,
+): Promise<Opened['instance']> {
+  let unlock: (() => Promise<void>) | undefined;
+  try {
+    await mkdir(dirname(lock), { recursive: true });
+    unlock = await within(until, () => lockFile(lock));
+    return { db: await openWithin(path, 'write', options, until), unlock };
+  } catch (error) {
+    await unlock?.();
+    if (error instanceof FileLockedError) throw inUse(path, error.owner, error);
+    throw failureOf(error, path);
+  }
+}
+
+function openWithin(path: string, mode: Mode, options: OpenOptions, until: number): Promise<DuckDBInstance> {
   const config = {
     access_mode: mode === 'write' ? 'READ_WRITE' : 'READ_ONLY',
     memory_limit: options.memory,
@@ -135,13 +169,24 @@ async function openInstance(path: string, mode: Mode, options: OpenOptions): Pro
     max_temp_directory_size: '20GB',
     ...(mode === 'ask' ? locked : {}),
   };
-  const until = performance.now() + options.wait;
-  for (let pause = 10; ; pause = Math.min(pause * 1.5, 200)) {
+  return within(until, async () => {
     try {
       return await DuckDBInstance.create(path, config);
     } catch (error) {
-      const failure = failureOf(error, path);
-      if (failure.code !== 'in_use' || performance.now() >= until) throw failure;
+      throw failureOf(error, path);
+    }
+  });
+}
+
+/** Tries again while another process is in the way. */
+async function within<T>(until: number, attempt: () => Promise<T>): Promise<T> {
+  for (let pause = 10; ; pause = Math.min(pause * 1.5, 200)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isBusy =
+        error instanceof FileLockedError || (error instanceof WarehouseError && error.code === 'in_use');
+      if (!isBusy || performance.now() >= until) throw error;
     }
     await delay(pause);
   }

@@ -19,7 +19,7 @@ export interface Limits {
 export class Session {
   readonly #connection: DuckDBConnection;
   readonly #path: string;
-  readonly #onClose: () => void;
+  readonly #onClose: () => Promise<void>;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => {
     this.#stop(new WarehouseError('aborted', 'The question was aborted.', { cause: this.#signal?.reason }));
@@ -28,7 +28,7 @@ export class Session {
   #streams = new Set<DuckDBResult>();
   #timers: NodeJS.Timeout[] = [];
 
-  constructor(connection: DuckDBConnection, path: string, limits: Limits, onClose: () => void) {
+  constructor(connection: DuckDBConnection, path: string, limits: Limits, onClose: () => Promise<void>) {
     this.#connection = connection;
     this.#path = path;
     this.#onClose = onClose;
@@ -122,7 +122,7 @@ export class Session {
     // A result that was not read to its end keeps the file open.
     for (const result of this.#streams) await this.#drain(result);
     this.#connection.closeSync();
-    this.#onClose();
+    await this.#onClose();
   }
 
   async #drain(result: DuckDBResult): Promise<void> {

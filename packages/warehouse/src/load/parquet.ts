@@ -24,10 +24,7 @@ export interface FileGroup {
 export async function groupFiles(session: Session, files: readonly string[]): Promise<FileGroup[]> {
   const groups: { files: string[]; records: number; isOwn: boolean }[] = [];
   for (const file of files) {
-    const { records } = await session.one(
-      `SELECT sum(num_rows)::VARCHAR AS records FROM parquet_file_metadata(${literal(file)})`,
-    );
-    const columns = await session.all(`DESCRIBE SELECT * FROM ${reading([file])}`);
+    const { records, columns } = await describe(session, file);
     const names = new Set(columns.map((row) => String(row.column_name)));
     if (!names.has('sid')) {
       throw new WarehouseError('invalid_dataset', `${file} has no column sid: it does not hold calls.`);
@@ -41,6 +38,17 @@ export async function groupFiles(session: Session, files: readonly string[]): Pr
     } else groups.push({ files: [file], records: Number(records), isOwn });
   }
   return groups;
+}
+
+async function describe(session: Session, file: string) {
+  try {
+    const { records } = await session.one(
+      `SELECT sum(num_rows)::VARCHAR AS records FROM parquet_file_metadata(${literal(file)})`,
+    );
+    return { records, columns: await session.all(`DESCRIBE SELECT * FROM ${reading([file])}`) };
+  } catch (cause) {
+    throw new WarehouseError('invalid_dataset', `${file} cannot be read as a Parquet file.`, { cause });
+  }
 }
 
 /** The rows of files that this package wrote, as they are stored. */

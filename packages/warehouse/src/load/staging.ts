@@ -44,6 +44,7 @@ export class Staging {
   #at: Entry = { bytes: 0, records: 0, longest: 0 };
   #state: SyncState | undefined;
   #sinceState = 0;
+  #journalEnd = 0;
   #sids = new Set<string>();
   #buffer = Buffer.allocUnsafe(1 << 20);
 
@@ -82,8 +83,11 @@ export class Staging {
         longest: Math.max(this.#at.longest, longest),
       };
       const entry: Entry = mustSave ? { ...this.#at, state } : this.#at;
-      await journal.appendFile(`${JSON.stringify(entry)}\n`);
+      // At its place and not at the end of the file: what a failed write left there is written over.
+      const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+      await writeAll(journal, line, this.#journalEnd);
       await journal.datasync();
+      this.#journalEnd += line.length;
       if (mustSave) this.#sinceState = 0;
     } catch (error) {
       throw failureOf(error, this.#lines);
@@ -136,6 +140,7 @@ export class Staging {
     this.#at = { bytes: 0, records: 0, longest: 0 };
     this.#state = undefined;
     this.#sinceState = 0;
+    this.#journalEnd = 0;
     this.#sids = new Set();
   }
 
@@ -153,11 +158,7 @@ export class Staging {
       throw failureOf(error, this.#journal);
     });
     if (text === null) return null;
-    // What follows the last line break is an entry that was being written.
-    const entries = text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Entry);
+    const entries = readEntries(text);
     const last = entries.at(-1);
     if (last === undefined) return null;
     if (last.bytes > 0) {
@@ -167,6 +168,19 @@ export class Staging {
     }
     return { file: this.#lines, ...last, state: entries.findLast(({ state }) => state !== undefined)?.state };
   }
+}
+
+/** The entries of a journal, up to the first that was not written to its end. */
+function readEntries(text: string): Entry[] {
+  const entries: Entry[] = [];
+  for (const line of text.split('\n').slice(0, -1)) {
+    try {
+      entries.push(JSON.parse(line) as Entry);
+    } catch {
+      break;
+    }
+  }
+  return entries;
 }
 
 const stateSize = ({ seen, pending }: SyncState): number => seen.length + pending.length;

@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtFile } from '@call-attribution/test-tools';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { describe, expect, test } from 'vitest';
+import { openWarehouse } from '../src/index.ts';
+import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from './support.ts';
+
+/** Runs statements on a file, past the warehouse. */
+async function alter(path: string, ...statements: string[]): Promise<void> {
+  const db = await DuckDBInstance.create(path);
+  const connection = await db.connect();
+  for (const statement of statements) await connection.run(statement);
+  connection.closeSync();
+  db.closeSync();
+}
+
+describe('a file that is not a warehouse', () => {
+  const folder = temporaryFolder();
+
+  test('one that is not a DuckDB file is left as it is', async () => {
+    const path = join(folder, 'notes.txt');
+    writeFileSync(path, 'not a database '.repeat(1000));
+    await expect(openWarehouse(path)).rejects.toMatchObject({
+      code: 'not_a_warehouse',
+      message: `${path} is not a DuckDB file. Name another file, or remove this one to start an empty warehouse.`,
+    });
+    expect(readFileSync(path, 'utf8')).toBe('not a database '.repeat(1000));
+  });
+
+  test('a DuckDB file with other tables is left as it is', async () => {
+    const path = join(folder, 'other.duckdb');
+    await alter(path, 'create table mine (x integer)');
+    await expect(openWarehouse(path)).rejects.toMatchObject({
+      code: 'not_a_warehouse',
+      message: `${path} is a DuckDB file but not a warehouse of calls. Name another file.`,
+    });
+  });
+
+  test('a folder, and a file that does not exist', async () => {
+    await expect(openWarehouse(folder)).rejects.toMatchObject({ code: 'not_a_warehouse' });
+    const path = join(folder, 'missing.duckdb');
+    await expect(openWarehouse(path, { create: false })).rejects.toMatchObject({
+      code: 'not_found',
+      message: `There is no warehouse at ${path}.`,
+    });
+    await expect(openWarehouse(join(folder, 'nowhere', 'x.duckdb'))).resolves.toMatchObject({
+      path: join(folder, 'nowhere', 'x.duckdb'),
+    });
+  });
+
+  test('an empty file becomes a warehouse', async () => {
+    const path = join(folder, 'empty.duckdb');
+    writeFileSync(path, '');
+    const warehouse = await openWarehouse(path);
+    await warehouse.load('main', [call('a')]);
+    expect(await warehouse.count()).toMatchObject({ calls: 1 });
+    await warehouse.close();
+  });
+});
+
+describe('another version', () => {
+  test('a file of a later release is refused', async () => {
+    const { warehouse, path } = await testWarehouse();
+    await warehouse.load('main', [call('a')]);
+    await alter(path, 'update meta set version = 99');
+    const message = `${path} was written by a later release of @call-attribution/warehouse. Install that release, or a later one.`;
+    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'newer_version', message });
+    await alter(
+      path,
+      'update meta set version = 1',
+      'alter table records add column field_of_tomorrow varchar',
+    );
+    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'newer_version', message });
+  });
+
+  test('a file of a release that knew fewer fields gets their columns, and their values move there', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const calls = [
+      call('a', { custom_value: 'vip', landing_page: '/a', unknown: 1 }),
+      call('b', { custom_value: null }),
+      call('c'),
+    ];
+    delete (calls[2] as { custom_value?: unknown }).custom_value;
+    delete (calls[2] as { landing_page?: unknown }).landing_page;
+    await warehouse.load('main', calls);
+    // As a release wrote it that had not heard of two of the fields.
+    await alter(
+      path,
+      `update records set other = json_merge_patch(coalesce(other, '{}'), json_object('custom_value', custom_value, 'landing_page', landing_page))
+         where sid = 'a'`,
+      `update records set other = '{"custom_value":null,"landing_page":null}' where sid = 'b'`,
+      `update records set absent = null where sid in ('a', 'b')`,
+      `update records set absent = null where sid = 'c'`,
+      'drop view calls',
+      'alter table records drop column custom_value',
+      'alter table records drop column landing_page',
+    );
+    const before = { ...calls[1], landing_page: null };
+    const again = await openWarehouse(path);
+    const found = await storedCalls(again);
+    expect(found.get('a')).toEqual(
+      JSON.parse(JSON.stringify({ ...calls[0], phone_number: null, call_logging_id: null, super_id: null })),
+    );
+    expect(found.get('b')).toMatchObject(JSON.parse(JSON.stringify(before)));
+    expect(Object.hasOwn(found.get('c') ?? {}, 'custom_value')).toBe(false);
+    expect(await rowsOf(again, 'select sid, custom_value, landing_page from calls order by sid')).toEqual([
+      { sid: 'a', custom_value: 'vip', landing_page: '/a' },
+      { sid: 'b', custom_value: null, landing_page: null },
+      { sid: 'c', custom_value: null, landing_page: null },
+    ]);
+    expect(await again.get('a')).toMatchObject({ unknown: 1 });
+    await again.close();
+  });
+});
+
+describe('a disk that does not do as it should', () => {
+  test('when it is full, what was stored is not lost, and the same command can be run again', async () => {
+    const path = join(temporaryFolder(), 'calls.duckdb');
+    const writer = await builtFile(new URL('./fixtures/writer.ts', import.meta.url).href);
+    const run = (limit: string, from: number, to: number) =>
+      spawnSync(
+        'bash',
+        [
+          '-c',
+          `trap '' XFSZ; ulimit -f ${limit}; exec "$0" "$@"`,
+          process.execPath,
+          writer,
+          path,
+          String(from),
+          '3',
+          String(to),
+          '20000',
+        ],
+        { encoding: 'utf8' },
+      );
+    expect(run('unlimited', 0, 6).status).toBe(0);
+    const size = Math.ceil(statSync(path).size / 1024);
+    const full = run(String(size + 40), 6, 400);
+    expect(full.status).not.toBe(0);
+    expect(full.stderr).toContain(
+      'is full. Nothing that was stored is lost: free some space and run the same command again.',
+    );
+    const acknowledged = full.stdout.trim().split('\n').map(Number).at(-1) ?? 5;
+    const warehouse = await openWarehouse(path);
+    const found = await storedCalls(warehouse);
+    for (let batch = 0; batch <= acknowledged; batch += 1) expect(found.has(`S${batch * 10}`)).toBe(true);
+    await warehouse.close();
+    expect(run('unlimited', acknowledged + 1, acknowledged + 4).status).toBe(0);
+  });
+
+  test.runIf(process.getuid?.() !== 0)('when the folder cannot be written, it says so', async () => {
+    const folder = join(temporaryFolder(), 'closed');
+    mkdirSync(folder);
+    chmodSync(folder, 0o500);
+    await expect(openWarehouse(join(folder, 'calls.duckdb'))).rejects.toMatchObject({ code: 'not_writable' });
+    chmodSync(folder, 0o700);
+  });
+
+  test('a folder on a read-only file system is said to be one', async () => {
+    await expect(openWarehouse('/proc/calls.duckdb')).rejects.toMatchObject({
+      code: expect.stringMatching(/not_writable|not_found/),
+    });
+  });
+});
