@@ -2,7 +2,7 @@ import { bucketRange } from './groups.ts';
 import type { Plan } from './plan.ts';
 
 /** Most groups that an answer makes up for empty buckets of time. */
-export const mostFilled = 100_000;
+const mostFilled = 100_000;
 
 /** The rows of `paired` with the empty buckets of time among them, as SQL. */
 export interface Filling {

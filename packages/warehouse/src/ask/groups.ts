@@ -14,7 +14,7 @@ const zero = parseNaive(`${zeroDay} 00:00:00`);
 export const isBucket = (name: string): boolean => name === 'day' || name === 'week' || name === 'month';
 
 /** The number of the day, week or month that holds a naive time. */
-export function bucketOf(name: string, millis: number): number {
+function bucketOf(name: string, millis: number): number {
   const days = Math.floor((millis - zero) / day);
   if (name === 'day') return days;
   const date = new Date(millis);

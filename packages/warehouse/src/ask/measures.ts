@@ -1,4 +1,3 @@
-import { lagTenths } from '../tables/derived.ts';
 import type { AnswerColumn, LeftOut, MeasureName } from './question.ts';
 
 /** How a measure is computed and shown. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
@@ -6,8 +5,8 @@ export interface MeasureSpec {
   readonly meaning: string;
   readonly unit: AnswerColumn['unit'];
   /**
-   * The aggregate over the calls of a group, or over callers for `perCaller`: a row for each caller with its number of
-   * calls as `n`. Columns of the calls are those that `needs` names.
+   * The aggregate over the calls of a group, or, with `perCaller`, over its callers: a row for each with its number of
+   * calls as `n`. The columns of the calls are those of `base` in `compose.ts`.
    */
   readonly sql: string;
   readonly perCaller?: true;
@@ -126,20 +125,4 @@ export const measureSpecs: Readonly<Record<MeasureName, MeasureSpec>> = {
     number: 'float',
     leaves: 'no_value',
   },
-};
-
-/** The columns of a call that aggregates use, by the name they have there. */
-export const measuredColumns: Readonly<Record<string, string>> = {
-  talk: 'talk_minutes',
-  is_first: 'is_first',
-  caller_key: 'caller_key',
-  lag: lagTenths,
-};
-
-/** The calls that cannot be taken into account, as a count over the calls of a group. */
-export const uncounted: Readonly<Partial<Record<LeftOut['code'], string>>> = {
-  no_talk_minutes: 'count(*) - count(talk)',
-  no_caller_number: 'count(*) - count(caller_key)',
-  no_lag: 'count(*) - count(lag)',
-  no_value: 'count(*) - count(worth)',
 };

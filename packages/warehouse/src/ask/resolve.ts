@@ -27,11 +27,7 @@ export function readGroups(
 }
 
 /** A field by a name that somebody wrote. */
-export function fieldOf(
-  name: string,
-  known: ReadonlyMap<string, QuestionField>,
-  what: string,
-): QuestionField {
+function fieldOf(name: string, known: ReadonlyMap<string, QuestionField>, what: string): QuestionField {
   const field =
     typeof name === 'string'
       ? known.get(

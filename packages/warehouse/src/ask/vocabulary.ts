@@ -1,7 +1,7 @@
 import { type FieldSpec, fields } from '@call-attribution/core';
 import { fieldColumns, quoted } from '../tables/columns.ts';
 import { derivedFields } from '../tables/derived.ts';
-import type { Term, Vocabulary } from '../where/condition.ts';
+import type { Term } from '../where/condition.ts';
 
 /** A field that a question can name. */
 export interface QuestionField extends Term {
@@ -84,6 +84,3 @@ function fieldTerm(field: FieldSpec, time: string): QuestionField {
     isTime: false,
   };
 }
-
-/** The fields of a question as a vocabulary of conditions. */
-export const asVocabulary = (terms: ReadonlyMap<string, QuestionField>): Vocabulary => terms;

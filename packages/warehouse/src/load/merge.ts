@@ -123,7 +123,7 @@ async function markFirstCalls(session: Session, account: string): Promise<void> 
   );
 }
 
-/** When the calls of this merge were loaded: later than all before, so that what changed since a moment can be told. */
+/** When the calls of this merge were loaded: later than all before, so that one can ask what changed since a moment. */
 async function loadTime(session: Session, now: number): Promise<string> {
   const { last } = await session.one('SELECT epoch_us(max(loaded_at))::VARCHAR AS last FROM records');
   const micros = BigInt(now) * 1000n;

@@ -107,8 +107,8 @@ export class Staging {
         );
       const line = this.#writer.write(call);
       // UTF-8 takes at most three bytes for a unit of UTF-16.
-      const room = end + line.length * 3 + 1;
-      if (room > this.#buffer.length) this.#grow(room, end);
+      const needed = end + line.length * 3 + 1;
+      if (needed > this.#buffer.length) this.#grow(needed, end);
       const length = this.#buffer.write(line, end);
       this.#buffer[end + length] = 10;
       end += length + 1;

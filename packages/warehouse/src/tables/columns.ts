@@ -56,7 +56,7 @@ export const extraColumns: readonly Column[] = [
 ];
 
 /** What the warehouse adds when it loads a call. */
-export const loadColumns: readonly Column[] = [
+const loadColumns: readonly Column[] = [
   { name: 'account', type: 'VARCHAR', meaning: 'Account of the warehouse that the call was loaded into.' },
   {
     name: 'is_first',

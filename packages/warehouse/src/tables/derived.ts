@@ -18,7 +18,7 @@ const activity = fields.find(({ name }) => name === 'activity_type_id');
 const activityTypes = activity?.valueMeanings ?? [];
 
 /** Query parameters that carry a click id, and the kinds of click id they are. */
-export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
+const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 
 // The places of a click id in a record, the likeliest first, with a character between that URLs do not have.
 const addresses = 'concat_ws(chr(1), first_touch, last_touch, url_tag, landing_page, conversion_page)';

@@ -72,7 +72,7 @@ function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): str
   return json.slice(1, -1);
 }
 
-/** Stands before the values of `wire` when those of `other` are among them, exactly as they were sent. */
+/** Precedes the values of `wire` when those of `other` are among them, exactly as they were sent. */
 export const insteadOfOther = '!';
 
 /** The line of any call. */

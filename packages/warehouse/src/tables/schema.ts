@@ -17,7 +17,7 @@ export const createTables: readonly string[] = [
 ];
 
 /** Columns of the view `calls`, with what each holds. */
-export const viewColumns: readonly {
+const viewColumns: readonly {
   readonly name: string;
   readonly sql: string;
   readonly meaning: string;

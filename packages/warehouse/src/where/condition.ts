@@ -45,18 +45,3 @@ export interface Term {
 
 /** The terms of a condition by name. Several names may lead to one term. */
 export type Vocabulary = ReadonlyMap<string, Term>;
-
-/** Calls `visit` with the field of each test in a condition. */
-export function eachTest(condition: Condition, visit: (field: string) => void): void {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      for (const part of condition.parts) eachTest(part, visit);
-      break;
-    case 'not':
-      eachTest(condition.part, visit);
-      break;
-    default:
-      visit(condition.field);
-  }
-}

@@ -1,4 +1,4 @@
-import { addDays, day, formatNaive, parseTime } from '@call-attribution/core/time';
+import { addDays, formatNaive, parseTime } from '@call-attribution/core/time';
 import type { Literal, Term } from './condition.ts';
 import { closest, type Fact } from './problem.ts';
 import { quote, type Token } from './scan.ts';
@@ -79,7 +79,3 @@ function startingAt(date: string): Literal {
 function fail(mistake: Mistake): never {
   throw mistake;
 }
-
-/** The first moment after a time literal: the next day for a whole day. */
-export const afterOf = ({ millis, isWholeDay }: { millis: number; isWholeDay: boolean }): number =>
-  isWholeDay ? millis + day : millis;
