@@ -1,6 +1,7 @@
 import { drawFrame } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
-import { parseCondition } from '../src/index.ts';
+import { type Condition, parseCondition } from '../src/index.ts';
+import { call, testWarehouse } from './support.ts';
 
 /** What is wrong with a condition: the place, the sentence, and the corrected condition. */
 const wrong: readonly (readonly [text: string, found: string, message: string, corrected?: string])[] = [
@@ -168,4 +169,61 @@ test('names are read as people write them', () => {
   for (const name of ['Campaign', 'PPC_CAMPAIGN', 'ppc-campaign', 'campaign']) {
     expect(parseCondition(`${name} = 'a'`)).toMatchObject({ ok: true, condition: { field: 'ppc_campaign' } });
   }
+});
+
+describe('a condition as data', () => {
+  const bad: readonly (readonly [unknown, string])[] = [
+    [null, 'A condition has the kind undefined, which does not exist.'],
+    [{ kind: 'sql', field: 'state' }, 'A condition has the kind "sql", which does not exist.'],
+    [{ kind: 'and' }, 'A condition of kind and needs `parts`, a list of conditions.'],
+    [
+      { kind: 'null', field: 'stat' },
+      'A condition names the field "stat", which does not exist. Did you mean state?',
+    ],
+    [
+      { kind: 'compare', field: 'state', operator: "= '' OR 1 = 1 --", value: { type: 'text', text: 'x' } },
+      `"= '' OR 1 = 1 --" is not an operator.`,
+    ],
+    [
+      { kind: 'compare', field: 'state', operator: '=', value: { type: 'number', text: '1' } },
+      'A value for state is of another type.',
+    ],
+    [
+      {
+        kind: 'compare',
+        field: 'talk_minutes',
+        operator: '=',
+        value: { type: 'number', text: '1; drop table records' },
+      },
+      'A value for talk_minutes is of another type.',
+    ],
+    [{ kind: 'in', field: 'state', values: [] }, 'A list of values for state is empty.'],
+    [{ kind: 'flag', field: 'state' }, 'state is not true or false by itself.'],
+    [
+      { kind: 'like', field: 'talk_minutes', pattern: '%' },
+      'talk_minutes cannot be compared with a pattern.',
+    ],
+    [
+      { kind: 'not', part: { kind: 'flag', field: 'constructor' } },
+      'A condition names the field "constructor", which does not exist.',
+    ],
+  ];
+
+  test.each(bad.map(([where, message]) => ({ where, message })))('$message', async ({ where, message }) => {
+    const { warehouse } = await testWarehouse();
+    await expect(warehouse.count({ where: where as Condition })).rejects.toThrow(message);
+  });
+
+  test('is taken as it is when it is right', async () => {
+    const { warehouse } = await testWarehouse();
+    await warehouse.load('main', [call('a', { state: "T'X" }), call('b', { state: 'CA' })]);
+    const where: Condition = {
+      kind: 'and',
+      parts: [
+        { kind: 'in', field: 'state', values: [{ type: 'text', text: "T'X" }] },
+        { kind: 'not', part: { kind: 'null', field: 'talk_minutes' } },
+      ],
+    };
+    expect(await warehouse.count({ where })).toMatchObject({ calls: 1 });
+  });
 });

@@ -1,5 +1,6 @@
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
 import { WarehouseError } from '../errors.ts';
+import { checkCondition } from '../where/check.ts';
 import type { Condition, Literal, Vocabulary } from '../where/condition.ts';
 import { readCondition } from '../where/parse.ts';
 import type { ConditionProblem } from '../where/problem.ts';
@@ -96,7 +97,10 @@ export function readWhere(
   vocabulary: Vocabulary,
   name: string,
 ): { readonly condition: Condition; readonly warnings: readonly ConditionProblem[] } {
-  if (typeof where === 'object' && where !== null) return { condition: where, warnings: [] };
+  if (typeof where === 'object') {
+    checkCondition(where, vocabulary);
+    return { condition: where, warnings: [] };
+  }
   const result = readCondition(String(where), vocabulary);
   if (result.ok) return result;
   throw new InvalidCondition(name, result.problem);
@@ -157,8 +161,8 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** Reads `order`, such as `calls desc, ppc_campaign`. */
-export function readOrder(order: string, columns: readonly string[]): Order[] {
+/** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`. */
+export function readOrder(order: string, columns: readonly string[], what = 'the answer'): Order[] {
   return order.split(',').map((part) => {
     const [, name = '', direction] = /^\s*(-?[\w()-]+?)(?:\s+(asc|desc))?\s*$/i.exec(part) ?? [];
     const column = name.replace(/^-/, '');
@@ -167,7 +171,7 @@ export function readOrder(order: string, columns: readonly string[]): Order[] {
     const meant = nearest(column, columns);
     throw new WarehouseError(
       'unknown_name',
-      `order: the answer has no column ${JSON.stringify(column || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.join(', ')}.`}`,
+      `order: ${what} has no column ${JSON.stringify(column || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.slice(0, 20).join(', ')}.`}`,
     );
   });
 }

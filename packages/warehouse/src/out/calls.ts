@@ -25,7 +25,7 @@ const sliceSize = 20_000;
 /** The calls of a selection exactly as the API sent them. */
 export async function* readCalls(session: Session, query: CallsQuery): AsyncGenerator<Call, void, undefined> {
   const { plan, fields } = await readSelection(query, session);
-  const order = readOrder(query.order ?? 'date_added, sid', [...fields.keys()]);
+  const order = readOrder(query.order ?? 'date_added, sid', [...fields.keys()], 'a call');
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
     .map(({ column, descending }) => `${fields.get(column)?.sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
     .join(', ');

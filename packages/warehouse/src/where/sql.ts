@@ -31,7 +31,8 @@ export function printCondition(condition: Condition, vocabulary: Vocabulary, par
 
 function termOf(field: string, vocabulary: Vocabulary): Term {
   const term = vocabulary.get(field);
-  if (term === undefined) throw new TypeError(`A condition names the field ${field}, which does not exist.`);
+  // Conditions are checked before they are printed.
+  if (term === undefined) throw new TypeError(`There is no field ${field}.`);
   return term;
 }
 

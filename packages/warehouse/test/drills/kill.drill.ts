@@ -49,4 +49,4 @@ test('kill -9 at any moment loses no committed call and leaves a file that opens
     await warehouse.close();
   }
   expect(acknowledged.size).toBeGreaterThan(kills / 2);
-});
+}, 3_600_000);
