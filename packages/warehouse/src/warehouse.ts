@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
@@ -211,6 +212,9 @@ async function prepare(
       hint: 'Fill one first, for example with: calls sync --store duckdb:calls.duckdb',
     });
   }
+  const folder = dirname(resolve(host.path));
+  if (!existsSync(folder))
+    throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
   // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
   if (existsSync(host.path) && statSync(host.path).size === 0) rmSync(host.path);
   const state = existsSync(host.path) ? await ask((session) => inspect(session, host.path)) : 'empty';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -45,8 +45,9 @@ describe('a file that is not a warehouse', () => {
       code: 'not_found',
       message: `There is no warehouse at ${path}.`,
     });
-    await expect(openWarehouse(join(folder, 'nowhere', 'x.duckdb'))).resolves.toMatchObject({
-      path: join(folder, 'nowhere', 'x.duckdb'),
+    await expect(openWarehouse(join(folder, 'nowhere', 'x.duckdb'))).rejects.toMatchObject({
+      code: 'not_found',
+      message: `There is no folder ${join(folder, 'nowhere')} to put a warehouse in.`,
     });
   });
 
@@ -150,12 +151,18 @@ describe('a disk that does not do as it should', () => {
     expect(run('unlimited', acknowledged + 1, acknowledged + 4).status).toBe(0);
   });
 
-  test.runIf(process.getuid?.() !== 0)('when the folder cannot be written, it says so', async () => {
-    const folder = join(temporaryFolder(), 'closed');
-    mkdirSync(folder);
-    chmodSync(folder, 0o500);
-    await expect(openWarehouse(join(folder, 'calls.duckdb'))).rejects.toMatchObject({ code: 'not_writable' });
-    chmodSync(folder, 0o700);
+  test('when the folder cannot be written, it says so', async () => {
+    const script = await builtFile(new URL('./fixtures/open.ts', import.meta.url).href);
+    const folder = temporaryFolder();
+    chmodSync(join(script, '../../..'), 0o755);
+    chmodSync(folder, 0o555);
+    // Nobody can keep root out, so root asks nobody.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const path = join(folder, 'calls.duckdb');
+    const { stdout } = spawnSync(process.execPath, [script, path], { encoding: 'utf8', ...user });
+    expect(stdout).toMatch(
+      /^not_writable: .*calls\.duckdb.* cannot be written\. Check the permissions of the file and its folder\.$/,
+    );
   });
 
   test('a folder on a read-only file system is said to be one', async () => {

@@ -136,6 +136,13 @@ async function openInstance(path: string, mode: Mode, options: OpenOptions): Pro
   return { db: await openWithin(path, mode, options, until), unlock: async () => {} };
 }
 
+/** Creates a folder unless it is there. Its parent has to be. */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
 /** The file that a process creates to say that it writes, or is about to. */
 const writerLock = (path: string): string => join(`${path}.staged`, '.writer.lock');
 
@@ -147,7 +154,7 @@ async function openToWrite(
 ): Promise<Opened['instance']> {
   let unlock: (() => Promise<void>) | undefined;
   try {
-    await mkdir(dirname(lock), { recursive: true });
+    await makeFolder(dirname(lock));
     unlock = await within(until, () => lockFile(lock));
     return { db: await openWithin(path, 'write', options, until), unlock };
   } catch (error) {

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { WarehouseError } from '../errors.ts';
+import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { datasetFiles } from '../out/dataset.ts';
 import { type Merged, merge, stagedSource } from './merge.ts';
@@ -77,7 +77,7 @@ export async function storeAgain(
   calls: Parameters<Staging['add']>[0],
 ): Promise<void> {
   const folder = stagingFolder(host.path);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const staging = new Staging(folder, '.again');
   await staging.add(calls);
   await merge(session, account, stagedSource(staging.staged), undefined, host.now());

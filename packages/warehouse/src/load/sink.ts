@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import {
@@ -10,6 +9,7 @@ import {
 } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
+import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { type Merged, merge, stagedSource } from './merge.ts';
 import { Staging } from './staging.ts';
@@ -135,7 +135,7 @@ export class WarehouseSink implements UpsertSink {
     if (this.#unlock !== null) return;
     const folder = stagingFolder(this.#host.path);
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       this.#unlock = await lockFile(join(folder, `${this.#account}.lock`));
     } catch (error) {
       if (error instanceof FileLockedError) throw accountInUse(this.#account, error);

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
@@ -126,7 +126,6 @@ export class Staging {
   }
 
   async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {
-    await mkdir(join(this.#lines, '..'), { recursive: true });
     const lines = await open(this.#lines, 'w', 0o600);
     return { lines, journal: await open(this.#journal, 'w', 0o600) };
   }
