@@ -45,7 +45,9 @@ const drills = {
     testTimeout: 600_000,
     hookTimeout: 60_000,
     name: 'drills',
-    include: ['packages/*/test/drills/**/*.drill.ts'],
+    // Laws with a file of their own run in the tests too, with the few runs they have by default.
+    include: ['packages/*/test/drills/**/*.drill.ts', 'packages/warehouse/test/*-law.test.ts'],
+    env: { CALLS_LAW_RUNS: '40' },
   },
 };
 const drillsAreNamed = process.argv.some((argument) => argument.includes('drill'));

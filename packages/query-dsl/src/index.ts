@@ -48,6 +48,13 @@ export {
   toFilter,
 } from './parse.ts';
 export { fromQueryParam, print, toQueryParam } from './print.ts';
-export { applyFix, drawFrame, FilterSyntaxError, type Fix, type Problem, type ProblemCode } from './problem.ts';
+export {
+  applyFix,
+  drawFrame,
+  FilterSyntaxError,
+  type Fix,
+  type Problem,
+  type ProblemCode,
+} from './problem.ts';
 export { simplify } from './ranges.ts';
 export { type SqlColumn, type SqlCondition, type SqlOptions, type SqlValue, toSql } from './sql.ts';

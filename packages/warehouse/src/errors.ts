@@ -36,6 +36,7 @@ export type WarehouseErrorCode =
 
 /** Something went wrong with a warehouse. The message says what, and what to do; it never holds data of a caller. */
 export class WarehouseError extends Error {
+  /** What went wrong: a stable code. */
   readonly code: WarehouseErrorCode;
   /** What to do about it, when the message alone does not say so. */
   readonly hint: string | undefined;

@@ -36,6 +36,7 @@ export interface WarehouseOptions {
 
 /** A statement of your own. */
 export interface SqlOptions {
+  /** Ends the statement. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
   readonly timeLimit?: number | undefined;

@@ -73,7 +73,7 @@ describe('several processes', () => {
     const { path } = await testWarehouse();
     const readers = [start(files.reader, path), start(files.reader, path)];
     for (const reader of readers) await reader.firstLine();
-    const writer = start(files.writer, path, '0', '3', '30');
+    const writer = start(files.writer, path, '0', '3', '12');
     await writer.ended;
     for (const reader of readers) reader.child.stdin.end();
     for (const reader of readers) await reader.ended;
@@ -85,7 +85,7 @@ describe('several processes', () => {
       expect(Number(calls) % 10).toBe(0);
     }
     const warehouse = await openWarehouse(path);
-    expect(await warehouse.count()).toMatchObject({ calls: 300 });
+    expect(await warehouse.count()).toMatchObject({ calls: 120 });
     await warehouse.close();
   });
 });

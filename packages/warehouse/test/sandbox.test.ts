@@ -53,7 +53,7 @@ describe('a warehouse that a sync filled', () => {
   });
 
   test('it gives back every call as the API sends it', async () => {
-    const page = await client.listCalls({ filter: 'inc_gce:1', rows: 200 });
+    const page = await client.listCalls({ filter: 'inc_gce:1', rows: 40 });
     for (const call of page.records) expect(await warehouse.get(call.sid)).toEqual(call);
   });
 

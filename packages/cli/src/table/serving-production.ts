@@ -4,7 +4,7 @@ import type { OptionSpec } from '../args/command.ts';
 const { limits } = serviceDefaults;
 const production = 'In production';
 
-/** Options of `calls serve` for a service that other people use: logs, TLS and limits. */
+/** The part of `calls serve` that matters once others use the service: logs, TLS and limits. */
 export const productionOptions: readonly OptionSpec[] = [
   {
     name: 'log',

@@ -125,7 +125,7 @@ export class Session {
     if (this.meter.slices < 2 && this.options.checkpoint == null) return;
     const { count: read, before } = settled;
     this.#recount = { code: 'recount_failed', count: null };
-    // One more try for a server that was behind, or that could not be reached.
+    // One more try for a server that lagged or could not be reached.
     for (let i = 0; i < 2; i += 1) {
       const expected = await this.#run.count(range).catch(() => null);
       this.#run.throwIfClosed();

@@ -5,11 +5,15 @@ import { type QuestionField, questionFields } from './vocabulary.ts';
 
 /** A field that questions and conditions can name. */
 export interface FieldDescription {
+  /** The name that conditions, groups and `distinct` take. */
   readonly name: string;
   /** Other names that it goes by. */
   readonly otherNames: readonly string[];
+  /** How values of the field compare. */
   readonly type: QuestionField['type'];
+  /** What the field says. */
   readonly meaning: string;
+  /** Says who the caller is or how to reach them. */
   readonly personal: boolean;
   /** All values it can have, or the usual ones. */
   readonly values: readonly string[] | null;
@@ -17,8 +21,11 @@ export interface FieldDescription {
 
 /** A measure that questions can ask for. */
 export interface MeasureDescription {
+  /** The name that `measures`, `having` and `order` take. */
   readonly name: MeasureName;
+  /** What its values count or measure. */
   readonly unit: AnswerColumn['unit'];
+  /** What the measure says. */
   readonly meaning: string;
 }
 

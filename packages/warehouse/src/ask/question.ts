@@ -39,6 +39,7 @@ export interface ValueRule {
 
 /** A rule table: the first rule that holds gives the value of a call. */
 export interface ValueRules {
+  /** The first rule that applies to a call gives its value. */
   readonly rules: readonly ValueRule[];
   /** Value when no rule holds. Without it such calls have no value, and the answer says how many there are. */
   readonly otherwise?: number | undefined;
@@ -69,6 +70,7 @@ export interface Selection {
 
 /** What ends a question early. */
 export interface QuestionLimits {
+  /** Ends the question. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds the question may take. Default 60,000. */
   readonly timeLimit?: number | undefined;
@@ -112,14 +114,19 @@ export type AnswerValue = string | number | boolean | null;
 
 /** A column of an answer. */
 export interface AnswerColumn {
+  /** The key of the column in each row. */
   readonly name: string;
+  /** What the column holds: a group, a measure, the measure of the period before, or the change since then. */
   readonly kind: 'group' | 'measure' | 'before' | 'change';
+  /** What the values count or measure. */
   readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count';
+  /** What the column says, in one sentence. */
   readonly meaning: string;
 }
 
 /** Why some calls or rows are not in an answer. */
 export interface LeftOut {
+  /** Why: a stable code. */
   readonly code:
     | 'no_time'
     | 'extensions'
@@ -139,10 +146,13 @@ export interface LeftOut {
 
 /** How fresh an account is. */
 export interface AccountStatus {
+  /** Id of the account. */
   readonly account: string;
+  /** How many of its calls are stored. */
   readonly calls: number;
   /** First and last time of a call, as the API wrote them. */
   readonly first: string | null;
+  /** `date_added` of its latest call; null without calls. */
   readonly last: string | null;
   /** When calls were last stored, as an ISO instant. */
   readonly storedAt: string | null;
@@ -152,7 +162,9 @@ export interface AccountStatus {
 
 /** The answer to a question. */
 export interface Answer {
+  /** The columns of the rows, groups first. */
   readonly columns: readonly AnswerColumn[];
+  /** One row for each group, by column name. */
   readonly rows: readonly Readonly<Record<string, AnswerValue>>[];
   /** The same measures over all calls that are counted, whatever rows are shown. */
   readonly total: Readonly<Record<string, AnswerValue>>;
@@ -166,10 +178,13 @@ export interface Answer {
     readonly to: string | null;
     readonly timeZone: string | null;
   };
+  /** The period the measures are compared with; null without `compare`. */
   readonly compared: { readonly from: string; readonly to: string } | null;
   /** The oldest last sync among the accounts counted, as an ISO instant: calls after it may be missing. */
   readonly asOf: string | null;
+  /** The accounts that were read, each with its calls and its last sync. */
   readonly accounts: readonly AccountStatus[];
+  /** What is not in the numbers, with how many calls and why. */
   readonly leftOut: readonly LeftOut[];
   /** What else a reader should know, one sentence each. */
   readonly notes: readonly string[];

@@ -9,6 +9,7 @@ import { Staging } from './staging.ts';
 
 /** What was loaded into an account. */
 export interface Loaded extends Merged {
+  /** The account the calls were loaded into. */
   readonly account: string;
 }
 

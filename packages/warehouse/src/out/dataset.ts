@@ -17,6 +17,7 @@ export interface ExportOptions extends Selection {
   readonly partition?: 'month' | 'day' | undefined;
   /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */
   readonly maxCalls?: number | undefined;
+  /** Ends the export. Files that are complete stay. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each file. */
   readonly onFile?: ((file: ExportedFile) => void) | undefined;
@@ -26,7 +27,9 @@ export interface ExportOptions extends Selection {
 export interface ExportedFile {
   /** The file, relative to the folder of the export. */
   readonly path: string;
+  /** How many calls it holds. */
   readonly calls: number;
+  /** Size of the file. */
   readonly bytes: number;
   /** The file was there from an earlier run and its calls have not changed. */
   readonly isUnchanged: boolean;
@@ -34,8 +37,11 @@ export interface ExportedFile {
 
 /** What an export wrote. */
 export interface ExportSummary {
+  /** The folder of the dataset. */
   readonly folder: string;
+  /** Every file of the dataset. */
   readonly files: readonly ExportedFile[];
+  /** How many calls all files hold. */
   readonly calls: number;
   /** Files of an earlier run that were deleted, because their calls are gone or are in other files now. */
   readonly removed: number;

@@ -5,6 +5,7 @@ import type { Session } from '../file/session.ts';
 
 /** A column of the result of a statement. */
 export interface SqlColumn {
+  /** Name of the column in each row. */
   readonly name: string;
   /** The type in DuckDB, such as `DECIMAL(9,1)`. */
   readonly sqlType: string;
@@ -20,7 +21,9 @@ export type SqlRow = Readonly<Record<string, SqlResultValue>>;
 
 /** The result of a statement, row by row. Read it to the end, leave the loop, or close it: until then the file is open. */
 export interface SqlResult extends AsyncIterable<SqlRow> {
+  /** The columns of the result, in order. */
   readonly columns: readonly SqlColumn[];
+  /** Ends the statement and closes the file. Reading all rows does the same. */
   close(): Promise<void>;
 }
 
