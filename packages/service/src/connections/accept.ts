@@ -41,13 +41,11 @@ export function acceptConnections(
     // A connection that stays silent never costs the memory of a TLS session, and none takes its CPU time out of turn.
     socket.once('readable', () => {
       if (socket.readableLength === 0) socket.destroy();
-      else turns.run(connection.address, connection.gone, handshake).catch(() => socket.destroy());
+      else turns.step(connection.address, connection.gone, handshake).catch(() => socket.destroy());
     });
-    const handshake = async (): Promise<void> => {
+    const handshake = (): void => {
       connections.startHandshake(connection);
-      if (socket.destroyed) return;
-      passOn(socket);
-      await new Promise((done) => setImmediate(done));
+      if (!socket.destroyed) passOn(socket);
     };
   });
   server.prependListener('secureConnection', (stream: Socket) => {

@@ -26,8 +26,10 @@ export interface Connection {
   readonly leave: () => void;
   /** Notes how many bytes of its response are in memory until the client takes them. */
   readonly hold: (bytes: number) => void;
-  /** Resolves when the responses of all connections take less memory than allowed. May close the slowest readers. */
-  readonly space: () => Promise<void>;
+  /** Do the responses of all connections take less memory than allowed? May close the slowest readers to make it so. */
+  readonly findSpace: () => boolean;
+  /** Resolves when it is worth trying again. */
+  readonly spaceFreed: () => Promise<void>;
   /** `silent`: no byte of TLS yet; `handshake`; `idle`: ready for a request; `busy`: a request is in progress. */
   state: 'silent' | 'handshake' | 'idle' | 'busy';
   /** When it got into this state. */
@@ -69,14 +71,14 @@ export interface Connections {
   readonly size: number;
 }
 
+/** The reason of `gone`: one for all, since an error for each of many clients would cost time. */
+const hasLeft = new Error('The client has left.');
 /** How often connections are checked for clients that are too slow. */
 const checkMs = 250;
 /** A connection that is younger, or whose last response is, may be about to send a request. */
 const youngMs = 250;
 /** A client that has taken nothing for this long may be closed to make space for others. */
 const slowMs = 500;
-/** How long a response waits for space at most: a wrong count must not stop the service. */
-const patienceMs = 2_000;
 
 /** Keeps the connections of one server within its limits. */
 export function createConnections(
@@ -112,13 +114,13 @@ export function createConnections(
     if (added < 0) wake();
   };
 
-  const space = async (gone: AbortSignal): Promise<void> => {
-    const end = performance.now() + patienceMs;
-    while (heldBytes > limits.unsentBytes && !gone.aborted && performance.now() < end) {
-      const slowest = slowestReader(all);
-      if (slowest === null) await new Promise<void>((resume) => waiters.push(resume));
-      else close(slowest, 'unsent_bytes');
+  const findSpace = (connection: Connection): boolean => {
+    while (heldBytes > limits.unsentBytes) {
+      const slowest = slowestReader(all, connection.address);
+      if (slowest === null) return false;
+      close(slowest, 'unsent_bytes');
     }
+    return true;
   };
 
   const wake = (): void => {
@@ -169,9 +171,10 @@ export function createConnections(
         address: countedAddress(from),
         isProxy: isProxy(from),
         gone: gone.signal,
-        leave: () => gone.abort(),
+        leave: () => gone.abort(hasLeft),
         hold: (bytes) => hold(connection, bytes),
-        space: () => space(gone.signal),
+        findSpace: () => findSpace(connection),
+        spaceFreed: () => new Promise((resume) => waiters.push(resume)),
         state: isSecure ? 'silent' : 'idle',
         since: performance.now(),
         served: false,
@@ -256,13 +259,23 @@ function rankOf({ state, since, served, stalledSince }: Connection, now: number)
   return stalledSince !== null && now - stalledSince > slowMs ? 2 : 3;
 }
 
-function slowestReader(connections: Iterable<Connection>): Connection | null {
-  const before = performance.now() - slowMs;
+/**
+ * The connection to close so that `newcomer` gets memory: at the address that holds most of it, the one whose client has taken
+ * nothing for longest. For a client that holds much itself that has to be a while; the others do not wait for it.
+ */
+function slowestReader(connections: Iterable<Connection>, newcomer: string): Connection | null {
+  const held = new Map<string, number>();
+  for (const { address, held: bytes } of connections) held.set(address, (held.get(address) ?? 0) + bytes);
+  const most = Math.max(...held.values());
+  const now = performance.now();
+  const before = (held.get(newcomer) ?? 0) * 2 < most ? now : now - slowMs;
   let slowest: Connection | null = null;
   for (const connection of connections) {
-    if (connection.held === 0 || connection.stalledSince === null || connection.stalledSince > before)
-      continue;
-    if (slowest === null || connection.stalledSince < (slowest.stalledSince ?? 0)) slowest = connection;
+    if (connection.held === 0 || held.get(connection.address) !== most) continue;
+    notePace(connection, now);
+    const { stalledSince } = connection;
+    if (stalledSince === null || stalledSince > before) continue;
+    if (slowest === null || stalledSince < (slowest.stalledSince ?? 0)) slowest = connection;
   }
   return slowest;
 }

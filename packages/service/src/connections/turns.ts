@@ -1,27 +1,31 @@
-/** Work waits here for its turn, so that one client cannot make the others wait. */
+/** Work waits here for its turn, so that one client cannot make the others wait. Aborted work is dropped while it waits. */
 export interface Turns {
-  /** Runs `work` when it is the turn of `who`. Work whose signal is aborted while it waits is dropped. */
+  /** Runs work that may wait for a database or a thread, when it is the turn of `who` and not too much of it is running. */
   run<T>(who: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** How much work waits. */
+  /** Runs a short step when it is the turn of `who`, whatever is running. */
+  step(who: string, signal: AbortSignal, step: () => void): Promise<void>;
+  /** How much waits. */
   readonly waiting: number;
+}
+
+interface Job {
+  readonly isStep: boolean;
+  readonly signal: AbortSignal;
+  readonly start: () => void;
 }
 
 interface Flow {
   /** Milliseconds of work used, at least those of the flow that was served last when this one came back. */
   used: number;
-  readonly queue: Job[];
+  readonly steps: Job[];
+  readonly work: Job[];
   running: number;
-}
-
-interface Job {
-  readonly start: () => void;
-  readonly signal: AbortSignal;
 }
 
 /**
  * Fair turns: the next one always belongs to whoever has used the least time, and within one `who` to whoever came first. Not
- * more than one piece of work starts in each round of the event loop, because a store in this process may do all of its work
- * before it returns to the loop, and new requests have to be heard in between.
+ * more than one starts in each round of the event loop, because a store in this process may do all of its work before it
+ * returns to the loop, and new requests have to be heard in between.
  */
 export function createTurns(atOnce: number): Turns {
   const flows = new Map<string, Flow>();
@@ -39,66 +43,67 @@ export function createTurns(atOnce: number): Turns {
     });
   };
 
-  const startNext = (): boolean => {
-    while (running < atOnce && waiting > 0) {
-      const flow = leastUsed(flows);
-      const job = flow?.queue.shift();
-      if (flow === undefined || job === undefined) return false;
-      waiting -= 1;
-      if (!job.signal.aborted) {
-        clock = Math.max(clock, flow.used);
-        running += 1;
-        flow.running += 1;
-      }
-      job.start();
-      if (!job.signal.aborted) return true;
-    }
-    return false;
+  const begin = (flow: Flow, isStep: boolean): void => {
+    clock = Math.max(clock, flow.used);
+    flow.running += 1;
+    if (!isStep) running += 1;
   };
 
-  const take = (flow: Flow, signal: AbortSignal): Promise<void> | null => {
-    if (running < atOnce && waiting === 0 && !isScheduled) {
-      clock = Math.max(clock, flow.used);
-      running += 1;
-      flow.running += 1;
-      schedule();
-      return null;
+  const startNext = (): boolean => {
+    for (;;) {
+      const flow = leastUsed(flows, running < atOnce);
+      const job = flow?.steps.shift() ?? flow?.work.shift();
+      if (flow === undefined || job === undefined) return false;
+      waiting -= 1;
+      const isAborted = job.signal.aborted;
+      if (!isAborted) begin(flow, job.isStep);
+      job.start();
+      if (!isAborted) return true;
     }
-    waiting += 1;
-    schedule();
-    return new Promise((start) => flow.queue.push({ start, signal }));
+  };
+
+  const inTurn = async <T>(
+    who: string,
+    signal: AbortSignal,
+    isStep: boolean,
+    work: () => T | Promise<T>,
+  ): Promise<T> => {
+    signal.throwIfAborted();
+    const flow = flowOf(flows, who, clock);
+    if (waiting === 0 && !isScheduled && (isStep || running < atOnce)) {
+      begin(flow, isStep);
+      schedule();
+    } else {
+      waiting += 1;
+      schedule();
+      await new Promise<void>((start) => (isStep ? flow.steps : flow.work).push({ isStep, signal, start }));
+      signal.throwIfAborted();
+    }
+    const began = performance.now();
+    try {
+      return await work();
+    } finally {
+      flow.used += performance.now() - began;
+      flow.running -= 1;
+      if (!isStep) running -= 1;
+      if (waiting > 0) schedule();
+      if (flows.size > 1_000) forget(flows);
+    }
   };
 
   return {
     get waiting() {
       return waiting;
     },
-    async run(who, signal, work) {
-      signal.throwIfAborted();
-      const flow = flowOf(flows, who, clock);
-      const turn = take(flow, signal);
-      if (turn !== null) {
-        await turn;
-        signal.throwIfAborted();
-      }
-      const began = performance.now();
-      try {
-        return await work();
-      } finally {
-        flow.used += performance.now() - began;
-        flow.running -= 1;
-        running -= 1;
-        if (waiting > 0) schedule();
-        if (flows.size > 1_000) forget(flows);
-      }
-    },
+    run: (who, signal, work) => inTurn(who, signal, false, work),
+    step: (who, signal, step) => inTurn(who, signal, true, step),
   };
 }
 
 function flowOf(flows: Map<string, Flow>, who: string, clock: number): Flow {
   let flow = flows.get(who);
   if (flow === undefined) {
-    flow = { used: clock, queue: [], running: 0 };
+    flow = { used: clock, steps: [], work: [], running: 0 };
     flows.set(who, flow);
   }
   // Time in which it wanted nothing is not saved up.
@@ -106,14 +111,16 @@ function flowOf(flows: Map<string, Flow>, who: string, clock: number): Flow {
   return flow;
 }
 
-function leastUsed(flows: ReadonlyMap<string, Flow>): Flow | undefined {
+function leastUsed(flows: ReadonlyMap<string, Flow>, mayWork: boolean): Flow | undefined {
   let least: Flow | undefined;
   for (const flow of flows.values()) {
-    if (flow.queue.length > 0 && (least === undefined || flow.used < least.used)) least = flow;
+    if (flow.steps.length === 0 && (flow.work.length === 0 || !mayWork)) continue;
+    if (least === undefined || flow.used < least.used) least = flow;
   }
   return least;
 }
 
 function forget(flows: Map<string, Flow>): void {
-  for (const [who, { queue, running }] of flows) if (queue.length === 0 && running === 0) flows.delete(who);
+  for (const [who, { steps, work, running }] of flows)
+    if (steps.length + work.length + running === 0) flows.delete(who);
 }

@@ -50,6 +50,9 @@ export interface FrontOptions {
   readonly turns: Turns;
 }
 
+/** How long work waits for memory at most, so that a wrong count cannot stop the service. */
+const patienceMs = 10_000;
+
 /** Handles the requests of an HTTP server, from the head of the request to the last byte of the response. */
 export function createFront(options: FrontOptions): Listener {
   const { intercept } = options;
@@ -72,7 +75,9 @@ async function respond(
 ): Promise<void> {
   const began = performance.now();
   options.metrics.started();
-  const exchange = openExchange(options, request, connection, changes);
+  const { address, isProxy, gone } = connection;
+  const client = (isProxy ? forwardedFor(request.headers['x-forwarded-for']) : null) ?? address;
+  const exchange = openExchange(options, request, connection, client, changes);
   let fault: unknown;
   let isAbandoned = false;
   try {
@@ -84,7 +89,10 @@ async function respond(
     headers['cache-control'] ??= 'no-store';
     headers['x-content-type-options'] = 'nosniff';
     if (options.draining()) headers.connection = 'close';
-    await send(response, exchange, reply, connection.hold);
+    await send(response, exchange, reply, {
+      hold: connection.hold,
+      step: (step) => options.turns.step(client, gone, step),
+    });
   } catch (error) {
     isAbandoned = connection.gone.aborted || connection.socket.destroyed;
     fault = isAbandoned ? undefined : error;
@@ -115,14 +123,13 @@ function openExchange(
   options: FrontOptions,
   request: IncomingMessage,
   connection: Connection,
+  client: string,
   changes: ReplyChanges,
 ): Exchange {
   // A client may also send the whole URL, as to a proxy.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const mark = url.indexOf('?');
   const given = request.headers['x-request-id'];
-  const { address, isProxy } = connection;
-  const client = (isProxy ? forwardedFor(request.headers['x-forwarded-for']) : null) ?? address;
   return {
     request,
     method: request.method ?? 'GET',
@@ -131,8 +138,14 @@ function openExchange(
     requestId: typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID(),
     signal: connection.gone,
     async turn(work) {
-      await connection.space();
-      return options.turns.run(client, connection.gone, work);
+      const latest = performance.now() + patienceMs;
+      for (;;) {
+        const done = await options.turns.run(client, connection.gone, async () =>
+          connection.findSpace() || performance.now() > latest ? { value: await work() } : null,
+        );
+        if (done !== null) return done.value;
+        await connection.spaceFreed();
+      }
     },
     shape: options.shape,
     changes,

@@ -27,7 +27,11 @@ export class Refusal extends Error {
   readonly details: RefusalDetails;
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails = {}) {
+    // A response to whoever sent the request, of which there may be many: its stack is for nobody, and takes time.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(detail);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Refusal';
     this.status = status;
     this.code = code;

@@ -19,15 +19,20 @@ const partBytes = 65_536;
 const mostPackers = 32;
 let packers = 0;
 
-/**
- * Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. `hold` is
- * called with the number of bytes that wait in memory.
- */
+/** What sending takes from its connection. */
+export interface Outlet {
+  /** Notes how many bytes wait in memory. */
+  readonly hold: (bytes: number) => void;
+  /** Runs a step when it is the turn of the client: each part of a long body is written in one. */
+  readonly step: (step: () => void) => Promise<void>;
+}
+
+/** Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. */
 export async function send(
   response: ServerResponse,
   exchange: Exchange,
   reply: Reply,
-  hold: (bytes: number) => void,
+  outlet: Outlet,
 ): Promise<void> {
   const { status, headers } = reply;
   const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
@@ -44,33 +49,48 @@ export async function send(
         : (body ?? Buffer.alloc(0));
     headers['content-length'] = String(bytes.length);
     response.writeHead(status, headers);
-    hold(bytes.length);
-    await end(response, exchange.method === 'HEAD' ? null : bytes, exchange.signal);
+    outlet.hold(bytes.length);
+    await end(response, exchange.method === 'HEAD' ? null : bytes, exchange.signal, outlet);
     return;
   }
   response.writeHead(status, headers);
   if (exchange.method !== 'HEAD') {
     for await (const piece of encoding === null ? body : packed(body, encoding, exchange)) {
-      hold(piece.length);
-      await write(response, piece, exchange.signal);
-      hold(0);
+      outlet.hold(piece.length);
+      await write(response, piece, exchange.signal, outlet);
+      outlet.hold(0);
     }
   }
-  await end(response, null, exchange.signal);
+  await end(response, null, exchange.signal, outlet);
 }
 
 /** Writes bytes, and resolves when the client has taken them. */
-async function write(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
+async function write(
+  response: ServerResponse,
+  bytes: Buffer,
+  signal: AbortSignal,
+  { step }: Outlet,
+): Promise<void> {
   for (let at = 0; at < bytes.length; at += partBytes) {
     const part = bytes.subarray(at, at + partBytes);
-    await unlessGone(signal, (done) => response.write(part, done));
+    let taken: Promise<void> | undefined;
+    await step(() => {
+      taken = unlessGone(signal, (done) => response.write(part, done));
+      taken.catch(() => undefined);
+    });
+    await taken;
   }
 }
 
 /** Ends a response with its last bytes, and resolves when the client has taken them. */
-async function end(response: ServerResponse, bytes: Buffer | null, signal: AbortSignal): Promise<void> {
+async function end(
+  response: ServerResponse,
+  bytes: Buffer | null,
+  signal: AbortSignal,
+  outlet: Outlet,
+): Promise<void> {
   const isShort = bytes === null || bytes.length <= partBytes;
-  if (!isShort) await write(response, bytes, signal);
+  if (!isShort) await write(response, bytes, signal, outlet);
   await unlessGone(signal, (done) => {
     response.once('close', () => done());
     response.once('finish', () => done());

@@ -94,7 +94,8 @@ export async function openServer(handle: Listener, place: Place): Promise<OpenSe
   server.on('checkExpectation', listener);
   await new Promise<void>((done, fail) => {
     server.once('error', (cause: NodeJS.ErrnoException) => fail(cannotListen(cause, host, port)));
-    server.listen(port, host, done);
+    // The system queues connections that come faster than they are accepted; it drops those beyond this number.
+    server.listen({ port, host, backlog: limits.connections }, done);
   });
   return {
     url: urlOf(server, host, tls !== null),

@@ -43,10 +43,11 @@ export function pageRequest({ keys }: Target, rows: number): string {
 export function countStatuses(socket: Socket, statuses: Record<string, number>): void {
   let rest = '';
   socket.on('data', (bytes: Buffer) => {
-    rest += bytes.toString('latin1');
-    for (const [, status = ''] of rest.matchAll(/HTTP\/1\.1 (\d{3}) /g))
+    const seen = rest + bytes.toString('latin1');
+    for (const [, status = ''] of seen.matchAll(/HTTP\/1\.1 (\d{3}) /g))
       statuses[status] = (statuses[status] ?? 0) + 1;
-    rest = rest.slice(Math.max(0, rest.lastIndexOf('\n')));
+    // The start of a status line may be at the end, but not a whole one.
+    rest = seen.slice(-12);
   });
 }
 
@@ -78,12 +79,18 @@ export async function slowReaders(
   count: number,
   pages: number,
   until: Promise<void>,
+  onConnected: () => void = () => undefined,
 ): Promise<Outcome> {
   const result = outcome();
   const sockets: Socket[] = [];
+  let connected = 0;
   for (let i = 0; i < count; i += 1) {
     const socket = openSocket(target, i);
     socket.once('close', () => (result.closed += 1));
+    socket.once(target.isSecure ? 'secureConnect' : 'connect', () => {
+      connected += 1;
+      if (connected === count) onConnected();
+    });
     socket.pause();
     socket.write(pageRequest(target, 1_000).repeat(pages));
     sockets.push(socket);
@@ -115,7 +122,7 @@ export async function pipelinedPages(
     await pause(leaveAfterMs);
     socket.destroy();
   }
-  await Promise.race([closed, pause(20_000)]);
+  await Promise.race([closed, pause(60_000)]);
   result.closed = socket.destroyed ? 1 : 0;
   socket.destroy();
   return result;

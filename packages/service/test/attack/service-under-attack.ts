@@ -28,11 +28,12 @@ const pem = (name: string) => readFileSync(`${fixtures}/localhost-${name}.pem`, 
 const tls = { cert: pem('cert'), key: pem('key') };
 const { url, adminUrl } = await service.listen({ tls, adminPort: 0 });
 for (const account of ['101', '102']) await store.load(account, fixtureCalls(Number(records)));
+process.once('disconnect', () => process.exit(0));
 process.send?.({ url, adminUrl });
 process.once('message', () => {
   void service.close().then(async () => {
     await store.close();
     process.send?.({ peakMb: Math.round(process.resourceUsage().maxRSS / 1024), log });
-    process.disconnect();
+    process.disconnect?.();
   });
 });
