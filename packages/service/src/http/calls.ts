@@ -7,6 +7,9 @@ import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
 
+/** What a record of a long page may take in memory before it is sent. */
+const recordBytes = 1_200;
+
 /** GET …/user/bid-management */
 export async function listReply(
   store: Store,
@@ -30,6 +33,7 @@ export async function listReply(
       'content-range': formatContentRange(requested, page.count, page.total),
     },
     body: Buffer.isBuffer(page.body) ? page.body : inTurns(page.body, exchange),
+    held: page.count * recordBytes,
   };
 }
 

@@ -51,6 +51,8 @@ export interface Reply {
   headers: Record<string, string>;
   /** The body. When an iterable throws, the connection is closed early. */
   body: Buffer | string | AsyncIterable<Buffer> | null;
+  /** Bytes that an iterable body keeps in memory until it has been read. Default 0. */
+  held?: number;
 }
 
 /** Changes to one reply, for tests of clients that have to survive them. */

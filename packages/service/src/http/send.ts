@@ -41,6 +41,8 @@ export async function send(
   const mayPack = isWhole || packers < mostPackers;
   const encoding = mayPack ? encodingFor(exchange, headers, body) : null;
   if (encoding !== null) headers['content-encoding'] = encoding;
+  const { held = 0 } = reply;
+  outlet.hold(isWhole ? (body?.length ?? 0) : held);
 
   if (isWhole) {
     const bytes =
@@ -56,9 +58,9 @@ export async function send(
   response.writeHead(status, headers);
   if (exchange.method !== 'HEAD') {
     for await (const piece of encoding === null ? body : packed(body, encoding, exchange)) {
-      outlet.hold(piece.length);
+      outlet.hold(held + piece.length);
       await write(response, piece, exchange.signal, outlet);
-      outlet.hold(0);
+      outlet.hold(held);
     }
   }
   await end(response, null, exchange.signal, outlet);
