@@ -90,7 +90,7 @@ export function createConnections(
   const all = new Set<Connection>();
   const perAddress = new Map<string, number>();
   let heldBytes = 0;
-  let waiters: (() => void)[] = [];
+  const waiters: (() => void)[] = [];
 
   const close = (connection: Connection, reason: ClosedFor): void => {
     if (!all.has(connection)) return;
@@ -115,18 +115,21 @@ export function createConnections(
   };
 
   const findSpace = (connection: Connection): boolean => {
+    // A response in progress gives its memory back by going on.
+    if (connection.held > 0) return true;
     while (heldBytes > limits.unsentBytes) {
-      const slowest = slowestReader(all, connection.address);
-      if (slowest === null) return false;
+      const held = heldPerAddress(all);
+      const own = held.get(connection.address) ?? 0;
+      const slowest = slowestReader(all, held, own);
+      // Whoever holds little does not wait for those who hold much.
+      if (slowest === null) return own < limits.unsentBytes / 20 && heldBytes < limits.unsentBytes * 2;
       close(slowest, 'unsent_bytes');
     }
     return true;
   };
 
   const wake = (): void => {
-    const waiting = waiters;
-    waiters = [];
-    for (const resume of waiting) resume();
+    for (const resume of waiters.splice(0, 16)) resume();
   };
 
   /** Closes the connection whose loss hurts least, so that there is space for another one. */
@@ -259,16 +262,25 @@ function rankOf({ state, since, served, stalledSince }: Connection, now: number)
   return stalledSince !== null && now - stalledSince > slowMs ? 2 : 3;
 }
 
+function heldPerAddress(connections: Iterable<Connection>): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { address, held } of connections)
+    if (held > 0) sums.set(address, (sums.get(address) ?? 0) + held);
+  return sums;
+}
+
 /**
- * The connection to close so that `newcomer` gets memory: at the address that holds most of it, the one whose client has taken
- * nothing for longest. For a client that holds much itself that has to be a while; the others do not wait for it.
+ * The connection to close so that someone gets memory who holds `own` bytes: at the address that holds most, the one whose
+ * client has taken nothing for longest. That has to be a while, unless the other holds much less.
  */
-function slowestReader(connections: Iterable<Connection>, newcomer: string): Connection | null {
-  const held = new Map<string, number>();
-  for (const { address, held: bytes } of connections) held.set(address, (held.get(address) ?? 0) + bytes);
+function slowestReader(
+  connections: Iterable<Connection>,
+  held: ReadonlyMap<string, number>,
+  own: number,
+): Connection | null {
   const most = Math.max(...held.values());
   const now = performance.now();
-  const before = (held.get(newcomer) ?? 0) * 2 < most ? now : now - slowMs;
+  const before = own * 2 < most ? now : now - slowMs;
   let slowest: Connection | null = null;
   for (const connection of connections) {
     if (connection.held === 0 || held.get(connection.address) !== most) continue;

@@ -51,7 +51,7 @@ export interface FrontOptions {
 }
 
 /** How long work waits for memory at most, so that a wrong count cannot stop the service. */
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 /** Handles the requests of an HTTP server, from the head of the request to the last byte of the response. */
 export function createFront(options: FrontOptions): Listener {
