@@ -3,6 +3,7 @@ import { CliError, isStoreError, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './term/style.ts';
+import { isWarehouseError, warehouseFailure } from './warehouse/failure.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(error: unknown, io: Io, debug: boolean): Promise<number> {
@@ -42,6 +43,7 @@ export async function explain(error: unknown): Promise<CliError> {
     const exitCode = error.code === 'disk_full' ? exitCodes.output : exitCodes.failed;
     return new CliError(error.message, { exitCode, cause: error });
   }
+  if (isWarehouseError(error)) return warehouseFailure(error);
   const code = systemCode(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));

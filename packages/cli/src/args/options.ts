@@ -120,6 +120,24 @@ export const badRecordOptions: readonly OptionSpec[] = [
   },
 ];
 
+/** Where calls are read instead of the API. */
+export const warehouseOptions: readonly OptionSpec[] = [
+  {
+    name: 'store',
+    value: 'URL',
+    text: 'read from this warehouse instead of the API: duckdb:calls.duckdb; none reads from the API',
+    default: 'CALLS_STORE, else the API',
+    group: 'Warehouse',
+  },
+  {
+    name: 'account',
+    value: 'ID',
+    text: 'only the calls of these accounts of the warehouse',
+    repeat: true,
+    group: 'Warehouse',
+  },
+];
+
 /** Which fields of a call are shown or written. */
 export const fieldsOption: OptionSpec = {
   name: 'fields',

@@ -11,6 +11,9 @@ import { plural } from '../term/numbers.ts';
 import { type DeadLetter, fingerprint, isBadRecord, letterOf } from './letter.ts';
 import { letterFile } from './letter-file.ts';
 
+/** Where calls are stored: only what it has now is asked. */
+type Stored = Pick<Store, 'get'>;
+
 /** What happens to records that cannot be read or stored, in one run of a command. */
 export interface BadRecords {
   /** The option of a stream or a sync. */
@@ -18,7 +21,7 @@ export interface BadRecords {
   /** Sets a call aside that the store refused. */
   refuse(call: Call, error: unknown): void;
   /** Writes what was set aside to the file. To be awaited before the position after it is saved. */
-  settle(store?: Store): Promise<void>;
+  settle(store?: Stored): Promise<void>;
   /** These calls have been stored: what was set aside of them earlier is out of date. */
   stored(sids: readonly string[]): Promise<void>;
   /** Records that were left out or set aside. */
@@ -78,7 +81,7 @@ export function badRecords(args: Args, io: Io, { version, account, besides }: Ba
 }
 
 /** Notes what the store has now, so that a later retry does not replace something newer. */
-function withBefore(letters: readonly DeadLetter[], store: Store, account: string): Promise<DeadLetter[]> {
+function withBefore(letters: readonly DeadLetter[], store: Stored, account: string): Promise<DeadLetter[]> {
   return Promise.all(
     letters.map(async (letter) =>
       letter.sid === null ? letter : { ...letter, before: fingerprint(await store.get(account, letter.sid)) },
@@ -89,10 +92,11 @@ function withBefore(letters: readonly DeadLetter[], store: Store, account: strin
 /** A sink that goes on when the store refuses a call: that call is set aside, the others are stored. */
 export function toleratingSink(
   sink: UpsertSink,
-  { store, bad }: { store: Store; bad: BadRecords },
+  { store, bad }: { store: Stored; bad: BadRecords },
 ): UpsertSink {
   return {
-    ...sink,
+    ...(sink.compares ? { compares: true } : {}),
+    load: () => sink.load(),
     async commit(batch) {
       await bad.settle(store);
       let { calls } = batch;

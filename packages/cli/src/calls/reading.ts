@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Client } from '@call-attribution/core';
 import {
   type CallStream,
@@ -28,6 +29,22 @@ export function watch(
   return { line, onProgress };
 }
 
+/** All calls of a warehouse that match were read. */
+export interface WarehouseVerdict {
+  readonly proof: 'whole';
+  /** How many calls there were. */
+  readonly calls: number;
+}
+
+/** How a reading ended. */
+export type Ending = Verdict | WarehouseVerdict;
+
+/** A stream of calls, and how it ended. */
+export interface Reading {
+  readonly stream: Readable;
+  readonly verdict: Promise<Ending>;
+}
+
 /**
  * A stream of calls that ends with a verdict, where createCallStream would fail because the result is not proved. Each call
  * comes once: a file has one line for each, and a report counts each once.
@@ -47,14 +64,15 @@ interface SetAside {
 }
 
 /** Whether all calls were read, in one sentence. */
-function verdictText(verdict: Verdict, bad: SetAside | null = null): string {
+export function verdictText(verdict: Ending, bad: SetAside | null = null): string {
+  if ('calls' in verdict) return `complete: ${plural(verdict.calls, 'call')}, all that the warehouse has`;
   return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
 }
 
 /** Reports the verdict and returns the exit status for it. */
-export function judge(verdict: Verdict, io: Io, bad: SetAside | null = null): number {
+export function judge(verdict: Ending, io: Io, bad: SetAside | null = null): number {
   say(io, verdictText(verdict, bad));
-  if (bad?.path && verdict.skipped > 0)
+  if (bad?.path && 'skipped' in verdict && verdict.skipped > 0)
     say(io, `calls retry-dead-letters ${bad.path} tries the records again that were set aside`);
   return verdict.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
 }

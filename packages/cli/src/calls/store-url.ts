@@ -34,6 +34,14 @@ export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }
+  if (/^duckdb:/i.test(url)) {
+    throw new UsageError('--store: a warehouse (duckdb:) answers questions, and this needs a row store', {
+      hints: [
+        'calls sync --store sqlite:calls.db, or postgres://user@host/name, fills one',
+        'calls report, list, count, get, export and sql read the warehouse',
+      ],
+    });
+  }
   return openStore(storeUrl(url, io), {
     synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
     poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,

@@ -1,18 +1,19 @@
 import { stat } from 'node:fs/promises';
-import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { type Filter, print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
-import { contextOf, openClient } from '../calls/connect.ts';
+import { contextOf } from '../calls/connect.ts';
 import { readFields } from '../calls/fields.ts';
 import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
 import { judge, watch } from '../calls/reading.ts';
+import type { Source } from '../calls/source.ts';
 import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, openTarget } from '../export/file.ts';
+import { exportToFile, openTarget, saveCalls } from '../export/file.ts';
 import { exportToOutput } from '../export/output.ts';
 import { exportRequest, keptRequest } from '../export/request.ts';
 import { exportSheet, saySheet } from '../export/sheet.ts';
@@ -20,13 +21,15 @@ import { readSheetRequest, type SheetRequest } from '../export/sheet-options.ts'
 import { outputOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
 import { bytes } from '../term/numbers.ts';
+import { type DatasetTarget, exportFromApi, exportFromWarehouse, readDataset } from '../warehouse/dataset.ts';
+import { isWarehouse, openSource } from '../warehouse/source.ts';
 
 /** What all kinds of export need. */
 interface Job {
   readonly args: Args;
   readonly io: Io;
   readonly settings: Settings;
-  readonly client: Client;
+  readonly source: Source;
   readonly filter: Filter;
   readonly fields: FormatOptions['fields'];
   readonly stream: CallStreamOptions;
@@ -37,34 +40,36 @@ interface Job {
 export const exportCalls: Handler = async (args, io) => {
   const settings = readSettings(args, io);
   const sheet = await readSheetRequest(args, settings.timeZone?.value ?? null, io);
-  const target = sheet ? null : readTarget(args, io.cwd);
+  const dataset = readDataset(args, io.cwd);
+  const target = sheet || dataset ? null : readTarget(args, io.cwd);
   const shown = outputOf(args);
   const fields = readFields(args);
   const filter = filterOf(args, contextOf(settings, io));
   const bad = badRecords(args, io, {
     version: settings.apiVersion.value,
     account: null,
-    besides: shown === '-' ? 'calls' : shown,
+    besides: shown === '-' ? 'calls' : shown.replace(/[/\\]+$/, ''),
   });
-  const client = await openClient(settings, args, io);
+  const source = await openSource(settings, args, io);
   const { line, onProgress } = watch(io, 'calls');
   try {
     const stream = { ...streamOptions(args, onProgress), onError: bad.onError };
-    const job = { args, io, settings, client, filter, fields, stream, bad };
+    const job = { args, io, settings, source, filter, fields, stream, bad };
+    if (dataset) return await exportDataset(dataset, job, () => line.end());
     if (target) return await exportFile(target, job, () => line.end());
     return await exportOneSheet(sheet as SheetRequest, shown, job, () => line.end());
   } catch (error) {
     throw await withWayOut(error);
   } finally {
     line.end();
-    await client.close();
+    await source.close();
   }
 };
 
 async function exportOneSheet(
   sheet: SheetRequest,
   shown: string,
-  { client, settings, filter, stream, bad, io }: Job,
+  { source, settings, filter, stream, bad, io }: Job,
   finished: () => void,
 ): Promise<number> {
   const version = settings.apiVersion.value;
@@ -72,7 +77,7 @@ async function exportOneSheet(
   const needsExtensions = sheet.format.accepts.matchBy === 'caller number';
   if (!needsExtensions) sayExtensions(filter, version, io);
   const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
-  const result = await exportSheet(client, shown, sheet, {
+  const result = await exportSheet(source, shown, sheet, {
     stream: { ...stream, filter: matching },
     io,
   }).finally(finished);
@@ -81,8 +86,33 @@ async function exportOneSheet(
   return judge(result.verdict, io, bad);
 }
 
+async function exportDataset(
+  dataset: DatasetTarget,
+  { args, bad, source, filter, stream, settings, io }: Job,
+  finished: () => void,
+): Promise<number> {
+  const version = settings.apiVersion.value;
+  sayExtensions(filter, version, io);
+  if (isWarehouse(source)) {
+    await exportFromWarehouse(source, dataset, filter, io);
+    return exitCodes.ok;
+  }
+  const request = exportRequest(args, settings, { format: 'parquet', gzip: false }, print(filter));
+  const resume = args.flag('resume');
+  const verdict = await exportFromApi(source, dataset, {
+    filter,
+    stream,
+    request,
+    version,
+    resume,
+    bad,
+    io,
+  }).finally(finished);
+  return judge(verdict, io, bad);
+}
+
 async function exportFile(target: Target, job: Job, finished: () => void): Promise<number> {
-  const { args, bad, client, filter, io, settings } = job;
+  const { args, bad, source, filter, io, settings } = job;
   const resume = args.flag('resume');
   const format: FormatOptions = {
     fields: job.fields,
@@ -98,18 +128,27 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
         `cannot resume ${target.shown}, because it is not a file; name a file with --output`,
       );
     const stream = { ...job.stream, filter };
-    const verdict = await exportToOutput(client, target, { format, stream, io }).finally(finished);
+    const verdict = await exportToOutput(source, target, { format, stream, io }).finally(finished);
     await bad.settle();
     return judge(verdict, io, bad);
   }
   const file = { ...target, path };
+  if (isWarehouse(source)) {
+    if (resume)
+      throw new UsageError('--resume is for exports from the API; one from a warehouse starts over', {
+        hints: ['remove --resume'],
+      });
+    const verdict = await saveCalls(source, file, { format, stream: { ...job.stream, filter }, io });
+    say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
+    return judge(verdict, io);
+  }
   const request = exportRequest(args, settings, target, print(filter));
   const sink = openTarget(file, format, request, resume);
   try {
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     const stream = { ...job.stream, filter: kept ? kept.filter : filter };
-    const verdict = await exportToFile(client, sink, file, { format, stream, bad, io }).finally(finished);
+    const verdict = await exportToFile(source, sink, file, { format, stream, bad, io }).finally(finished);
     say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
     return judge(verdict, io, bad);
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { Handler } from '../args/command.ts';
-import { openClient } from '../calls/connect.ts';
 import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { readSettings } from '../config/settings.ts';
@@ -8,15 +7,16 @@ import { exitCodes } from '../exit-codes.ts';
 import { write } from '../io.ts';
 import { type Style, styleFor } from '../term/style.ts';
 import { pad, printable } from '../term/width.ts';
+import { openSource } from '../warehouse/source.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
   const format = formatOf(args);
   const chosen = readFields(args);
   const settings = readSettings(args, io);
-  const client = await openClient(settings, args, io);
+  const source = await openSource(settings, args, io);
   try {
-    const call = await client.getCall(args.words[0] ?? '', { signal: io.signal });
+    const call = await source.get(args.words[0] ?? '');
     const all = fieldsOf(settings.apiVersion.value);
     if (format === 'csv') await writeRows(io.stdout, format, [pickFields(call, chosen ?? all)]);
     else if (format === 'table') {
@@ -29,7 +29,7 @@ export const get: Handler = async (args, io) => {
     }
     return exitCodes.ok;
   } finally {
-    await client.close();
+    await source.close();
   }
 };
 

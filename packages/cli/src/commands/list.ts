@@ -1,9 +1,10 @@
-import { type Call, type Client, clientDefaults, type FieldSpec } from '@call-attribution/core';
+import type { FieldSpec } from '@call-attribution/core';
 import type { Args, Handler } from '../args/command.ts';
-import { contextOf, openClient } from '../calls/connect.ts';
+import { contextOf } from '../calls/connect.ts';
 import { cellText, fieldsNamed, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
 import { filterOf } from '../calls/filter.ts';
 import { formatOf } from '../calls/output.ts';
+import type { Match } from '../calls/source.ts';
 import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -11,6 +12,7 @@ import { type Io, say, write } from '../io.ts';
 import { count as figure, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { type Column, renderTable } from '../term/table.ts';
+import { openSource } from '../warehouse/source.ts';
 
 // The fields that say most about a call. On a narrow terminal the last ones are dropped first.
 const defaultFields = [
@@ -37,48 +39,18 @@ export const list: Handler = async (args, io) => {
   const settings = readSettings(args, io);
   const version = settings.apiVersion.value;
   const filter = filterOf(args, contextOf(settings, io));
-  const client = await openClient(settings, args, io);
+  const source = await openSource(settings, args, io);
   try {
-    const query = { filter, signal: io.signal };
-    const matches = read(client, query, limit, page);
+    const skip = limit === Number.POSITIVE_INFINITY ? 0 : page * limit;
+    const matches = source.list({ filter, limit, skip });
     if (format === 'table')
       return await showTable(matches, fields ?? defaults(version), args, io, { limit, page });
     await writeData(matches, format, fields, version, io);
     return exitCodes.ok;
   } finally {
-    await client.close();
+    await source.close();
   }
 };
-
-/** A call, and how many calls match in all, if the server says so. */
-interface Match {
-  readonly call: Call;
-  readonly total: number | null;
-}
-
-async function* read(
-  client: Client,
-  query: object,
-  limit: number,
-  page: number,
-): AsyncGenerator<Match, void> {
-  if (limit === Number.POSITIVE_INFINITY) {
-    const { createCallStream } = await import('@call-attribution/node-stream');
-    for await (const call of createCallStream(client, query)) yield { call, total: null };
-    return;
-  }
-  // A request may have fewer rows than the limit, but --page counts pages of the limit.
-  const rows = Math.min(limit, clientDefaults.rows);
-  const skip = page * limit;
-  let at = Math.floor(skip / rows) * rows;
-  for await (const { records, range } of client.pages({ ...query, rows, start: at / rows })) {
-    for (const call of records) {
-      if (at >= skip + limit) return;
-      if (at++ >= skip) yield { call, total: range?.total ?? null };
-    }
-    if (at >= skip + limit) return;
-  }
-}
 
 function defaults(version: 'v2' | 'v3'): FieldSpec[] {
   return fieldsNamed(defaultFields).filter((field) => field[version] !== null);
@@ -152,13 +124,13 @@ async function writeData(
 export const count: Handler = async (args, io) => {
   const settings = readSettings(args, io);
   const filter = filterOf(args, contextOf(settings, io));
-  const client = await openClient(settings, args, io);
+  const counted = await openSource(settings, args, io);
   try {
-    const { total, source } = await client.countCalls({ filter, signal: io.signal });
+    const { total, source } = await counted.count(filter);
     await write(io.stdout, args.flag('json') ? `${JSON.stringify({ total, source })}\n` : `${total}\n`);
-    if (args.flag('verbose')) say(io, `counted by the server (${source})`);
+    if (args.flag('verbose') && source !== 'warehouse') say(io, `counted by the server (${source})`);
     return exitCodes.ok;
   } finally {
-    await client.close();
+    await counted.close();
   }
 };

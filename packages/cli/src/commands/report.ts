@@ -1,20 +1,22 @@
-import { describeVerdict } from '@call-attribution/node-stream';
-import { print } from '@call-attribution/query-dsl';
+import { type Filter, print } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
-import { contextOf, openClient } from '../calls/connect.ts';
+import { contextOf } from '../calls/connect.ts';
 import { filterOf, leavesExtensions, rangeOf, sayExtensions, type TimeRange } from '../calls/filter.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
-import { readCalls, watch } from '../calls/reading.ts';
+import { verdictText, watch } from '../calls/reading.ts';
+import type { Source } from '../calls/source.ts';
 import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { saveLines } from '../export/output.ts';
-import { say, write } from '../io.ts';
+import { type Io, say, write } from '../io.ts';
 import { type Dimension, readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';
-import { createTally, type Report } from '../report/tally.ts';
+import { createTally, layoutOf, type Report, reportOf } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { styleFor, widthOf } from '../term/style.ts';
+import { cellsOf } from '../warehouse/cells.ts';
+import { isWarehouse, openSource } from '../warehouse/source.ts';
 
 /** `calls report`: calls by group, in the terminal, as data, or as a page. */
 export const report: Handler = async (args, io) => {
@@ -26,44 +28,69 @@ export const report: Handler = async (args, io) => {
   const settings = readSettings(args, io);
   const context = contextOf(settings, io);
   const filter = filterOf(args, context);
-  const client = await openClient(settings, args, io);
+  const source = await openSource(settings, args, io);
   const version = settings.apiVersion.value;
   sayExtensions(filter, version, io);
-  const { line, onProgress } = watch(io, 'calls');
   try {
-    const tally = createTally(dimensions);
-    const { stream, verdict } = readCalls(client, { filter, onProgress, signal: io.signal });
-    for await (const call of stream) tally.add(call);
-    line.end();
-    const end = await verdict;
-    const result = tally.report(top);
+    const { complete, end, reportFor } = await countGroups(source, dimensions, filter, io);
+    const result = reportFor(top);
     if (page !== null) {
       const q = print(filter);
       const facts = [
         rangeText(rangeOf(args, context)),
         ...(q === '' ? [] : [`Filter: ${q}`]),
         ...(leavesExtensions(filter, version) ? ['Calls through call extensions are not included.'] : []),
-        `${sentence(describeVerdict(end))}.`,
+        `${sentence(end)}.`,
       ];
       await saveLines(page, [reportPage(result, { title: args.text('title') ?? 'Calls', facts })], io);
       say(io, `wrote ${page}`);
     }
-    if (format !== 'table') await writeRows(io.stdout, format, flat(tally.report(Number.POSITIVE_INFINITY)));
+    if (format !== 'table') await writeRows(io.stdout, format, flat(reportFor(Number.POSITIVE_INFINITY)));
     else {
       const style = styleFor(io.stdout, io.env, args.flag('no-color'));
       const lines = reportLines(result, { width: widthOf(io.stdout, io.env), style });
       await write(io.stdout, `${lines.join('\n')}\n`);
     }
-    if (end.proof !== 'whole') say(io, describeVerdict(end));
-    return end.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+    if (!complete) say(io, end);
+    return complete ? exitCodes.ok : exitCodes.incomplete;
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
     throw error;
   } finally {
-    line.end();
-    await client.close();
+    await source.close();
   }
 };
+
+/** What was counted, whether these are all calls, and how that is known in one sentence. */
+interface Counted {
+  readonly complete: boolean;
+  readonly end: string;
+  reportFor(top: number): Report;
+}
+
+/** A warehouse counts by itself; the calls of the API are read and counted here. */
+async function countGroups(
+  source: Source,
+  dimensions: readonly Dimension[],
+  filter: Filter,
+  io: Io,
+): Promise<Counted> {
+  if (isWarehouse(source)) {
+    const { cells, answered } = await cellsOf(source, dimensions, filter, io.signal);
+    return { complete: true, end: answered, reportFor: (top) => reportOf(cells, layoutOf(dimensions), top) };
+  }
+  const { line, onProgress } = watch(io, 'calls');
+  try {
+    const tally = createTally(dimensions);
+    const { stream, verdict } = source.read({ filter, onProgress, signal: io.signal });
+    for await (const call of stream) tally.add(call);
+    line.end();
+    const end = await verdict;
+    return { complete: end.proof === 'whole', end: verdictText(end), reportFor: (top) => tally.report(top) };
+  } finally {
+    line.end();
+  }
+}
 
 /** The file of the page; null without `--html`. */
 function readPage(args: Args, dimensions: readonly Dimension[]): string | null {

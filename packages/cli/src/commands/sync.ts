@@ -1,8 +1,6 @@
 import type { Client } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
 import { parseDuration } from '@call-attribution/core/time';
 import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
-import { mirrorSink, openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import {
   type BadRecords,
@@ -14,7 +12,7 @@ import {
 import { contextOf, openClient } from '../calls/connect.ts';
 import { filterOf, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
-import { refusePassword, storeUrl } from '../calls/store-url.ts';
+import { refusePassword } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, Interrupted, isStoreError, UsageError } from '../errors.ts';
@@ -22,37 +20,43 @@ import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
+import { chooseStore } from '../warehouse/choose.ts';
+import { isWarehouseError } from '../warehouse/failure.ts';
+import { openCopy } from './sync-copy.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
-  const url = args.text('store');
-  if (!url) {
-    throw new UsageError('calls sync needs a store: --store sqlite:calls.db', {
-      hints: ['or postgres://user@host/name, with the password in PGPASSWORD'],
-    });
-  }
-  refusePassword(url);
   const every = interval(args, 'every');
   const lookback = interval(args, 'lookback');
   const settings = readSettings(args, io);
+  const chosen = chooseStore(args, settings, io);
+  if (chosen === null) {
+    throw new UsageError('calls sync needs a store: --store sqlite:calls.db', {
+      hints: [
+        'or duckdb:calls.duckdb, to ask it questions',
+        'or postgres://user@host/name, with the password in PGPASSWORD',
+      ],
+    });
+  }
+  if (chosen.isTyped) refusePassword(chosen.url);
   const filter = filterOf(args, contextOf(settings, io));
   const client = await openClient(settings, args, io);
-  const store = await openStore(storeUrl(url, io)).catch(async (error: unknown) => {
+  const copy = await openCopy(chosen, io).catch(async (error: unknown) => {
     await client.close();
     throw error;
   });
   try {
     const account = await accountOf(args, client, io);
-    await acceptSameKeys(store, account, settings);
+    await copy.prepare(account, settings);
     // A copy serves v2 as well, which has the calls that v3 leaves out by default.
     const all = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
     const version = settings.apiVersion.value;
-    const besides = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1] ?? 'calls';
+    const besides = copy.file ?? 'calls';
     const once = async (): Promise<number> => {
       const bad = badRecords(args, io, { version, account, besides });
       const from = performance.now();
       const { line, onProgress } = watch(io, 'sync');
-      const sink = toleratingSink(mirrorSink(store, account), { store, bad });
+      const sink = toleratingSink(copy.sink(account), { store: copy, bad });
       const summary = await syncInto(client, sink, {
         filter: all,
         onError: bad.onError,
@@ -62,7 +66,7 @@ export const sync: Handler = async (args, io) => {
       })
         .catch(async (error: unknown) => Promise.reject(await withWayOut(error)))
         .finally(() => line.end());
-      return report(summary, { account, store, took: performance.now() - from, bad }, args, io);
+      return report(summary, { account, name: copy.name, took: performance.now() - from, bad }, args, io);
     };
     if (every === null) return await once();
     await again(once, every, io);
@@ -71,7 +75,7 @@ export const sync: Handler = async (args, io) => {
     if (!io.signal.aborted) throw error;
     throw new Interrupted(['what was read so far is in the store; the next calls sync continues from there']);
   } finally {
-    await store.close();
+    await copy.close();
     await client.close();
   }
 };
@@ -86,7 +90,10 @@ async function again(once: () => Promise<unknown>, every: number, io: Io): Promi
       if (io.signal.aborted) return;
       const { message, exitCode, hints } = await explain(error);
       // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
-      const mayPass = exitCode === exitCodes.output ? isStoreError(error) : passing.has(exitCode);
+      const mayPass =
+        exitCode === exitCodes.output
+          ? isStoreError(error) || isWarehouseError(error)
+          : passing.has(exitCode);
       if (!mayPass) throw error;
       say(io, `calls: ${message}; retrying in ${duration(every)}`);
       for (const hint of hints) say(io, `  → ${hint}`);
@@ -120,26 +127,13 @@ async function accountOf(args: Args, client: Client, io: Io): Promise<string> {
   });
 }
 
-// The copy accepts the keys of the account, so that its readers only change the URL.
-async function acceptSameKeys(store: Store, account: string, settings: Settings): Promise<void> {
-  if (!(await store.accounts()).some(({ id }) => id === account))
-    await store.putAccount({ id: account, name: account });
-  const access = settings.secret('accessKey');
-  const secret = settings.secret('secretKey');
-  const token = settings.secret('bearerToken');
-  if (access && secret) {
-    await store.putCredential(account, { kind: 'keys', accessKey: access.value, secretKey: secret.value });
-  }
-  if (token) await store.putCredential(account, { kind: 'bearer', token: token.value });
-}
-
 async function report(
   summary: SyncSummary,
-  run: { account: string; store: Store; took: number; bad: BadRecords },
+  run: { account: string; name: string; took: number; bad: BadRecords },
   args: Args,
   io: Io,
 ): Promise<number> {
-  const { account, store, took, bad } = run;
+  const { account, name, took, bad } = run;
   const { new: added, changed, same, gone, pending } = summary;
   const skipped = Math.max(summary.skipped, bad.count);
   if (args.flag('json')) {
@@ -153,6 +147,6 @@ async function report(
     ...(gone > 0 ? [`${count(gone)} no longer on the server`] : []),
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
-  say(io, `${store.name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
+  say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
   return sayBadRecords(bad, skipped, io);
 }

@@ -8,20 +8,25 @@ const options = {
   legacyBaseUrl: 'legacy-base-url',
   apiVersion: 'api-version',
   timeZone: 'time-zone',
+  store: 'store',
   config: 'config',
 } as const;
 
+type OptionName = keyof typeof options;
+const connection: readonly OptionName[] = ['baseUrl', 'legacyBaseUrl', 'apiVersion', 'timeZone', 'config'];
+
 /** Reads options, environment and configuration file, in this order; the first problem is thrown. */
-export function readSettings(args: Args, io: Io): Settings {
+export function readSettings(args: Args, io: Io, known: readonly OptionName[] = connection): Settings {
+  const text = (name: OptionName): string | null => (known.includes(name) ? args.text(options[name]) : null);
   const settings = read({
     options: {
-      baseUrl: args.text(options.baseUrl),
-      legacyBaseUrl: args.text(options.legacyBaseUrl),
-      apiVersion: args.text(options.apiVersion),
-      timeZone: args.text(options.timeZone),
+      baseUrl: text('baseUrl'),
+      legacyBaseUrl: text('legacyBaseUrl'),
+      apiVersion: text('apiVersion'),
+      timeZone: text('timeZone'),
     },
     nameOption: (name) => `--${options[name]}`,
-    config: args.text(options.config),
+    config: text('config'),
     env: io.env,
     cwd: io.cwd,
   });

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Call, Client } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
 import {
   type CallStreamOptions,
   type FileSink,
@@ -10,10 +10,10 @@ import {
   isMark,
   type Mark,
   readLines,
-  type Verdict,
 } from '@call-attribution/node-stream';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
-import { readCalls } from '../calls/reading.ts';
+import type { Ending } from '../calls/reading.ts';
+import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
 import { fileError, type Io } from '../io.ts';
@@ -50,13 +50,13 @@ function partialOf(target: Target, name: string): string {
 
 /** Streams the calls into the open file and finishes it. What was written before a failure stays for `--resume`. */
 export async function exportToFile(
-  client: Client,
+  source: Pick<Source, 'read'>,
   sink: FileSink,
   target: FileTarget,
   set: { format: FormatOptions; stream: CallStreamOptions; bad: BadRecords; io: Io },
-): Promise<Verdict> {
+): Promise<Ending> {
   const { io, format, bad } = set;
-  const { stream, verdict } = readCalls(client, {
+  const { stream, verdict } = source.read({
     ...set.stream,
     checkpoint: sink.checkpoint,
     marks: true,
@@ -91,10 +91,37 @@ async function* prepared(
 }
 
 async function toParquetFile(path: string, format: FormatOptions): Promise<void> {
-  const calls = async function* (): AsyncGenerator<Call> {
-    for await (const line of readLines(createReadStream(rowsOf(path)))) yield JSON.parse(line);
-  };
-  const encode = encodingOf({ format: 'parquet', gzip: false }, format);
-  await pipeline(Readable.from(calls()), fileSink(path, { encode }));
+  const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
+  await pipeline(Readable.from(callsIn(rowsOf(path))), sink);
   await rm(rowsOf(path), { force: true });
+}
+
+/** The calls in a file of NDJSON. */
+export async function* callsIn(path: string): AsyncGenerator<Call> {
+  for await (const line of readLines(createReadStream(path))) yield JSON.parse(line);
+}
+
+async function* pickedOf(
+  calls: AsyncIterable<Call>,
+  format: FormatOptions,
+  target: Target,
+): AsyncGenerator<Call> {
+  for await (const call of calls) yield picked(call, format, target.format);
+}
+
+/** Writes calls that are read in one go to a file, which appears when it is complete. */
+export async function saveCalls(
+  source: Pick<Source, 'read'>,
+  target: FileTarget,
+  { format, stream: options, io }: { format: FormatOptions; stream: CallStreamOptions; io: Io },
+): Promise<Ending> {
+  const { stream, verdict } = source.read({ ...options, signal: io.signal });
+  const sink = fileSink(target.path, { encode: encodingOf(target, format) });
+  try {
+    await pipeline(stream, (calls: AsyncIterable<Call>) => pickedOf(calls, format, target), sink);
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
+    throw fileError(error, target.shown);
+  }
+  return verdict;
 }

@@ -2,18 +2,21 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Call, Client } from '@call-attribution/core';
-import { type CallStreamOptions, type Verdict, writeWholeFile } from '@call-attribution/node-stream';
-import { readCalls } from '../calls/reading.ts';
+import type { Call } from '@call-attribution/core';
+import { type CallStreamOptions, writeWholeFile } from '@call-attribution/node-stream';
+import type { Ending } from '../calls/reading.ts';
+import type { Source } from '../calls/source.ts';
 import { Interrupted } from '../errors.ts';
 import { fileError, type Io, write } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { isSpecial, type Target } from './target.ts';
 
+type Lines = Iterable<string> | AsyncIterable<string | Uint8Array>;
+
 /** Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to stdout for `-`. */
-export async function saveLines(shown: string, lines: Iterable<string>, io: Io): Promise<void> {
+export async function saveLines(shown: string, lines: Lines, io: Io): Promise<void> {
   if (shown === '-') {
-    for (const line of lines) await write(io.stdout, line);
+    for await (const line of lines) await write(io.stdout, line);
     return;
   }
   const path = resolve(io.cwd, shown);
@@ -27,12 +30,12 @@ export async function saveLines(shown: string, lines: Iterable<string>, io: Io):
 
 /** Streams the calls to stdout, a pipe or a device, where nothing can be renamed into place or resumed. */
 export async function exportToOutput(
-  client: Client,
+  source: Pick<Source, 'read'>,
   target: Target,
   set: { format: FormatOptions; stream: CallStreamOptions; io: Io },
-): Promise<Verdict> {
+): Promise<Ending> {
   const { io, format } = set;
-  const { stream, verdict } = readCalls(client, { ...set.stream, signal: io.signal });
+  const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
   const encode = encodingOf(target, format);
   const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
   const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });

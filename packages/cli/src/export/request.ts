@@ -15,8 +15,15 @@ export interface ExportRequest {
   readonly source: string;
 }
 
+type TargetForm = Pick<Target, 'format' | 'gzip'>;
+
 /** The export that the options describe. */
-export function exportRequest(args: Args, settings: Settings, target: Target, filter: string): ExportRequest {
+export function exportRequest(
+  args: Args,
+  settings: Settings,
+  target: TargetForm,
+  filter: string,
+): ExportRequest {
   return { filter, typed: typedOptions(args, settings, target), source: sourceOf(settings) };
 }
 
@@ -51,7 +58,7 @@ function sourceOf(settings: Settings): string {
 }
 
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
-function typedOptions(args: Args, settings: Settings, { format, gzip }: Target): string {
+function typedOptions(args: Args, settings: Settings, { format, gzip }: TargetForm): string {
   const values = ['q', 'from', 'to', 'on', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];

@@ -5,9 +5,9 @@ import {
   reasonTexts,
   sheetProblemText,
 } from '@call-attribution/conversions';
-import type { Client } from '@call-attribution/core';
-import { type CallStreamOptions, csvLine, type Verdict } from '@call-attribution/node-stream';
-import { readCalls } from '../calls/reading.ts';
+import { type CallStreamOptions, csvLine } from '@call-attribution/node-stream';
+import type { Ending } from '../calls/reading.ts';
+import type { Source } from '../calls/source.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
@@ -18,18 +18,18 @@ import type { SheetRequest } from './sheet-options.ts';
 export interface SheetResult {
   readonly rows: number;
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  readonly verdict: Verdict;
+  readonly verdict: Ending;
 }
 
 /** Reads the calls, checks the finished sheet, and only then writes it and the list of the calls that are left out. */
 export async function exportSheet(
-  client: Client,
+  source: Pick<Source, 'read'>,
   shown: string,
   request: SheetRequest,
   set: { stream: CallStreamOptions; io: Io },
 ): Promise<SheetResult> {
   const { io } = set;
-  const { stream, verdict } = readCalls(client, { ...set.stream, signal: io.signal });
+  const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
   const sheet = createSheet(request.format, request.rules);
   const leftOut = new Map<LeftOutReason, number>();
   const list = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];

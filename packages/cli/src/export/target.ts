@@ -31,11 +31,9 @@ export function readTarget(args: Args, cwd: string): Target {
       throw new UsageError('a Parquet file cannot be written to stdout; name a file with --output');
     return { path: null, shown: 'stdout', format, gzip: false, isSpecial: false };
   }
-  const gzip = shown.endsWith('.gz');
-  const extension = /\.([a-z]+)$/i.exec(gzip ? shown.slice(0, -3) : shown)?.[1]?.toLowerCase();
-  const known = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
+  const { format: known, gzip } = formatOfName(shown);
   const format = named ?? known;
-  if (format === undefined) {
+  if (format === null) {
     throw new UsageError(`--output ${shown}: the extension does not name a format`, {
       hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --format'],
     });
@@ -44,6 +42,14 @@ export function readTarget(args: Args, cwd: string): Target {
     throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
   const path = resolve(cwd, shown);
   return { path, shown, format, gzip, isSpecial: isSpecial(path) };
+}
+
+/** The format that the name of a file ends in; null when it says none. */
+export function formatOfName(name: string): { readonly format: FileFormat | null; readonly gzip: boolean } {
+  const gzip = name.endsWith('.gz');
+  const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
+  const known = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
+  return { format: known ?? null, gzip };
 }
 
 /** Whether the path names a pipe or a device. */

@@ -7,6 +7,8 @@ import { UsageError } from '../errors.ts';
 export interface Dimension {
   /** As typed after --by. */
   readonly name: string;
+  /** The field of a call, or the stretch of time such as `day`. */
+  readonly field: string;
   readonly title: string;
   /** Groups of time are in order and without gaps; other groups are ranked by their calls. */
   readonly time: boolean;
@@ -18,7 +20,7 @@ export interface Dimension {
 }
 
 /** The key of calls without a value. */
-const none = '(none)';
+export const none = '(none)';
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const hours = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
@@ -102,6 +104,7 @@ function dimension(name: string): Dimension {
   }
   return {
     name,
+    field: fieldName,
     title: titleOf(name),
     time: false,
     personal: field.personal,
@@ -125,6 +128,7 @@ function time(
 ): Dimension {
   return {
     name,
+    field: name,
     title,
     time: true,
     personal: false,

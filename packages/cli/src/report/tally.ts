@@ -32,6 +32,15 @@ export interface Report {
   readonly total: Measures;
 }
 
+/** What was counted of the calls with one pair of keys. */
+export interface Cell {
+  readonly row: string;
+  readonly column: string;
+  readonly calls: number;
+  /** Sum of the talk minutes. */
+  readonly minutes: number;
+}
+
 /** Adds up calls by one or two dimensions. */
 export interface Tally {
   add(call: Call): void;
@@ -46,13 +55,23 @@ interface Sum {
   readonly across: Map<string, number>;
 }
 
-/** Makes an empty tally. Of two dimensions, the one that is time goes across, whichever came first. */
-export function createTally(dimensions: readonly Dimension[]): Tally {
+/** What the rows of a report are, and what goes across. Of two dimensions, time goes across, whichever came first. */
+interface Layout {
+  readonly rows: Dimension;
+  readonly across: Dimension | null;
+}
+
+/** The layout of a report by one or two dimensions. */
+export function layoutOf(dimensions: readonly Dimension[]): Layout {
   const [first, second = null] = dimensions;
   if (!first) throw new Error('a tally needs a dimension');
   const swap = second !== null && first.time && !second.time;
-  const rows = swap ? second : first;
-  const across = swap ? first : second;
+  return { rows: swap ? second : first, across: swap ? first : second };
+}
+
+/** Makes an empty tally. */
+export function createTally(dimensions: readonly Dimension[]): Tally {
+  const { rows, across } = layoutOf(dimensions);
   const cells = createGroupTable({
     by: { row: (call: Call) => rows.keyOf(call), column: (call: Call) => across?.keyOf(call) ?? '' },
     measures: { calls: count<Call>(), minutes: sum<Call>('talk_minutes') },
@@ -60,44 +79,53 @@ export function createTally(dimensions: readonly Dimension[]): Tally {
   });
   return {
     add: (call) => cells.add(call),
-    report(top) {
-      const sums = new Map<string, Sum>();
-      const columns = new Map<string, number>();
-      const total: Sum = { calls: 0, tenths: 0, across: columns };
-      for (const { row, column, calls, minutes } of cells.rows()) {
-        const own = sums.get(String(row)) ?? { calls: 0, tenths: 0, across: new Map() };
-        sums.set(String(row), own);
-        for (const part of [own, total]) {
-          part.calls += calls;
-          part.tenths += Math.round(minutes * 10);
-          part.across.set(String(column), (part.across.get(String(column)) ?? 0) + calls);
-        }
-      }
-      const axis = across ? inOrder(across, columns) : [];
-      const measures = ({ calls, tenths }: Sum): Measures => ({
-        calls,
-        talkMinutes: tenths / 10,
-        share: total.calls === 0 ? 0 : calls / total.calls,
-      });
-      const groups = inOrder(rows, new Map([...sums].map(([key, { calls }]) => [key, calls]))).map(
-        (key): Group => {
-          const own = sums.get(key) ?? { calls: 0, tenths: 0, across: new Map() };
-          return { key, ...measures(own), series: axis.map((column) => own.across.get(column) ?? 0) };
-        },
-      );
-      // Time is always shown completely: a chart needs all of its days.
-      const shown = rows.time ? groups : groups.slice(0, top);
-      const more = groups.slice(shown.length);
-      return {
-        rows,
-        across,
-        axis,
-        groups: shown,
-        restCount: more.length,
-        rest: more.length === 0 ? null : addUp(more),
-        total: measures(total),
-      };
+    report: (top) => reportOf(cells.rows().map(cellOf), { rows, across }, top),
+  };
+}
+
+const cellOf = (sums: { row: unknown; column: unknown; calls: number; minutes: number }): Cell => ({
+  ...sums,
+  row: String(sums.row),
+  column: String(sums.column),
+});
+
+/** The report of what was counted: the `top` rows with the most calls, and the others as one more row. */
+export function reportOf(cells: Iterable<Cell>, { rows, across }: Layout, top: number): Report {
+  const sums = new Map<string, Sum>();
+  const columns = new Map<string, number>();
+  const total: Sum = { calls: 0, tenths: 0, across: columns };
+  for (const { row, column, calls, minutes } of cells) {
+    const own = sums.get(row) ?? { calls: 0, tenths: 0, across: new Map() };
+    sums.set(row, own);
+    for (const part of [own, total]) {
+      part.calls += calls;
+      part.tenths += Math.round(minutes * 10);
+      part.across.set(column, (part.across.get(column) ?? 0) + calls);
+    }
+  }
+  const axis = across ? inOrder(across, columns) : [];
+  const measures = ({ calls, tenths }: Sum): Measures => ({
+    calls,
+    talkMinutes: tenths / 10,
+    share: total.calls === 0 ? 0 : calls / total.calls,
+  });
+  const groups = inOrder(rows, new Map([...sums].map(([key, { calls }]) => [key, calls]))).map(
+    (key): Group => {
+      const own = sums.get(key) ?? { calls: 0, tenths: 0, across: new Map() };
+      return { key, ...measures(own), series: axis.map((column) => own.across.get(column) ?? 0) };
     },
+  );
+  // Time is always shown completely: a chart needs all of its days.
+  const shown = rows.time ? groups : groups.slice(0, top);
+  const more = groups.slice(shown.length);
+  return {
+    rows,
+    across,
+    axis,
+    groups: shown,
+    restCount: more.length,
+    rest: more.length === 0 ? null : addUp(more),
+    total: measures(total),
   };
 }
 

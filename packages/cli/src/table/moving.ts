@@ -5,6 +5,7 @@ import {
   fieldsOption,
   filterOptions,
   outputOptions,
+  warehouseOptions,
 } from '../args/options.ts';
 
 // Written out here, so that help does not load the formats; a test compares the two.
@@ -49,6 +50,12 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         name: 'spreadsheet-safe',
         text: 'in CSV, put an apostrophe before strings that a spreadsheet would run as formulas',
+      },
+      {
+        name: 'partition',
+        value: 'BY',
+        choices: ['month', 'day'],
+        text: 'write a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
@@ -98,6 +105,7 @@ export const movingCommands: readonly CommandSpec[] = [
         group: upload,
       },
       ...filterOptions,
+      ...warehouseOptions,
       ...badRecordOptions,
       ...connectionOptions,
     ],
@@ -105,6 +113,10 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         line: 'calls export -o calls.parquet --from 3mo --time-zone America/New_York',
         text: 'three months, typed columns',
+      },
+      {
+        line: 'calls export -o calls/ --partition month',
+        text: 'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
       },
       { line: 'calls export -o calls.ndjson.gz --resume', text: 'continue after Ctrl-C or a crash' },
       {
@@ -132,6 +144,7 @@ export const movingCommands: readonly CommandSpec[] = [
       { name: 'output', short: 'o', value: 'FILE', text: 'file of the page', completes: 'file' },
       { name: 'title', value: 'TEXT', text: 'title of the page' },
       ...filterOptions,
+      ...warehouseOptions,
       ...outputOptions,
       ...connectionOptions,
     ],
@@ -141,6 +154,10 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'campaigns, each with its days as a line of bars',
       },
       { line: 'calls report --by channel --html -o report.html', text: 'a page to pass on' },
+      {
+        line: 'calls report --by campaign,month --store duckdb:calls.duckdb',
+        text: 'the same from a warehouse, at once for any number of calls',
+      },
     ],
     load: async () => (await import('../commands/report.ts')).report,
   },
@@ -148,13 +165,15 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'sync',
     summary: 'keep a copy of the calls in your own store up to date',
     about:
-      'Creates the store if it does not exist. calls serve --store URL then serves the copy as the API does. Calls through\n' +
-      'call extensions are always included.',
+      'Creates the store if it does not exist. calls serve then serves a copy in SQLite or PostgreSQL as the API does, and a\n' +
+      'copy in DuckDB, a warehouse, answers calls report, count, list, get, export and sql. Calls through call extensions are\n' +
+      'always included.',
     options: [
       {
         name: 'store',
         value: 'URL',
-        text: 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
+        text: 'duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
+        default: 'CALLS_STORE',
       },
       { name: 'account', value: 'ID', text: 'account ID in the store', default: 'acct_id of the calls' },
       { name: 'every', value: 'TIME', text: 'repeat until stopped, at this interval: 90s, 10m, 1h' },
@@ -174,6 +193,10 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'once; reports how many calls are new, changed and the same',
       },
       { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
+      {
+        line: 'calls sync --store duckdb:calls.duckdb --every 10m',
+        text: 'a warehouse, for questions and reports',
+      },
     ],
     load: async () => (await import('../commands/sync.ts')).sync,
   },

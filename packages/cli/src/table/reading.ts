@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../args/command.ts';
-import { connectionOptions, fieldsOption, filterOptions, outputOptions } from '../args/options.ts';
+import {
+  connectionOptions,
+  fieldsOption,
+  filterOptions,
+  outputOptions,
+  warehouseOptions,
+} from '../args/options.ts';
 
 /** The commands that look at calls and change nothing. */
 export const readingCommands: readonly CommandSpec[] = [
@@ -22,6 +28,7 @@ export const readingCommands: readonly CommandSpec[] = [
       { name: 'page', value: 'N', text: 'skip N pages of --limit calls', default: 0 },
       fieldsOption,
       ...filterOptions,
+      ...warehouseOptions,
       ...outputOptions,
       ...connectionOptions,
     ],
@@ -42,7 +49,7 @@ export const readingCommands: readonly CommandSpec[] = [
     name: 'get',
     summary: 'show one call by its session ID',
     positionals: [{ name: 'sid', text: 'session ID of the call', required: true }],
-    options: [fieldsOption, ...outputOptions, ...connectionOptions],
+    options: [fieldsOption, ...warehouseOptions, ...outputOptions, ...connectionOptions],
     examples: [
       { line: 'calls get 1000000001', text: 'every field that has a value, by group' },
       { line: 'calls get 1000000001 --json', text: 'the whole record' },
@@ -55,12 +62,60 @@ export const readingCommands: readonly CommandSpec[] = [
     options: [
       { name: 'json', text: 'the count and its source as JSON', group: 'Output' },
       ...filterOptions,
+      ...warehouseOptions,
       ...connectionOptions,
     ],
     examples: [
       { line: 'calls count --on yesterday --time-zone Europe/Berlin', text: 'one number on stdout' },
     ],
     load: async () => (await import('../commands/list.ts')).count,
+  },
+  {
+    name: 'sql',
+    summary: 'ask a warehouse in SQL',
+    about:
+      'One statement over the view calls, which has a column for each field and derived ones such as missed, caller_type, day\n' +
+      'and month. It can read the warehouse and nothing else: no other files, no settings, no changes. calls sync --store\n' +
+      'duckdb:calls.duckdb fills a warehouse.',
+    positionals: [{ name: 'statement', text: 'the SQL, in quotes; - reads it from stdin', required: true }],
+    options: [
+      {
+        name: 'store',
+        value: 'URL',
+        text: 'the warehouse: duckdb:calls.duckdb',
+        default: 'CALLS_STORE',
+      },
+      { name: 'limit', short: 'n', value: 'N', text: 'how many rows to show; 100 in a table, else all' },
+      { name: 'timeout', value: 'SECONDS', text: 'how long the statement may take', default: 60 },
+      {
+        name: 'config',
+        value: 'FILE',
+        text: 'configuration file to read instead of calls.config.json',
+        completes: 'file',
+      },
+      ...outputOptions,
+      { name: 'parquet', text: 'Parquet with typed columns; needs --output', group: 'Output' },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'FILE',
+        text: 'file to write; its extension selects the format: .csv, .json, .ndjson (and .gz) or .parquet',
+        completes: 'file',
+        group: 'Output',
+      },
+    ],
+    examples: [
+      {
+        line: 'calls sql "select ppc_campaign, count(*) from calls group by all order by 2 desc" --store duckdb:calls.duckdb',
+        text: 'calls by campaign',
+      },
+      {
+        line: 'calls sql "from calls where missed and month >= \'2026-10-01\'" -o missed.parquet',
+        text: 'missed calls as a file, from the warehouse that CALLS_STORE names',
+      },
+      { line: 'calls sql "describe calls"', text: 'the columns' },
+    ],
+    load: async () => (await import('../commands/sql.ts')).sql,
   },
   {
     name: 'sms',

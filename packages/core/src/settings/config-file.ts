@@ -12,6 +12,7 @@ export const configNames = [
   'legacyBaseUrl',
   'apiVersion',
   'timeZone',
+  'store',
   'accessKey',
   'secretKey',
   'bearerToken',

@@ -26,7 +26,7 @@ export interface Setting<T = string> {
 }
 
 /** Settings that are not secret. */
-export type PlainName = 'baseUrl' | 'legacyBaseUrl' | 'apiVersion' | 'timeZone';
+export type PlainName = 'baseUrl' | 'legacyBaseUrl' | 'apiVersion' | 'timeZone' | 'store';
 
 /** Credentials. */
 export type SecretName = 'accessKey' | 'secretKey' | 'bearerToken';
@@ -43,6 +43,8 @@ export interface Settings {
   readonly apiVersion: Setting<Version>;
   /** IANA name of the time zone that the account's times are in. */
   readonly timeZone: Setting | null;
+  /** Where calls are kept, such as `duckdb:calls.duckdb`. */
+  readonly store: Setting | null;
   /** What is wrong with the settings that are there, in the order in which they are read. */
   readonly problems: readonly SettingProblem[];
   /** A credential, or null when it is not set. */
@@ -74,6 +76,7 @@ const variables: Readonly<Record<PlainName | SecretName, string>> = {
   legacyBaseUrl: 'CALLS_LEGACY_BASE_URL',
   apiVersion: 'CALLS_API_VERSION',
   timeZone: 'CALLS_TIME_ZONE',
+  store: 'CALLS_STORE',
   accessKey: 'CALLS_ACCESS_KEY',
   secretKey: 'CALLS_SECRET_KEY',
   bearerToken: 'CALLS_BEARER_TOKEN',
@@ -128,6 +131,7 @@ export function readSettings(source: SettingsSource = {}): Settings {
     legacyBaseUrl,
     apiVersion,
     timeZone: isKnownZone ? timeZone : null,
+    store: plain('store'),
     problems,
     secret: (name) => secrets.get(name) ?? null,
   };

@@ -1,0 +1,64 @@
+import { dirname, resolve } from 'node:path';
+import type { Settings } from '@call-attribution/core/settings';
+import type { Args } from '../args/command.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+/** The file of a warehouse. */
+export interface WarehouseFile {
+  readonly path: string;
+  /** As typed, for messages. */
+  readonly shown: string;
+}
+
+/** A store that was named, and by what. */
+export interface ChosenStore {
+  readonly url: string;
+  /** The option, variable or file that names it. */
+  readonly from: string;
+  /** The folder that a relative path starts from. */
+  readonly folder: string;
+  /** It was typed as an option. */
+  readonly isTyped: boolean;
+}
+
+/** The store of --store, else the configured one. Null when there is none, or `none`. */
+export function chooseStore(args: Args, { store, file }: Settings, { cwd }: Io): ChosenStore | null {
+  const typed = args.text('store');
+  const url = typed ?? store?.value ?? 'none';
+  if (url === 'none' || url === '') return null;
+  if (typed !== null || store === null) return { url, from: '--store', folder: cwd, isTyped: true };
+  const folder = store.origin === 'file' && file ? dirname(file.path) : cwd;
+  return { url, from: store.from, folder, isTyped: false };
+}
+
+/** The file in a URL such as `duckdb:calls.duckdb`; null for a URL of another kind. */
+export function warehouseFile({ url, folder }: Pick<ChosenStore, 'url' | 'folder'>): WarehouseFile | null {
+  const shown = /^duckdb:(?:\/\/)?(.+)$/i.exec(url)?.[1];
+  if (shown === undefined) return null;
+  return { path: folder === process.cwd() ? shown : resolve(folder, shown), shown };
+}
+
+/**
+ * The warehouse that a question goes to. Null when the API answers: a configured row store is for `calls sync` and `calls
+ * serve`, so it does not change where questions go.
+ */
+export function chooseWarehouse(args: Args, settings: Settings, io: Io): WarehouseFile | null {
+  const chosen = chooseStore(args, settings, io);
+  if (chosen === null) return null;
+  const { url, from, isTyped } = chosen;
+  const found = warehouseFile(chosen);
+  if (found !== null) return found;
+  if (!/^(?:sqlite|postgres(?:ql)?):/i.test(url)) {
+    throw new UsageError(`${from}: the store must be duckdb:FILE or none`, {
+      hints: /^[\w./\\-]+\.(?:duckdb|db)$/.test(url) ? [`did you mean duckdb:${url}?`] : [],
+    });
+  }
+  if (!isTyped) return null;
+  throw new UsageError('--store: this command reads from the API or from a warehouse (duckdb:FILE)', {
+    hints: [
+      'calls sync --store duckdb:calls.duckdb fills a warehouse',
+      'calls serve --store serves a row store as the API does; --base-url then reads from it',
+    ],
+  });
+}

@@ -1,0 +1,65 @@
+import type { WarehouseErrorCode } from '@call-attribution/warehouse';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+/** The error of a warehouse, recognized without loading the package. */
+export function isWarehouseError(
+  error: unknown,
+): error is Error & { readonly code: WarehouseErrorCode; readonly hint?: string } {
+  return error instanceof Error && error.name === 'WarehouseError';
+}
+
+const usage = new Set<WarehouseErrorCode>([
+  'not_found',
+  'not_a_warehouse',
+  'unknown_account',
+  'unknown_name',
+  'invalid_question',
+  'invalid_condition',
+  'personal_data',
+  'invalid_sql',
+  'invalid_dataset',
+]);
+const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable']);
+
+/** The error of a warehouse as the command line shows it. */
+export function warehouseFailure(
+  error: Error & { readonly code: WarehouseErrorCode; readonly hint?: string },
+): CliError {
+  const { code, hint, message } = error;
+  if (code === 'invalid_sql') return sqlFailure(message, hint, error);
+  const exitCode = usage.has(code) ? exitCodes.usage : output.has(code) ? exitCodes.output : exitCodes.failed;
+  if (code === 'time_limit') {
+    return new CliError('the question took longer than its time limit and was stopped', {
+      exitCode,
+      hints: ['raise the limit with --timeout SECONDS, or choose a shorter time or fewer groups'],
+      cause: error,
+    });
+  }
+  if (code === 'memory_limit') {
+    return new CliError('the question needs more memory than a warehouse may use', {
+      exitCode,
+      hints: ['choose a shorter time or fewer groups'],
+      cause: error,
+    });
+  }
+  return new CliError(message, { exitCode, hints: hint ? hint.split('\n') : [], cause: error });
+}
+
+/**
+ * DuckDB's complaint about a statement: its sentence, the line with a caret under the place, and the names that it takes
+ * for possible.
+ */
+function sqlFailure(text: string, hint: string | undefined, cause: Error): CliError {
+  const [place = ''] = /^LINE \d+:.*(?:\n\s*\^)?/m.exec(text) ?? [];
+  const [, candidates = ''] =
+    /^(?:Candidate (?:bindings|functions|Entries):|Did you mean) *(.*)$/im.exec(text) ?? [];
+  const sentence = (text.split('\n')[0] ?? '').replace(/^[A-Z][A-Za-z ]* Error: /, '').trim();
+  const near = candidates.replace(/["?]/g, '').split(',', 3).join(' or').trim();
+  return new CliError(`the SQL ${hint ? 'was refused' : 'has a mistake'}. ${sentence}`, {
+    exitCode: exitCodes.usage,
+    detail: place === '' ? null : place,
+    hints: [...(near === '' ? [] : [`did you mean ${near}?`]), ...(hint ? [hint] : [])],
+    cause,
+  });
+}

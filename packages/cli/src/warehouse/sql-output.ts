@@ -1,0 +1,91 @@
+import type { Operator } from '@call-attribution/node-stream';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream';
+import type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from '@call-attribution/warehouse';
+import type { Args } from '../args/command.ts';
+import { cellText } from '../calls/fields.ts';
+import { UsageError } from '../errors.ts';
+import { type FileFormat, formatOfName } from '../export/target.ts';
+import { type Io, say, write } from '../io.ts';
+import { count, plural } from '../term/numbers.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+import { renderTable } from '../term/table.ts';
+
+/** Where the rows of a statement go. */
+export interface RowTarget {
+  readonly format: FileFormat | 'table';
+  /** File as typed; null for stdout. */
+  readonly output: string | null;
+  readonly gzip: boolean;
+}
+
+/** Where the options send the rows: as a table to stdout, as data, or to a file whose name or option says the format. */
+export function readRowTarget(args: Args): RowTarget {
+  const named = (['json', 'ndjson', 'csv', 'parquet'] as const).filter((name) => args.flag(name));
+  if (named.length > 1) throw new UsageError(`--${named.join(' and --')} exclude each other; use one`);
+  const typed = args.text('output');
+  const output = typed === '-' ? null : typed;
+  const { format: extension, gzip } = output === null ? { format: null, gzip: false } : formatOfName(output);
+  const format = named[0] ?? extension ?? (output === null ? 'table' : null);
+  if (format === null) {
+    throw new UsageError(`--output ${output}: the extension does not name a format`, {
+      hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --csv and so on'],
+    });
+  }
+  if (format === 'parquet' && output === null)
+    throw new UsageError('--parquet needs a file: --output calls.parquet');
+  if (format === 'parquet' && gzip)
+    throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
+  return { format, output, gzip };
+}
+
+/** The rows in the bytes of a file. */
+export async function* encodedRows(
+  rows: AsyncIterable<SqlRow>,
+  columns: readonly SqlColumn[],
+  { format, gzip }: RowTarget,
+): AsyncGenerator<Uint8Array> {
+  const bytes = encoderOf(format, columns).over(rows);
+  yield* gzip ? toGzip().over(bytes) : bytes;
+}
+
+function encoderOf(format: RowTarget['format'], columns: readonly SqlColumn[]): Operator<SqlRow, Uint8Array> {
+  const cellOf = (name: string) => (row: SqlRow) => plainValue(row[name] ?? null);
+  switch (format) {
+    case 'csv':
+      return toCsv<SqlRow>({ columns: columns.map(({ name }) => ({ header: name, value: cellOf(name) })) });
+    case 'parquet':
+      return toParquet<SqlRow>({
+        columns: columns.map(({ name, type }) => ({ name, type, value: cellOf(name) })),
+      });
+    case 'json':
+      return toJsonArray<SqlRow>();
+    default:
+      return toNdjson<SqlRow>();
+  }
+}
+
+/** Lists and structures are JSON in a cell. */
+function plainValue(value: SqlResultValue): string | number | boolean | null {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+/** Shows the first rows as a table, and says how many there are. */
+export async function showRows(result: SqlResult, most: number, args: Args, io: Io): Promise<void> {
+  const rows: string[][] = [];
+  let isCut = false;
+  for await (const row of result) {
+    isCut = rows.length === most;
+    if (isCut) break;
+    rows.push(result.columns.map(({ name }) => cellText(plainValue(row[name] ?? null))));
+  }
+  const columns = result.columns.map(({ name, type }) => ({
+    title: name,
+    align: type === 'integer' || type === 'decimal' ? ('right' as const) : ('left' as const),
+  }));
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const table = renderTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
+  await write(io.stdout, `${table.lines.join('\n')}\n`);
+  say(io, isCut ? `the first ${plural(rows.length, 'row')}; there are more` : plural(rows.length, 'row'));
+  if (isCut) say(io, `--limit ${count(most * 10).replaceAll(',', '')} shows more, --csv gives all rows`);
+  if (table.dropped.length > 0) say(io, `not enough width for ${table.dropped.join(', ')}`);
+}

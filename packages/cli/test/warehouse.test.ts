@@ -1,0 +1,372 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { openWarehouse, WarehouseError } from '@call-attribution/warehouse';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { explain } from '../src/failure.ts';
+import type { Finished } from './program.ts';
+import { nobody, openStage } from './stage.ts';
+
+const stage = openStage();
+const folder = stage.folder();
+const store = 'duckdb:calls.duckdb';
+
+/** Runs `calls` where the warehouse is. */
+const calls = (args: readonly string[], env: Record<string, string> = {}): Promise<Finished> =>
+  stage.quick(args, { cwd: folder, env: { CALLS_BEARER_TOKEN: inject('callsToken'), ...env } });
+/** The same question to the API and to the warehouse. */
+const both = (...args: string[]): Promise<[Finished, Finished]> =>
+  Promise.all([calls(args), calls([...args, '--store', store])]);
+const answered =
+  /^answered by the warehouse calls.duckdb: 600 calls, the latest of 2026-10-31 [\d:]{8}; last sync 20\d\d-\d\d-\d\d [\d:]{8} UTC$/m;
+
+let synced: Finished;
+beforeAll(async () => {
+  synced = await calls(['sync', '--store', store]);
+});
+afterAll(() => stage.close());
+
+describe('a sync into a warehouse', () => {
+  test('it reports what is new, and the next one reads only what may have changed', async () => {
+    expect(synced).toMatchObject({ code: 0, stdout: '' });
+    expect(synced.stderr).toMatch(/^warehouse calls.duckdb, account 101: 600 new, 0 changed, 0 the same/);
+    const { code, stdout } = await calls(['sync', '--json'], { CALLS_STORE: store });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ account: '101', new: 0, changed: 0 });
+  });
+
+  test('with --every it repeats until it is stopped', async () => {
+    const stop = new AbortController();
+    const run = stage.quick(
+      ['sync', '--store', 'duckdb:every.duckdb', '--every', '10m', '--from', '2026-10-30'],
+      {
+        cwd: folder,
+        signal: stop.signal,
+      },
+    );
+    while (!existsSync(join(folder, 'every.duckdb'))) await new Promise((done) => setTimeout(done, 20));
+    setTimeout(() => stop.abort(), 800);
+    expect((await run).code).toBeOneOf([0, 130]);
+    expect((await calls(['count', '--store', 'duckdb:every.duckdb'])).code).toBe(0);
+  });
+});
+
+describe('questions to a warehouse', () => {
+  test.each([
+    ['report', '--by', 'campaign,day', '--include-extensions'],
+    ['report', '--by', 'day', '--csv'],
+    ['report', '--by', 'hour,channel', '--json', '--include-extensions'],
+    ['report', '--by', 'week', '--min-talk', '2'],
+    ['report', '--by', 'month,weekday', '--json'],
+    ['report', '--by', 'weekday'],
+    ['report', '--by', 'talk_minutes', '--top', '3'],
+    ['report', '--by', 'displayed_timestamp', '--csv'],
+    ['report', '--by', 'ani', '--top', '5'],
+    ['report', '--by', 'activity_type_id,month', '--on', '2026-09'],
+    ['report', '--from', '2027-01-01'],
+    ['list', '-n', '7', '--page', '2'],
+    ['list', '--all', '--csv', '--include-extensions'],
+    ['list', '--q', 'talk_minutes:[5 TO *]', '--fields', 'sid,date_added', '--ndjson'],
+    ['list', '--from', '2027-01-01'],
+    ['count'],
+    ['count', '--from', '20d', '--include-extensions'],
+    ['count', '--api-version', 'v2', '--on', '2026-10'],
+  ])('calls %s %s %s gives the same as the API', async (...args) => {
+    const [api, warehouse] = await both(...args);
+    expect(warehouse.stdout).toBe(api.stdout);
+    expect(warehouse.code).toBe(api.code);
+    expect(warehouse.stderr).toMatch(answered);
+    expect(warehouse.stderr.replace(answered, '').trim()).toBe(api.stderr.trim());
+  });
+
+  test('calls get gives the same call, and says when there is none', async () => {
+    const [, sid = ''] = (await calls(['list', '-n', '1', '--csv', '--fields', 'sid'])).stdout.split('\r\n');
+    const [api, warehouse] = await both('get', sid, '--json');
+    expect(JSON.parse(warehouse.stdout)).toEqual(JSON.parse(api.stdout));
+    expect(warehouse.stderr).toMatch(answered);
+    const none = await calls(['get', '1', '--store', store]);
+    expect(none.code).toBe(6);
+    expect(none.stderr).toMatch(/no call with the session ID 1\n.*--store none asks the API/);
+  });
+
+  test('a configured warehouse answers without keys, and --store none asks the API all the same', async () => {
+    const configured = await calls(['count'], { ...nobody, CALLS_STORE: store });
+    expect(configured).toMatchObject({ code: 0, stdout: (await calls(['count'])).stdout });
+    expect(configured.stderr).toMatch(answered);
+    const config = join(folder, 'sub', '..', 'own.json');
+    writeFileSync(config, JSON.stringify({ store }));
+    const elsewhere = await stage.quick(['count', '--config', config], { cwd: stage.folder() });
+    expect(elsewhere.stderr).toMatch(answered);
+    const api = await calls(['count', '--store', 'none'], { CALLS_STORE: store });
+    expect(api).toMatchObject({ code: 0, stderr: '', stdout: configured.stdout });
+    // A row store is for sync and serve; questions go to the API.
+    expect(await calls(['count'], { CALLS_STORE: 'sqlite:calls.db' })).toEqual(api);
+  });
+
+  test('the page says where its figures are from', async () => {
+    const args = ['report', '--by', 'campaign,day', '--html', '-o', 'report.html', '--store', store];
+    expect((await calls(args)).code).toBe(0);
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(
+      /<p>Answered by the warehouse calls.duckdb: 600 calls, .*UTC\.<\/p>/,
+    );
+  });
+
+  test('accounts are chosen with --account, and --verbose --json counts name the source', async () => {
+    const { stdout } = await calls(['count', '--account', '101', '--json', '--store', store]);
+    expect(JSON.parse(stdout)).toMatchObject({ source: 'warehouse' });
+  });
+});
+
+describe('exports from a warehouse', () => {
+  test.each(['csv', 'ndjson', 'json', 'csv.gz'])('a .%s file has the same bytes', async (extension) => {
+    const api = await calls(['export', '-o', `api.${extension}`, '--include-extensions']);
+    const args = ['export', '-o', `own.${extension}`, '--include-extensions', '--store', store];
+    const own = await calls(args);
+    expect([api.code, own.code]).toEqual([0, 0]);
+    expect(own.stderr).toMatch(/complete: 600 calls, all that the warehouse has\n$/);
+    const [one, other] = ['api', 'own'].map((name) => readFileSync(join(folder, `${name}.${extension}`)));
+    if (!extension.endsWith('json')) expect(other?.equals(one as Buffer)).toBe(true);
+    expect(existsSync(join(folder, `own.${extension}.partial`))).toBe(false);
+  });
+
+  test('a Parquet file and stdout work as well', async () => {
+    expect((await calls(['export', '-o', 'own.parquet', '--store', store])).code).toBe(0);
+    const { stdout, code } = await calls(['export', '-o', '-', '--store', store]);
+    expect(code).toBe(0);
+    const rows = await parquetReadObjects({ file: bufferOf(join(folder, 'own.parquet')) });
+    expect(rows).toHaveLength(stdout.trimEnd().split('\n').length);
+  });
+
+  test('an upload sheet has the same bytes, and the same calls are left out', async () => {
+    const sheet = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Lead', '--value', '5'];
+    const api = await calls([...sheet, '-o', 'api-sheet.csv']);
+    const own = await calls([...sheet, '-o', 'own-sheet.csv', '--store', store]);
+    expect(readFileSync(join(folder, 'own-sheet.csv'))).toEqual(readFileSync(join(folder, 'api-sheet.csv')));
+    const leftOut = /left out: .*/;
+    expect(own.stderr.match(leftOut)?.[0]).toBe(api.stderr.match(leftOut)?.[0]);
+  });
+});
+
+describe('calls export --partition', () => {
+  const filesIn = (name: string): string[] =>
+    readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.parquet'))
+      .sort();
+
+  test('it writes a folder for each month, from the warehouse and from the API, with the same calls', async () => {
+    const args = ['export', '--partition', 'month', '--include-extensions'];
+    const own = await calls([...args, '-o', 'own/', '--store', store]);
+    expect(own.stderr).toMatch(/^own\/: 600 calls in 3 files, /m);
+    const api = await calls([...args, '-o', 'api/']);
+    expect(api).toMatchObject({ code: 0 });
+    expect(api.stderr).toMatch(/^complete: 600 calls, as many as the server counts$/m);
+    expect(filesIn('own')[0]).toBe(join('account=101', 'month=2026-08', 'part-0.parquet'));
+    expect(filesIn('api')).toEqual(filesIn('own'));
+    for (const name of ['api.rows', 'api.rows.duckdb', 'api.rows.duckdb.staged'])
+      expect(existsSync(join(folder, name))).toBe(false);
+    const loaded = await openWarehouse(join(folder, 'loaded.duckdb'));
+    await loaded.loadParquet(join(folder, 'api'));
+    const source = await openWarehouse(join(folder, 'calls.duckdb'));
+    const all = async (from: typeof source): Promise<unknown[]> => Readable.from(from.calls()).toArray();
+    expect(await all(loaded)).toEqual(await all(source));
+    await Promise.all([loaded.close(), source.close()]);
+  });
+
+  test('run again it writes only what has changed, and refuses to mix other calls in', async () => {
+    const args = ['export', '-o', 'own', '--store', store, '--partition'];
+    const again = await calls([...args, 'month', '--include-extensions']);
+    expect(again.stderr).toMatch(/own: 600 calls in 3 files \(3 unchanged\)/);
+    const other = await calls([...args, 'day']);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch(/own holds an export of other calls/);
+  });
+
+  test.each([
+    [['-o', 'a.csv', '--fields', 'sid'], /--fields cannot be used with --partition/],
+    [['-o', 'a', '--format', 'csv'], /--format csv cannot be used with --partition/],
+    [['-o', '-'], /--partition writes a folder, and --output - is not one/],
+    [['-o', 'own.parquet'], /--output own.parquet is not one/],
+  ])('%j is refused', async (args, message) => {
+    const { code, stderr } = await calls(['export', '--partition', 'month', ...args]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  });
+});
+
+describe('calls sql', () => {
+  const sql = (statement: string, ...args: string[]): Promise<Finished> =>
+    calls(['sql', statement, ...args], { CALLS_STORE: store });
+  const months =
+    'select month, count(*) as calls, sum(talk_minutes) as talk from calls group by all order by 1';
+
+  test('it shows rows as a table, with numbers to the right', async () => {
+    const { code, stdout, stderr } = await sql(months);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^month +calls +talk\n2026-08-01 +\d+ +[\d.]+\n/);
+    expect(stderr).toMatch(/^3 rows$/m);
+    expect(stderr).toMatch(answered);
+    const cut = await sql('select sid from calls', '-n', '2');
+    expect(cut.stdout.split('\n')).toHaveLength(4);
+    expect(cut.stderr).toMatch(/the first 2 rows; there are more\n--limit 20 shows more/);
+  });
+
+  test('it writes rows as data, to stdout and to files', async () => {
+    const json = JSON.parse((await sql(months, '--json')).stdout);
+    expect(json).toHaveLength(3);
+    expect(json[0]).toEqual({ month: '2026-08-01', calls: expect.any(Number), talk: expect.any(Number) });
+    expect((await sql('select 1 as a, null as b, [1, 2] as c', '--csv')).stdout).toBe(
+      'a,b,c\r\n1,,"[1,2]"\r\n',
+    );
+    expect((await sql(months, '--ndjson', '-n', '1')).stdout).toBe(`${JSON.stringify(json[0])}\n`);
+    const saved = await sql('select sid, date_added, talk_minutes, missed from calls', '-o', 'some.parquet');
+    expect(saved.stderr).toMatch(/^some.parquet: 600 rows$/m);
+    const [row] = await parquetReadObjects({ file: bufferOf(join(folder, 'some.parquet')) });
+    expect(row).toMatchObject({
+      sid: expect.any(String),
+      date_added: expect.any(Date),
+      talk_minutes: expect.any(Number),
+      missed: expect.any(Boolean),
+    });
+    const input = await stage.quick(['sql', '-', '--csv', '--store', store], {
+      cwd: folder,
+      input: 'select 7 as n',
+    });
+    expect(input.stdout).toBe('n\r\n7\r\n');
+  });
+
+  test.each([
+    [
+      'select ppc_campain from calls',
+      /has a mistake.*"ppc_campain" not found.*\n {2}LINE 1: select ppc.*\n {2} +\^\n.*did you mean ppc_campaign or/,
+    ],
+    ['selec 1', /syntax error at or near "selec"\n {2}LINE 1: selec 1\n {10}\^/],
+    ['select 1; select 2', /One statement at a time/],
+    ['', /There is no statement/],
+    [
+      "from read_csv('/etc/passwd')",
+      /was refused.*disabled by configuration[\s\S]*SQL may only read the warehouse/,
+    ],
+    ['delete from records', /was refused[\s\S]*read-only/],
+    ['set threads = 9', /was refused[\s\S]*configuration has been locked/],
+  ])('%s is refused with the place of the mistake', async (statement, message) => {
+    const { code, stdout, stderr } = await sql(statement);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test('it is stopped at its time limit', async () => {
+    const { code, stderr } = await sql('select count(*) from range(1000000000000)', '--timeout', '0.2');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/longer than its time limit[\s\S]*--timeout SECONDS/);
+  });
+
+  test('it needs a warehouse', async () => {
+    const { code, stderr } = await calls(['sql', 'select 1']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/needs a warehouse: --store duckdb:calls.duckdb[\s\S]*CALLS_STORE/);
+  });
+});
+
+describe('what is wrong with a warehouse is one clear error', () => {
+  beforeAll(() => writeFileSync(join(folder, 'text.duckdb'), 'not a database'));
+
+  test.each([
+    [
+      'a file that does not exist',
+      ['count', '--store', 'duckdb:nowhere.duckdb'],
+      2,
+      /no warehouse at .*nowhere.duckdb/,
+    ],
+    [
+      'a file of another kind',
+      ['count', '--store', 'duckdb:text.duckdb'],
+      2,
+      /text.duckdb is not a DuckDB file/,
+    ],
+    [
+      'a sync into such a file',
+      ['sync', '--store', 'duckdb:text.duckdb'],
+      2,
+      /text.duckdb is not a DuckDB file/,
+    ],
+    ['a path without duckdb:', ['count', '--store', 'calls.duckdb'], 2, /did you mean duckdb:calls.duckdb/],
+    ['a row store', ['report', '--store', 'sqlite:calls.db'], 2, /reads from the API or from a warehouse/],
+    ['a warehouse to serve', ['serve', '--store', store], 2, /needs a row store/],
+    [
+      'an unknown account',
+      ['count', '--account', '7', '--store', store],
+      2,
+      /no account "7". Its accounts: 101/,
+    ],
+    ['an account without a warehouse', ['count', '--account', '7'], 2, /the keys choose the account/],
+    ['an unknown group', ['report', '--by', 'campain', '--store', store], 2, /did you mean campaign/],
+    [
+      'a time zone that does not exist',
+      ['report', '--time-zone', 'EST5', '--store', store],
+      2,
+      /no time zone "EST5"/,
+    ],
+    [
+      '--resume',
+      ['export', '-o', 'x.csv', '--resume', '--store', store],
+      2,
+      /one from a warehouse starts over/,
+    ],
+  ])('%s', async (_, args, code, message) => {
+    expect(await calls(args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  test('a file that is not a warehouse keeps its contents', () => {
+    expect(readFileSync(join(folder, 'text.duckdb'), 'utf8')).toBe('not a database');
+  });
+
+  test.each([
+    ['disk_full', 7],
+    ['not_writable', 7],
+    ['in_use', 1],
+    ['memory_limit', 1],
+    ['unknown_name', 2],
+  ] as const)('%s ends with status %i', async (code, status) => {
+    expect(await explain(new WarehouseError(code, 'what happened', { hint: 'what to do' }))).toMatchObject({
+      exitCode: status,
+    });
+  });
+
+  test('a file that another process holds is waited for, and then the process is named', async () => {
+    const script = `import('@duckdb/node-api').then(({ DuckDBInstance }) => DuckDBInstance.create(process.argv[1]))
+      .then((db) => { globalThis.db = db; console.log('open'); setInterval(() => {}, 1000); })`;
+    const child = spawn(process.execPath, ['-e', script, join(folder, 'calls.duckdb')], {
+      cwd: join(import.meta.dirname, '../../warehouse'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((done) => child.stdout.once('data', done));
+    const { code, stderr } = await calls(['count', '--store', store, '--timeout', '0.3']);
+    const gone = new Promise((done) => child.once('close', done));
+    child.kill();
+    await gone;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Process ${child.pid} has`);
+    expect((await calls(['count', '--store', store])).code).toBe(0);
+  });
+
+  test('without the package, one sentence says the command that installs it', async () => {
+    const hook = `export const resolve = (name, context, next) => {
+      if (name.includes('@duckdb')) throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+      return next(name, context); }`;
+    const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(url(hook))});`;
+    const options = { cwd: folder, env: { NODE_OPTIONS: `--import=${url(register)}` } };
+    const asked = await stage.calls(['report', '--store', store], options);
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(asked.stderr).toMatch(
+      /^calls: duckdb: needs the package @call-attribution\/warehouse; install it with: npm install (--global )?@call-attribution\/warehouse\n$/,
+    );
+    expect((await stage.calls(['count'], options)).code).toBe(0);
+  });
+});
+
+function bufferOf(path: string): ArrayBuffer {
+  const bytes = readFileSync(path);
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+}
