@@ -257,6 +257,22 @@ describe('calls sync', () => {
       expect(await stored(cwd)).toEqual([...good, ...bad.slice(0, 2)].sort());
     });
 
+    test('a warehouse is filled, and takes the records, in the same way', async () => {
+      const cwd = stage.folder();
+      const warehouse = ['--store', 'duckdb:calls.duckdb', '--json'];
+      const filed = await run(cwd, ['sync', ...warehouse, '--on-bad-record', 'file']);
+      expect(JSON.parse(filed.stdout)).toMatchObject({ new: 57, skipped: 3 });
+      const path = join(cwd, 'calls.duckdb.dead-letters.ndjson');
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' 1.2.3', '\\"1.2\\"'));
+      const moved = await run(cwd, ['retry-dead-letters', 'calls.duckdb.dead-letters.ndjson', ...warehouse]);
+      expect([moved.code, JSON.parse(moved.stdout)]).toEqual([
+        0,
+        expect.objectContaining({ target: 'warehouse calls.duckdb', moved: 3, kept: 0 }),
+      ]);
+      const count = await run(cwd, ['count', '--include-extensions', '--store', 'duckdb:calls.duckdb']);
+      expect(count.stdout).toBe('60\n');
+    });
+
     test('it removes the file with the last record', async () => {
       const cwd = await withLetters(bad);
       expect(await run(cwd, retry)).toMatchObject({

@@ -42,6 +42,15 @@ describe('settings', () => {
     expect(settings.apiVersion).toEqual({ value: 'v3', origin: 'environment', from: 'CALLS_API_VERSION' });
     expect(settings.timeZone).toEqual({ value: 'UTC', origin: 'file', from: settings.file?.path });
   });
+  test('a store is named by an option, by CALLS_STORE or in the file', () => {
+    const config = JSON.stringify({ store: 'duckdb:file.duckdb' });
+    const named = (env: Record<string, string>, options: object) =>
+      read(env, config, { options }).store?.value;
+    expect(named({}, {})).toBe('duckdb:file.duckdb');
+    expect(named({ CALLS_STORE: 'duckdb:env.duckdb' }, {})).toBe('duckdb:env.duckdb');
+    expect(named({ CALLS_STORE: 'duckdb:env.duckdb' }, { store: 'none' })).toBe('none');
+    expect(read({}).store).toBe(null);
+  });
   test('an empty variable and a placeholder that was left count as not set', () => {
     const settings = read({ CALLS_BASE_URL: '  ', CALLS_TIME_ZONE: '$' + '{input:zone}' });
     expect([settings.baseUrl, settings.timeZone, settings.problems]).toEqual([null, null, []]);

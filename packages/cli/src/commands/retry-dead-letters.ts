@@ -11,6 +11,8 @@ import { Interrupted, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
+import { type WarehouseFile, warehouseFile } from '../warehouse/choose.ts';
+import { loadLibrary } from '../warehouse/library.ts';
 
 /** What became of a record that can be read now: `outdated` when the store has a newer form, `erased` when it must not have it. */
 type Fate = 'moved' | 'outdated' | 'erased';
@@ -85,27 +87,58 @@ async function openPlace(args: Args, io: Io): Promise<Place | null> {
   if (output !== null) return intoFile(output, io);
   if (url === null) return null;
   refusePassword(url);
+  const file = warehouseFile({ url, folder: io.cwd });
+  if (file !== null) return intoWarehouse(file, args.text('account'));
   return intoStore(await openStore(storeUrl(url, io)), args.text('account'));
+}
+
+/** The account that a record belongs to. */
+function ownerOf(call: Call, letter: DeadLetter, account: string | null): string {
+  const { acct_id } = call as { acct_id?: unknown };
+  const owner = letter.account ?? account ?? (typeof acct_id === 'string' ? acct_id : null);
+  if (owner !== null) return owner;
+  throw new UsageError('a record does not name its account', { hints: ['name it with --account'] });
+}
+
+/** Has the store received something newer since the record was set aside, other than this very record? */
+function isOutdated(letter: DeadLetter, call: Call, stored: Call | null): boolean {
+  const now = fingerprint(stored);
+  return now !== null && now !== letter.before && now !== fingerprint(call);
 }
 
 function intoStore(store: Store, account: string | null): Place {
   return {
     shown: store.name,
     async put(call, letter) {
-      const { acct_id } = call as { acct_id?: unknown };
-      const owner = letter.account ?? account ?? (typeof acct_id === 'string' ? acct_id : null);
-      if (owner === null)
-        throw new UsageError('a record does not name its account', { hints: ['name it with --account'] });
-      if (letter.before !== undefined) {
-        const now = fingerprint(await store.get(owner, call.sid));
-        // What the store has received since then is newer, unless an earlier run stored this very record.
-        if (now !== null && now !== letter.before && now !== fingerprint(call)) return 'outdated';
-      }
+      const owner = ownerOf(call, letter, account);
+      if (letter.before !== undefined && isOutdated(letter, call, await store.get(owner, call.sid)))
+        return 'outdated';
       const { leftOut } = await store.upsert(owner, [call]);
       return leftOut > 0 ? 'erased' : 'moved';
     },
     finish: async () => {},
     close: () => store.close(),
+  };
+}
+
+/** A warehouse takes calls together; those of callers that were erased are left out there. */
+async function intoWarehouse(file: WarehouseFile, account: string | null): Promise<Place> {
+  const { openWarehouse } = await loadLibrary();
+  const warehouse = await openWarehouse(file.path);
+  const byAccount = new Map<string, Call[]>();
+  return {
+    shown: `warehouse ${file.shown}`,
+    async put(call, letter) {
+      const owner = ownerOf(call, letter, account);
+      if (letter.before !== undefined && isOutdated(letter, call, await warehouse.get(call.sid, owner)))
+        return 'outdated';
+      byAccount.set(owner, [...(byAccount.get(owner) ?? []), call]);
+      return 'moved';
+    },
+    async finish() {
+      for (const [owner, calls] of byAccount) await warehouse.load(owner, calls);
+    },
+    close: () => warehouse.close(),
   };
 }
 

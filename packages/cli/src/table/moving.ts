@@ -212,7 +212,7 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         name: 'store',
         value: 'URL',
-        text: 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
+        text: 'duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
       },
       {
         name: 'account',

@@ -106,14 +106,14 @@ export const readingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls sql "select ppc_campaign, count(*) from calls group by all order by 2 desc" --store duckdb:calls.duckdb',
+        line: "calls sql 'select ppc_campaign, count(*) from calls group by all order by 2 desc' --store duckdb:calls.duckdb",
         text: 'calls by campaign',
       },
       {
-        line: 'calls sql "from calls where missed and month >= \'2026-10-01\'" -o missed.parquet',
+        line: "calls sql 'from calls where missed and hour >= 18' -o missed.parquet",
         text: 'missed calls as a file, from the warehouse that CALLS_STORE names',
       },
-      { line: 'calls sql "describe calls"', text: 'the columns' },
+      { line: "calls sql 'describe calls'", text: 'the columns' },
     ],
     load: async () => (await import('../commands/sql.ts')).sql,
   },
