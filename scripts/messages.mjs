@@ -67,7 +67,7 @@ async function bundled(dir, entry) {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
     logLevel: 'error',
-    external: ['libsql', 'pg', 'hyparquet-writer'],
+    external: ['libsql', 'pg', 'hyparquet-writer', '@duckdb/node-api'],
   });
   // A program reads its version from the manifest next to its folder.
   copyFileSync(join(dir, 'package.json'), join(made, 'package.json'));

@@ -11,24 +11,32 @@ const readme = join(root, 'packages/cli/README.md');
 const work = mkdtempSync(join(tmpdir(), 'screens-'));
 const plain = { PATH: process.env.PATH ?? '', HOME: work, NO_COLOR: '1' };
 
-/** @type {Record<string, { command: string, columns: number }>} */
+/** @typedef {{ command: string, columns: number, own?: Record<string, string> }} Screen */
+/** @type {Record<string, Screen>} */
 const screens = {
   demo: { command: 'calls demo', columns: 100 },
   list: { command: 'calls list --from 2026-10-30 --min-talk 2 -n 5', columns: 100 },
   report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
+  sql: {
+    command:
+      'calls sql "select channel, missed, count(*) as calls, avg(talk_minutes) as mean from calls group by all order by all"',
+    columns: 100,
+    own: { CALLS_STORE: 'duckdb:calls.duckdb' },
+  },
 };
 
 // What a user sees at the terminal: both outputs, without the lines that depend on how fast the machine is.
-/** @param {{ command: string, columns: number }} screen @param {Record<string, string>} env */
-function shown({ command, columns }, env) {
-  const [, ...args] = command.split(' ');
-  const quoted = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ');
+/** @param {Screen} screen @param {Record<string, string>} env */
+function shown({ command, columns, own }, env) {
+  const quoted = command.replace(/^calls/, `'${process.execPath}' '${bin}'`);
   const both = execFileSync('sh', ['-c', `${quoted} 2>&1`], {
     cwd: work,
-    env: { ...plain, ...env, COLUMNS: String(columns) },
+    env: { ...plain, ...env, ...own, COLUMNS: String(columns) },
     encoding: 'utf8',
   });
-  const lines = both.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));
+  // The clock of the machine is in the time of the last sync.
+  const steady = both.replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC');
+  const lines = steady.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));
   return [`$ ${command}`, ...lines].join('\n').trimEnd();
 }
 
@@ -51,6 +59,7 @@ const { env, stop } = await sandbox();
 const before = readFileSync(readme, 'utf8');
 let after = before;
 try {
+  shown({ command: 'calls sync --store duckdb:calls.duckdb', columns: 100 }, env);
   for (const [name, screen] of Object.entries(screens)) {
     const place = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
     if (!place.test(after)) throw new Error(`${readme} has no place for the screen "${name}"`);
