@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { countedAddress, proxyCheck } from './addresses.ts';
+import type { ConnectionLimits } from './limits.ts';
 
 /** Why the service closed a connection. */
 export type ClosedFor =
@@ -41,16 +42,6 @@ export interface Connection {
   /** Bytes that the client has taken, and since when it has taken no more; null while nothing waits for it. */
   taken: number;
   stalledSince: number | null;
-}
-
-/** Limits that {@link createConnections} keeps. */
-export interface ConnectionLimits {
-  readonly connections: number;
-  readonly connectionsPerAddress: number;
-  readonly handshakes: number;
-  readonly handshakeMs: number;
-  readonly sendMs: number;
-  readonly unsentBytes: number;
 }
 
 /** The connections of one server. */
