@@ -5,8 +5,8 @@ import { type Call, fields } from '@call-attribution/core';
 import { fileSink, toParquet } from '@call-attribution/node-stream';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import type { Warehouse } from '../src/index.ts';
-import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from './support.ts';
+import type { Warehouse } from '../../src/index.ts';
+import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
 
 const dates = [
   '2026-09-30 23:59:59',

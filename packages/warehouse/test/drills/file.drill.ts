@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { openWarehouse } from '../src/index.ts';
-import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from './support.ts';
+import { openWarehouse } from '../../src/index.ts';
+import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
 
 /** Runs statements on a file, past the warehouse. */
 async function alter(path: string, ...statements: string[]): Promise<void> {
@@ -119,7 +119,7 @@ describe('another version', () => {
 describe('a disk that does not do as it should', () => {
   test('when it is full, what was stored is not lost, and the same command can be run again', async () => {
     const path = join(temporaryFolder(), 'calls.duckdb');
-    const writer = await builtFile(new URL('./fixtures/writer.ts', import.meta.url).href);
+    const writer = await builtFile(new URL('../fixtures/writer.ts', import.meta.url).href);
     const run = (limit: string, from: number, to: number) =>
       spawnSync(
         'bash',
@@ -152,7 +152,7 @@ describe('a disk that does not do as it should', () => {
   });
 
   test('when the folder cannot be written, it says so', async () => {
-    const script = await builtFile(new URL('./fixtures/open.ts', import.meta.url).href);
+    const script = await builtFile(new URL('../fixtures/open.ts', import.meta.url).href);
     const folder = temporaryFolder();
     chmodSync(join(script, '../../..'), 0o755);
     chmodSync(folder, 0o555);

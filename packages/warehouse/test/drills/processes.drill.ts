@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { builtFile } from '@call-attribution/test-tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse } from '../src/index.ts';
-import { call, testWarehouse } from './support.ts';
+import { openWarehouse } from '../../src/index.ts';
+import { call, testWarehouse } from '../support.ts';
 
 let files: Record<'hold' | 'reader' | 'writer', string>;
 beforeAll(async () => {
@@ -91,6 +91,6 @@ describe('several processes', () => {
 });
 
 async function states() {
-  const { syncState } = await import('./support.ts');
+  const { syncState } = await import('../support.ts');
   return { finished: syncState(true), running: syncState(false) };
 }
