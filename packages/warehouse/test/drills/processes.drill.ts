@@ -7,7 +7,7 @@ import { call, testWarehouse } from '../support.ts';
 
 let files: Record<'hold' | 'reader' | 'writer', string>;
 beforeAll(async () => {
-  const build = (name: string) => builtFile(new URL(`./fixtures/${name}.ts`, import.meta.url).href);
+  const build = (name: string) => builtFile(new URL(`../fixtures/${name}.ts`, import.meta.url).href);
   files = { hold: await build('hold'), reader: await build('reader'), writer: await build('writer') };
 });
 
