@@ -3,7 +3,7 @@ import { CliError, isStoreError, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './term/style.ts';
-import { isWarehouseError, warehouseFailure } from './warehouse/failure.ts';
+import { isWarehouseError, warehouseFailure } from './warehouse-failure.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(error: unknown, io: Io, debug: boolean): Promise<number> {

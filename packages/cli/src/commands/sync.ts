@@ -21,7 +21,7 @@ import { explain } from '../failure.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
 import { chooseStore } from '../warehouse/choose.ts';
-import { isWarehouseError } from '../warehouse/failure.ts';
+import { isWarehouseError } from '../warehouse-failure.ts';
 import { openCopy } from './sync-copy.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */

@@ -1,6 +1,6 @@
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError } from './errors.ts';
+import { exitCodes } from './exit-codes.ts';
 
 /** The error of a warehouse, recognized without loading the package. */
 export function isWarehouseError(
