@@ -19,7 +19,7 @@ const screens = {
   report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
   sql: {
     command:
-      'calls sql "select channel, missed, count(*) as calls, avg(talk_minutes) as mean from calls group by all order by all"',
+      'calls sql "select channel, missed, count(*) as calls, round(avg(talk_minutes), 1) as mean from calls group by all order by all"',
     columns: 100,
     own: { CALLS_STORE: 'duckdb:calls.duckdb' },
   },

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { openWarehouse, WarehouseError } from '@call-attribution/warehouse';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -46,8 +47,9 @@ describe('a sync into a warehouse', () => {
         signal: stop.signal,
       },
     );
-    while (!existsSync(join(folder, 'every.duckdb'))) await new Promise((done) => setTimeout(done, 20));
-    setTimeout(() => stop.abort(), 800);
+    while (!existsSync(join(folder, 'every.duckdb'))) await setTimeout(20);
+    await setTimeout(800);
+    stop.abort();
     expect((await run).code).toBeOneOf([0, 130]);
     expect((await calls(['count', '--store', 'duckdb:every.duckdb'])).code).toBe(0);
   });
@@ -174,6 +176,22 @@ describe('calls export --partition', () => {
     await Promise.all([loaded.close(), source.close()]);
   });
 
+  test('an export from the API that was stopped continues with --resume', async () => {
+    const stop = new AbortController();
+    const args = ['export', '-o', 'cut', '--partition', 'day', '--include-extensions', '--rows', '5'];
+    const run = stage.quick(args, { cwd: folder, signal: stop.signal });
+    while (!existsSync(join(folder, 'cut.rows.checkpoint'))) await setTimeout(1);
+    stop.abort();
+    const { code, stderr } = await run;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/run the same command with --resume; the calls so far are in cut.rows.partial/);
+    expect(existsSync(join(folder, 'cut'))).toBe(false);
+    const resumed = await calls([...args, '--resume']);
+    expect(resumed.stderr).toMatch(/^cut: 600 calls in \d+ files/m);
+    expect(resumed.code).toBe(0);
+    expect(existsSync(join(folder, 'cut.rows'))).toBe(false);
+  });
+
   test('run again it writes only what has changed, and refuses to mix other calls in', async () => {
     const args = ['export', '-o', 'own', '--store', store, '--partition'];
     const again = await calls([...args, 'month', '--include-extensions']);
@@ -187,8 +205,9 @@ describe('calls export --partition', () => {
     [['-o', 'a.csv', '--fields', 'sid'], /--fields cannot be used with --partition/],
     [['-o', 'a', '--format', 'csv'], /--format csv cannot be used with --partition/],
     [['-o', '-'], /--partition writes a folder, and --output - is not one/],
-    [['-o', 'own.parquet'], /--output own.parquet is not one/],
+    [['-o', 'a-file'], /--output a-file is not one/],
   ])('%j is refused', async (args, message) => {
+    writeFileSync(join(folder, 'a-file'), '');
     const { code, stderr } = await calls(['export', '--partition', 'month', ...args]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
   });
