@@ -66,7 +66,6 @@ export class Staging {
   /** Appends calls, each `sid` at most once, and the state of the sync that is true with them. */
   async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
     const { end, count, longest } = this.#print(calls);
-    this.#state = state ?? this.#state;
     this.#sinceState += count;
     const mustSave =
       state !== undefined && (state.run === null || stateSize(state) <= stateWeight * this.#sinceState);
@@ -88,8 +87,12 @@ export class Staging {
       await writeAll(journal, line, this.#journalEnd);
       await journal.datasync();
       this.#journalEnd += line.length;
+      // Only now: a state must never be stored without the calls that are true with it.
+      this.#state = state ?? this.#state;
       if (mustSave) this.#sinceState = 0;
     } catch (error) {
+      // What a failed write left after the last whole batch is not a part of the file.
+      await this.#files?.lines.truncate(this.#at.bytes).catch(() => {});
       throw failureOf(error, this.#lines);
     }
   }
