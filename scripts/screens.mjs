@@ -35,7 +35,9 @@ function shown({ command, columns, own }, env) {
     encoding: 'utf8',
   });
   // The clock of the machine is in the time of the last sync.
-  const steady = both.replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC');
+  const steady = both
+    .replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC')
+    .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');
   const lines = steady.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));
   return [`$ ${command}`, ...lines].join('\n').trimEnd();
 }
