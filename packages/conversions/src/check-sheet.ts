@@ -1,7 +1,7 @@
 import { hasEmail, toE164 } from '@call-attribution/core/privacy';
 import type { ConversionRules } from './conversion.ts';
 import type { SheetProblem } from './reasons.ts';
-import type { SheetFormat } from './sheet-format.ts';
+import type { SheetColumn, SheetFormat } from './sheet-format.ts';
 import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
 
 /**
@@ -13,7 +13,11 @@ import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
  * for (const problem of checkSheet(text, sheetFormats.sa360, rules))
  *   console.log(`line ${problem.line}: ${sheetProblemText(problem)}`);
  */
-export function checkSheet(text: string, format: SheetFormat, rules: ConversionRules): SheetProblem[] {
+export function checkSheet(
+  text: string,
+  format: Pick<SheetFormat, 'columns' | 'delimiter' | 'preamble'>,
+  rules: ConversionRules,
+): SheetProblem[] {
   const columns = format.columns(rules);
   const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
   const { lines, isQuoteOpen } = readSheet(text, format.delimiter);
@@ -27,17 +31,8 @@ export function checkSheet(text: string, format: SheetFormat, rules: ConversionR
   for (const [at, cells] of lines.entries()) {
     if (at < head.length) continue;
     const line = at + 1;
-    if (cells.length !== columns.length) {
-      problems.push({ line, code: 'wrong_cell_count', found: cells.length, expected: columns.length });
-      continue;
-    }
-    for (const [index, { title: column, pattern, example, isOptional, holdsPhone }] of columns.entries()) {
-      const cell = cells[index] ?? '';
-      // The cell itself is not in the problem: it may be what should not have been there.
-      if (!holdsPhone && looksPersonal(cell)) problems.push({ line, code: 'personal_data', column });
-      else if (cell === '' ? !isOptional : !pattern.test(cell))
-        problems.push({ line, code: 'wrong_form', column, example });
-    }
+    problems.push(...rowProblems(cells, columns, line));
+    if (cells.length !== columns.length) continue;
     const key = keyOf(columns, cells);
     if (key === null) continue;
     const firstLine = seen.get(key);
@@ -45,6 +40,25 @@ export function checkSheet(text: string, format: SheetFormat, rules: ConversionR
     else problems.push({ line, code: 'repeated_row', firstLine });
   }
   return problems;
+}
+
+/** What the tool would refuse in one row. */
+export function rowProblems(
+  cells: readonly (string | null)[],
+  columns: readonly SheetColumn[],
+  line: number,
+): SheetProblem[] {
+  if (cells.length !== columns.length)
+    return [{ line, code: 'wrong_cell_count', found: cells.length, expected: columns.length }];
+  return columns.flatMap(
+    ({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetProblem[] => {
+      const cell = cells[at] ?? '';
+      // The cell itself is not in the problem: it may be what should not have been there.
+      if (!holdsPhone && looksPersonal(cell)) return [{ line, code: 'personal_data', column }];
+      const isBad = cell === '' ? !isOptional : !pattern.test(cell);
+      return isBad ? [{ line, code: 'wrong_form', column, example }] : [];
+    },
+  );
 }
 
 function looksPersonal(cell: string): boolean {

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
-export type ClickIdName = 'gclid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
+export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
 
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
@@ -9,7 +9,7 @@ export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 /** URLs of a visit that may carry an id, the likeliest first. */
 const places = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
 
-const parameter = /(?:^|[?&#;])(gclid|msclkid|k_clickid|mkwid|pcrid)=([^&#;\s]+)/gi;
+const parameter = /(?:^|[?&#;])(gclid|gbraid|wbraid|msclkid|k_clickid|mkwid|pcrid)=([^&#;\s]+)/gi;
 
 /**
  * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave theirs. Only values

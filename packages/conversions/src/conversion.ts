@@ -1,8 +1,17 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
 import { toE164 } from '@call-attribution/core/privacy';
-import { day, hour, instantsOf, parseTime, second } from '@call-attribution/core/time';
+import { day, formatNaive, hour, instantsOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
 import type { LeftOutReason } from './reasons.ts';
+import type { CallerFacts } from './value-rules.ts';
+
+/** Whether the person agreed to the use of their data for ads, as Google asks for it. */
+export interface Consent {
+  /** Data about the person may be sent to the tool for advertising. */
+  readonly adUserData: 'granted' | 'denied';
+  /** The data may be used for personalized advertising. */
+  readonly adPersonalization: 'granted' | 'denied';
+}
 
 /** What the user decides for all conversions of a run. */
 export interface ConversionRules {
@@ -11,57 +20,93 @@ export interface ConversionRules {
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
   readonly conversionName: string;
   /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
-  readonly value?: (call: Call) => number | null;
+  readonly value?: (call: Call, caller: CallerFacts) => number | null;
   /** Currency of the values, such as `USD`. */
   readonly currency?: string;
-  /** The present, in milliseconds since 1970. */
+  /** The present, in milliseconds since 1970: when the conversions are uploaded. */
   readonly now: number;
   /** Calls younger than this many milliseconds are left out. Default: what the tool asks for. */
   readonly minAge?: number;
   /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
   readonly repeatedHour?: 'leave-out' | 'first' | 'second';
+  /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
+  readonly unanswered?: boolean;
+  /** Minimum talk time in seconds; shorter calls are left out. Default: `minTalk` of the tool. */
+  readonly minTalk?: number;
+  /** Oldest click in days at the time of the upload. Default, and at most: what the tool accepts. */
+  readonly clickWindow?: number;
+  /** Only the first call of a caller counts. Default false. */
+  readonly firstCallOnly?: boolean;
+  /** A caller counts once in this many days. Default: every call counts. */
+  readonly oncePerCallerDays?: number;
+  /**
+   * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
+   * are neither conversions nor left out. Default: all calls are judged.
+   */
+  readonly from?: string;
+  /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
+  readonly consent?: Consent | ((call: Call) => Consent | null);
 }
 
 /** Which calls a tool takes. */
 export interface Acceptance {
-  /** What the tool matches a conversion by. With `caller number` it takes only calls through call extensions. */
-  readonly matchBy: ClickIdName | 'caller number';
+  /** What the tool matches a conversion by: the first of these that the call has. */
+  readonly matchBy: readonly (ClickIdName | 'caller number')[];
+  /** Takes only calls through call extensions. */
+  readonly onlyExtensions: boolean;
   /** Takes only calls whose attribution is finished. */
   readonly needsFinalStatus: boolean;
   /** Takes a value for each conversion. */
   readonly takesValue: boolean;
+  /** Seconds of talk that a call needs to count, unless the rules say otherwise. */
+  readonly minTalk: number;
   /** Hours after which the tool knows a click. */
   readonly minHours: number;
   /** Days after which the tool has forgotten a click; null for no limit. */
   readonly maxClickDays: number | null;
 }
 
-/** A call that counts as a conversion, independent of the tool. Times are in milliseconds since 1970. */
+/** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
 export interface Conversion {
   /** Session id of the call. */
   readonly sid: string;
+  /** Account of the call. */
+  readonly account: string;
+  /** What tools recognize a repeated conversion by: the session id of the call. */
+  readonly orderId: string;
+  /** The click that the tool matches by; null when it matches by the number of the caller. */
+  readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
+  /** All ids of the click and of what was clicked. */
+  readonly clickIds: ClickIds;
+  /** When the call began: the instant, what the clocks of the zone showed then, and the zone. */
+  readonly time: { readonly instant: number; readonly naive: string; readonly zone: string };
   /** When the call began. */
   readonly startedAt: number;
   /** When the conversion happened: the end of the talk, or a second after the start of a call without talk. */
   readonly endedAt: number;
-  /** When the visit with the click began, as far as the record tells. */
+  /** When the visit with the click began, as far as the record says. */
   readonly clickedAt: number;
-  /** Ids of the click and of what was clicked. */
-  readonly clickIds: ClickIds;
   /** Number of the caller as + and digits, which is personal data; null unless the tool matches by it. */
   readonly callerNumber: string | null;
   /** The number that was called. */
   readonly calledNumber: string;
   /** Whether anybody talked. */
   readonly isAnswered: boolean;
+  /** How long they talked, in seconds. */
+  readonly talkSeconds: number;
+  /** Conversion action, goal or type, spelled as in the tool; empty for tools that have none. */
+  readonly name: string;
   /** What the conversion is worth; null when the rules give no values. */
   readonly value: number | null;
   /** Currency of the value; null without a value or a currency. */
   readonly currency: string | null;
+  /** What the caller agreed to; null when the rules do not say. */
+  readonly consent: Consent | null;
 }
 
 /**
- * The conversion that a call is for a tool, or the reason why it does not count.
+ * The conversion that a call is for a tool, or the reason why it does not count. Rules about callers need more than one
+ * call: `conversions` applies them.
  *
  * @example
  * const found = conversionOf(call, sheetFormats['google-ads-clicks'].accepts, rules);
@@ -71,60 +116,92 @@ export function conversionOf(
   call: Call,
   accepts: Acceptance,
   rules: ConversionRules,
+  caller: CallerFacts = { isFirstCall: null },
 ): Conversion | { readonly reason: LeftOutReason } {
-  const { matchBy } = accepts;
-  const byCaller = matchBy === 'caller number';
-  const callerNumber = byCaller ? toE164(call.ani) : null;
-  if (byCaller && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
-  if (byCaller && callerNumber === null) return { reason: 'no_caller_number' };
-  if (byCaller && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
+  const { timeZone } = rules;
+  if (timeZone === null) return { reason: 'zone_missing' };
+  const mayNumber = accepts.matchBy.includes('caller number');
   const clickIds = clickIdsOf(call);
-  if (!byCaller && clickIds[matchBy] === undefined) return { reason: 'no_click_id' };
+  const callerNumber = mayNumber ? toE164(call.ani) : null;
+  const kind = accepts.matchBy.find((by) => by !== 'caller number' && clickIds[by] !== undefined);
+  const click =
+    kind === undefined || kind === 'caller number' ? null : { kind, id: clickIds[kind] as string };
+  if (accepts.onlyExtensions && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
+  if (click === null && callerNumber === null)
+    return { reason: mayNumber ? 'no_caller_number' : 'no_click_id' };
+  if (accepts.onlyExtensions && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
+  const talkSeconds = talkSecondsOf(call);
+  const short = tooShort(talkSeconds, accepts, rules);
+  if (short) return { reason: short };
   if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status)) return { reason: 'status_not_final' };
 
-  const started = instantOf(call.date_added, rules);
+  const started = instantOf(call.date_added, timeZone, rules);
   if ('reason' in started) return started;
-  const ended = instantOf(call.talk_end, rules);
-  const shown = instantOf(call.displayed_timestamp, rules);
+  const ended = instantOf(call.talk_end, timeZone, rules);
+  const shown = instantOf(call.displayed_timestamp, timeZone, rules);
   const startedAt = started.at;
-  const clickedAt = !byCaller && 'at' in shown ? Math.min(shown.at, startedAt) : startedAt;
+  const clickedAt = click !== null && 'at' in shown ? Math.min(shown.at, startedAt) : startedAt;
   const reason = wrongAge(startedAt, clickedAt, accepts, rules);
   if (reason) return { reason };
 
   const read = accepts.takesValue ? rules.value : undefined;
-  const value = read?.(call) ?? null;
+  const value = read?.(call, caller) ?? null;
   if (read && value === null) return { reason: 'no_value' };
+  const sid = String(call.sid);
   return {
-    sid: String(call.sid),
+    sid,
+    account: String(call.acct_id),
+    orderId: sid,
+    click,
+    clickIds,
+    time: { instant: startedAt, naive: formatNaive(naiveAt(startedAt, timeZone)), zone: timeZone },
     startedAt,
     endedAt: 'at' in ended && ended.at > startedAt ? ended.at : startedAt + second,
     clickedAt,
-    clickIds,
     callerNumber,
     calledNumber: String(call.dnis ?? '').replace(/[^0-9+]/g, ''),
-    isAnswered: Number(call.talk_minutes) > 0,
+    isAnswered: talkSeconds > 0,
+    talkSeconds,
+    name: rules.conversionName,
     value,
     currency: value === null ? null : (rules.currency ?? null),
+    consent: typeof rules.consent === 'function' ? rules.consent(call) : (rules.consent ?? null),
   };
+}
+
+/** How long the parties talked, in seconds. The API says it in tenths of a minute. */
+export function talkSecondsOf(call: Call): number {
+  const minutes = Number(call.talk_minutes);
+  return minutes > 0 ? Math.round(minutes * 60) : 0;
+}
+
+function tooShort(
+  talkSeconds: number,
+  accepts: Acceptance,
+  { unanswered = false, minTalk = accepts.minTalk }: ConversionRules,
+): LeftOutReason | null {
+  if (talkSeconds === 0) return unanswered ? null : 'unanswered';
+  return talkSeconds < minTalk ? 'too_short' : null;
 }
 
 function wrongAge(
   startedAt: number,
   clickedAt: number,
   { minHours, maxClickDays }: Acceptance,
-  { now, minAge = minHours * hour }: ConversionRules,
+  { now, minAge = minHours * hour, clickWindow }: ConversionRules,
 ): LeftOutReason | null {
   if (startedAt > now) return 'in_the_future';
-  if (maxClickDays !== null && now - clickedAt > maxClickDays * day) return 'click_too_old';
+  const days = clickWindow ?? maxClickDays;
+  if (days !== null && now - clickedAt > days * day) return 'click_too_old';
   return now - startedAt < minAge ? 'too_recent' : null;
 }
 
 /** The instant that a time of the API means, to the second, or why it cannot be known. */
 function instantOf(
   text: unknown,
-  { timeZone, repeatedHour }: ConversionRules,
+  timeZone: string,
+  { repeatedHour }: ConversionRules,
 ): { readonly at: number } | { readonly reason: LeftOutReason } {
-  if (timeZone === null) return { reason: 'zone_missing' };
   const time = typeof text === 'string' ? parseTime(text) : null;
   if (!time) return { reason: 'time_unreadable' };
   const [first, repeated] = instantsOf(Math.floor(time.millis / second) * second, timeZone);

@@ -11,7 +11,10 @@ export function sheetLine(cells: Cells, delimiter: SheetFormat['delimiter']): st
 }
 
 /** The lines above the rows: the headings, and what some tools want before or after them. */
-export function headOf({ preamble, columns }: SheetFormat, rules: ConversionRules): Cells[] {
+export function headOf(
+  { preamble, columns }: Pick<SheetFormat, 'preamble' | 'columns'>,
+  rules: ConversionRules,
+): Cells[] {
   const titles = columns(rules).map(({ title }) => title);
   const { before, after } = preamble?.(rules) ?? {};
   const filled = (cells: readonly string[] | undefined): Cells[] =>

@@ -1,9 +1,12 @@
 import type { Call } from '@call-attribution/core';
-import { checkSheet } from './check-sheet.ts';
-import { type ConversionRules, conversionOf } from './conversion.ts';
+import { Operator } from '@call-attribution/node-stream';
+import { checkSheet, rowProblems } from './check-sheet.ts';
+import type { Conversion, ConversionRules } from './conversion.ts';
+import { createOutcomes, type Outcome } from './conversions.ts';
 import type { LeftOutReason, SheetProblem } from './reasons.ts';
 import type { SheetFormat } from './sheet-format.ts';
-import { headOf, keyOf, sheetLine } from './sheet-lines.ts';
+import { headOf, sheetLine } from './sheet-lines.ts';
+import { sheetProblemText } from './words.ts';
 
 /** The upload sheet of one tool, filled call by call and held in memory until it is checked. */
 export interface Sheet {
@@ -28,19 +31,17 @@ export interface Sheet {
 export function createSheet(format: SheetFormat, rules: ConversionRules): Sheet {
   const columns = format.columns(rules);
   const lines = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
-  const seen = new Set<string>();
+  const outcomeOf = createOutcomes(rules, format);
   let rows = 0;
   return {
     get rows() {
       return rows;
     },
     add(call) {
-      const conversion = conversionOf(call, format.accepts, rules);
-      if ('reason' in conversion) return conversion.reason;
-      const cells = columns.map((column) => column.cell(conversion, rules));
-      const key = keyOf(columns, cells) ?? conversion.sid;
-      if (seen.has(key)) return 'duplicate';
-      seen.add(key);
+      const outcome = outcomeOf(call);
+      if (outcome === null) return null;
+      if ('leftOut' in outcome) return outcome.leftOut;
+      const cells = columns.map((column) => column.cell(outcome.conversion, rules));
       lines.push(sheetLine(cells, format.delimiter));
       rows += 1;
       return null;
@@ -48,4 +49,56 @@ export function createSheet(format: SheetFormat, rules: ConversionRules): Sheet 
     lines: () => lines,
     check: () => checkSheet(lines.join(''), format, rules),
   };
+}
+
+/** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
+export class SheetError extends Error {
+  /** The name of the class, which survives a bundler. */
+  override readonly name = 'SheetError';
+  /** What is wrong, and where. */
+  readonly problem: SheetProblem;
+
+  constructor(problem: SheetProblem) {
+    super(`line ${problem.line}: ${sheetProblemText(problem)}`);
+    this.problem = problem;
+  }
+}
+
+/**
+ * Encodes conversions as the sheet of a tool, checking each row before it is written: a row that the tool would refuse is a
+ * `SheetError`. Calls that are left out are skipped. The sheet is never in memory as a whole.
+ *
+ * @example
+ * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
+ */
+export function toSheet(
+  format: Pick<SheetFormat, 'columns' | 'delimiter' | 'preamble'>,
+  rules: ConversionRules,
+): Operator<Conversion | Outcome, Uint8Array> {
+  const columns = format.columns(rules);
+  return new Operator<Conversion | Outcome, Uint8Array>(
+    ({ emit, continued }) => {
+      const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
+      let line = head.length;
+      let begun = continued === true;
+      const begin = () => {
+        if (!begun) emit(Buffer.from(head.join('')));
+        begun = true;
+      };
+      return {
+        push(item) {
+          begin();
+          if ('leftOut' in item) return;
+          const conversion = 'conversion' in item ? item.conversion : item;
+          const cells = columns.map((column) => column.cell(conversion, rules));
+          line += 1;
+          const [problem] = rowProblems(cells, columns, line);
+          if (problem) throw new SheetError(problem);
+          emit(Buffer.from(sheetLine(cells, format.delimiter)));
+        },
+        end: begin,
+      };
+    },
+    { bytes: true },
+  );
 }

@@ -3,6 +3,12 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { ValueRulesProblem } from './reasons.ts';
 import { valueRulesText } from './words.ts';
 
+/** What the earlier calls say about a caller. */
+export interface CallerFacts {
+  /** Nobody with this number has called before, as far as the calls that were read say; null for a withheld number. */
+  readonly isFirstCall: boolean | null;
+}
+
 /** One rule: it applies when all of its conditions hold. In strings `*` stands for any characters; case does not matter. */
 export interface ValueRule {
   /** Talk minutes, at least. */

@@ -24,6 +24,8 @@ const rules: ConversionRules = {
   conversionName: 'Phone lead',
   currency: 'USD',
   value: () => 25,
+  // The golden files have a call that nobody answered.
+  unanswered: true,
   now: Date.parse('2026-11-21T12:00:00Z'),
 };
 
@@ -217,6 +219,17 @@ test('a conversion is independent of the tool', () => {
   const conversion = conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules);
   expect(conversion).toEqual({
     sid: '1000000001',
+    account: '101',
+    orderId: '1000000001',
+    click: { kind: 'gclid', id: 'Cj0KCQ_click-1' },
+    time: {
+      instant: Date.parse('2026-11-18T19:03:00Z'),
+      naive: '2026-11-18 14:03:00',
+      zone: 'America/New_York',
+    },
+    talkSeconds: 360,
+    name: 'Phone lead',
+    consent: null,
     startedAt: Date.parse('2026-11-18T19:03:00Z'),
     endedAt: Date.parse('2026-11-18T19:09:30Z'),
     clickedAt: Date.parse('2026-11-18T18:50:00Z'),

@@ -17,7 +17,7 @@ export type { TextOptions } from './encoders/text-chunks.ts';
 // Files: whole or not at all, locked, line by line.
 export { FileLockedError, lockFile, lockOwner } from './files/file-lock.ts';
 export { createLineReader, type LineReader, type LineReaderOptions, readLines } from './files/lines.ts';
-export { type FileContents, type WholeFileOptions, writeWholeFile } from './files/whole-file.ts';
+export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './files/whole-file.ts';
 export {
   aggregate,
   createGroupTable,

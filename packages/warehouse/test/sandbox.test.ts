@@ -85,10 +85,22 @@ describe('a warehouse that a sync filled', () => {
   test('click ids are those that conversions are uploaded with', async () => {
     const rows = await rowsOf(warehouse, 'select sid, click_id, click_kind from calls');
     const bySid = new Map(rows.map((row) => [row.sid, row]));
-    const accepts = { needsFinalStatus: false, takesValue: false, minHours: 0, maxClickDays: null };
-    const rules = { timeZone: 'UTC', conversionName: '', now: Number.POSITIVE_INFINITY };
+    const accepts = {
+      onlyExtensions: false,
+      needsFinalStatus: false,
+      takesValue: false,
+      minTalk: 0,
+      minHours: 0,
+      maxClickDays: null,
+    };
+    const rules = {
+      timeZone: 'UTC',
+      conversionName: '',
+      now: Number.POSITIVE_INFINITY,
+      unanswered: true,
+    };
     const idOf = (call: Call, matchBy: 'gclid' | 'msclkid') => {
-      const found = conversionOf(call, { ...accepts, matchBy }, rules);
+      const found = conversionOf(call, { ...accepts, matchBy: [matchBy] }, rules);
       return 'clickIds' in found ? (found.clickIds[matchBy] ?? null) : null;
     };
     const kinds = new Map<unknown, number>();

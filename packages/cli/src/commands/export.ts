@@ -74,7 +74,7 @@ async function exportOneSheet(
 ): Promise<number> {
   const version = settings.apiVersion.value;
   // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
-  const needsExtensions = sheet.format.accepts.matchBy === 'caller number';
+  const needsExtensions = sheet.format.accepts.onlyExtensions;
   if (!needsExtensions) sayExtensions(filter, version, io);
   const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
   const result = await exportSheet(source, shown, sheet, {

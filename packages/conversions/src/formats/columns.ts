@@ -12,7 +12,7 @@ export function clickIdColumn(title: string, name: ClickIdName, example: string)
 export function nameColumn(title: string): SheetColumn {
   return {
     title,
-    cell: (_, { conversionName }) => conversionName,
+    cell: ({ name }) => name,
     pattern: /^\S.{0,99}$/u,
     example: 'Phone lead',
   };

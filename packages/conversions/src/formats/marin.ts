@@ -10,7 +10,15 @@ export const marin: SheetFormat = {
   name: 'marin',
   title: 'Marin, revenue upload (add)',
   delimiter: '\t',
-  accepts: { matchBy: 'mkwid', needsFinalStatus: true, takesValue: true, minHours: 0, maxClickDays: null },
+  accepts: {
+    matchBy: ['mkwid'],
+    onlyExtensions: false,
+    needsFinalStatus: true,
+    takesValue: true,
+    minTalk: 30,
+    minHours: 0,
+    maxClickDays: null,
+  },
   needsName: true,
   notes: [
     'For the FTP drop the file must be named bulkrevenueadd_YYYYMMDD.txt: the name selects the add mode.',

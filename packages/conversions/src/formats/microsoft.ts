@@ -11,9 +11,11 @@ import {
 import { americanUtc } from './time-forms.ts';
 
 const accepts: SheetFormat['accepts'] = {
-  matchBy: 'msclkid',
+  matchBy: ['msclkid'],
+  onlyExtensions: false,
   needsFinalStatus: true,
   takesValue: true,
+  minTalk: 30,
   minHours: 2,
   maxClickDays: 90,
 };

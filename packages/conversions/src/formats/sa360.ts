@@ -7,7 +7,15 @@ export const sa360: SheetFormat = {
   name: 'sa360',
   title: 'Search Ads 360, conversions bulksheet',
   delimiter: ',',
-  accepts: { matchBy: 'gclid', needsFinalStatus: true, takesValue: true, minHours: 6, maxClickDays: 90 },
+  accepts: {
+    matchBy: ['gclid'],
+    onlyExtensions: false,
+    needsFinalStatus: true,
+    takesValue: true,
+    minTalk: 60,
+    minHours: 6,
+    maxClickDays: 90,
+  },
   needsName: true,
   notes: [
     'Upload it on the Conversions tab, not under Bulk actions.',

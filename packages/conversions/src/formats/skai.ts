@@ -18,9 +18,12 @@ export const skai: SheetFormat = {
   title: 'Skai (Kenshoo), call file',
   delimiter: ',',
   accepts: {
-    matchBy: 'k_clickid',
+    matchBy: ['k_clickid'],
+    onlyExtensions: false,
     needsFinalStatus: false,
     takesValue: false,
+    // The file has the start and the end of the talk: Skai decides which calls are long enough.
+    minTalk: 0,
     minHours: 0,
     maxClickDays: null,
   },

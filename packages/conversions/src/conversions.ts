@@ -1,0 +1,68 @@
+import type { Call } from '@call-attribution/core';
+import { Operator } from '@call-attribution/node-stream';
+import { createJudge } from './callers.ts';
+import type { Conversion, ConversionRules } from './conversion.ts';
+import type { LeftOutReason } from './reasons.ts';
+import type { SheetFormat } from './sheet-format.ts';
+import { keyOf } from './sheet-lines.ts';
+
+/** What a call is for a tool: a conversion, or a call that is left out and why. */
+export type Outcome =
+  | { readonly call: Call; readonly conversion: Conversion }
+  | { readonly call: Call; readonly leftOut: LeftOutReason };
+
+/** What `conversions` needs to know about a tool. Every format of a sheet is one. */
+export type Tool = Pick<SheetFormat, 'accepts'> & Partial<Pick<SheetFormat, 'columns'>>;
+
+/**
+ * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come from the API, a store or a
+ * warehouse, in order of their time.
+ *
+ * @example
+ * for await (const outcome of conversions(createCallStream(client), rules, sheetFormats.sa360))
+ *   console.log(outcome.call.sid, 'leftOut' in outcome ? reasonTexts[outcome.leftOut] : outcome.conversion.value);
+ */
+export function conversions(
+  calls: AsyncIterable<Call> | Iterable<Call>,
+  rules: ConversionRules,
+  tool: Tool,
+): AsyncGenerator<Outcome, void, undefined> {
+  return toConversions(rules, tool).over(calls);
+}
+
+/**
+ * `conversions` as a Transform, for `pipeline`.
+ *
+ * @example
+ * const format = sheetFormats['google-ads-clicks'];
+ * await pipeline(createCallStream(client), toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
+ */
+export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call, Outcome> {
+  return new Operator<Call, Outcome>(({ emit }) => {
+    const outcomeOf = createOutcomes(rules, tool);
+    return {
+      push(call) {
+        const outcome = outcomeOf(call);
+        if (outcome) emit(outcome);
+      },
+    };
+  });
+}
+
+/** Judges one call after the other. Null for a call before `rules.from`, which only says something about its caller. */
+export function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
+  const judge = createJudge(tool.accepts, rules);
+  const columns = tool.columns?.(rules) ?? [];
+  const seen = new Set<string>();
+  return (call) => {
+    const found = judge(call);
+    if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
+    if ('reason' in found) return { call, leftOut: found.reason };
+    const cells = columns.map((column) => column.cell(found, rules));
+    // Where rows have no key, the tool would count a repeated call again.
+    const key = keyOf(columns, cells) ?? found.sid;
+    if (seen.has(key)) return { call, leftOut: 'duplicate' };
+    seen.add(key);
+    return { call, conversion: found };
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { lockFile, syncFolder } from '@call-attribution/node-stream';
+
+/**
+ * An append-only list of strings with one writer at a time. A ledger is kept in one: a file, or a table of a store
+ * (`store.journal(name)`).
+ */
+export interface Journal {
+  /** Everything in it, oldest first. Read once, before the first `append`. */
+  read(): AsyncIterable<string>;
+  /** Adds a string, which is durable when this resolves. Rejects when another writer has added one since `read`. */
+  append(line: string): Promise<void>;
+  /** Lets go of it, so that another process may write. */
+  close(): Promise<void>;
+}
+
+/** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
+export class LedgerDamagedError extends Error {
+  /** Always the same, to tell it from other errors. */
+  readonly code = 'ledger_damaged';
+
+  constructor(where: string) {
+    super(
+      `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
+    );
+    this.name = 'LedgerDamagedError';
+  }
+}
+
+/**
+ * A journal in a file: one line for each string, with a checksum over the line and all lines before it. A last line that a
+ * crash has cut off was never acknowledged and is removed. A lock file keeps other processes out.
+ *
+ * @example
+ * const ledger = await openLedger(await fileJournal('uploads.ledger'));
+ */
+export async function fileJournal(path: string): Promise<Journal> {
+  const unlock = await lockFile(`${path}.lock`);
+  let file: FileHandle;
+  try {
+    file = await open(path, 'a+');
+    await syncFolder(path);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+  let sum = '';
+  let size = 0;
+  return {
+    async *read() {
+      let count = 0;
+      for await (const { text, bytes, ended } of linesOf(path)) {
+        count += 1;
+        // A write that was interrupted leaves no line break.
+        if (!ended) return;
+        const line = text.slice(17);
+        const next = sumOf(sum, line);
+        if (text.slice(0, 16) !== next) throw new LedgerDamagedError(`line ${count} of ${path}`);
+        sum = next;
+        size += bytes;
+        yield line;
+      }
+    },
+    async append(line) {
+      const next = sumOf(sum, line);
+      const text = `${next} ${line}\n`;
+      // What an interrupted write has left is overwritten.
+      await file.truncate(size);
+      await file.appendFile(text);
+      await file.sync();
+      sum = next;
+      size += Buffer.byteLength(text);
+    },
+    async close() {
+      await file.close();
+      await unlock();
+    },
+  };
+}
+
+function sumOf(before: string, line: string): string {
+  return createHash('sha256').update(`${before}\n${line}`).digest('hex').slice(0, 16);
+}
+
+/** The lines of a file, each with its length in bytes and whether a line break ends it. */
+async function* linesOf(path: string): AsyncGenerator<{ text: string; bytes: number; ended: boolean }> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path)) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    let from = 0;
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10, from)) {
+      yield { text: rest.toString('utf8', from, at), bytes: at + 1 - from, ended: true };
+      from = at + 1;
+    }
+    rest = rest.subarray(from);
+  }
+  if (rest.length > 0) yield { text: rest.toString('utf8'), bytes: rest.length, ended: false };
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ClickIdName } from '../click-ids.ts';
+import type { Conversion } from '../conversion.ts';
+import { fileJournal, type Journal, LedgerDamagedError } from './journal.ts';
+
+/** What was uploaded for one call, and how it was changed later. It has no personal data. */
+export interface LedgerEntry {
+  /** `add`: it was uploaded. `restate`: its value was corrected. `retract`: it was taken back. */
+  readonly action: 'add' | 'restate' | 'retract';
+  /** What the tool recognizes the conversion by. */
+  readonly orderId: string;
+  /** Session id of the call. */
+  readonly sid: string;
+  /** Account of the call. */
+  readonly account: string;
+  /** The click it was matched by; null when that was the number of the caller. */
+  readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
+  /** When the call began, in milliseconds since 1970. */
+  readonly at: number;
+  /** Conversion action, goal or type. */
+  readonly name: string;
+  /** The value as last uploaded. */
+  readonly value: number | null;
+  /** Currency of the value. */
+  readonly currency: string | null;
+  /** Seconds of talk when it was last uploaded. */
+  readonly talkSeconds: number;
+}
+
+/** A file of a delivery: written under another name, then renamed. */
+export interface DeliveredFile {
+  /** Absolute path that it gets. */
+  readonly path: string;
+  /** Absolute path that it is written under. */
+  readonly prepared: string;
+}
+
+/** Entries that go to a destination together. */
+export interface Delivery {
+  /** Random id. */
+  readonly id: string;
+  /** Where it goes. */
+  readonly destination: string;
+  /** When it was prepared, in milliseconds since 1970. */
+  readonly preparedAt: number;
+  /** The machine that has its files. */
+  readonly host: string;
+  /** Its files; empty when it is sent over the network. */
+  readonly files: readonly DeliveredFile[];
+  /** What it says about calls. */
+  readonly entries: readonly LedgerEntry[];
+}
+
+/**
+ * What was uploaded to each destination. A delivery is prepared before anything leaves and committed when it has left, so
+ * that after a crash it is known what was under way.
+ */
+export interface Ledger {
+  /** The latest entry of each call that was uploaded to a destination, by order id. */
+  delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
+  /** The delivery to a destination that was prepared and not finished; null when there is none. */
+  pending(destination: string): Delivery | null;
+  /** Every destination that something was ever prepared for. */
+  destinations(): readonly string[];
+  /** Writes down what is about to be delivered. Throws when another delivery to the destination is not finished. */
+  prepare(
+    destination: string,
+    entries: readonly LedgerEntry[],
+    files?: readonly DeliveredFile[],
+  ): Promise<Delivery>;
+  /** Writes down that a delivery has left, except for the order ids that the destination refused. */
+  commit(delivery: Delivery, refused?: { readonly except: readonly string[] }): Promise<void>;
+  /** Writes down that a delivery did not leave. */
+  abandon(delivery: Delivery): Promise<void>;
+  /** Lets go of it, so that another process may use it. */
+  close(): Promise<void>;
+}
+
+/** Settings of `openLedger`. */
+export interface LedgerOptions {
+  /** The present, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Name of this machine, for deliveries with files. Default: the host name. */
+  readonly host?: string;
+}
+
+type Line =
+  | ({ readonly type: 'prepared' } & Delivery)
+  | {
+      readonly type: 'committed';
+      readonly id: string;
+      readonly at: number;
+      readonly except?: readonly string[];
+    }
+  | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
+
+/**
+ * Opens a ledger: in a file by its path, or in a journal of a store.
+ *
+ * @example
+ * const ledger = await openLedger('uploads.ledger');
+ * const delivery = await ledger.prepare('google-ads-clicks', entries);
+ * await send(delivery.entries);
+ * await ledger.commit(delivery);
+ * await ledger.close();
+ */
+export async function openLedger(
+  where: string | Journal,
+  { now = Date.now, host = hostname() }: LedgerOptions = {},
+): Promise<Ledger> {
+  const journal = typeof where === 'string' ? await fileJournal(where) : where;
+  const delivered = new Map<string, Map<string, LedgerEntry>>();
+  const open = new Map<string, Delivery>();
+
+  const apply = (line: Line): void => {
+    if (line.type === 'prepared') {
+      const { type: _, ...delivery } = line;
+      open.set(delivery.id, delivery);
+      if (!delivered.has(delivery.destination)) delivered.set(delivery.destination, new Map());
+      return;
+    }
+    const delivery = open.get(line.id);
+    open.delete(line.id);
+    if (line.type === 'abandoned' || !delivery) return;
+    const refused = new Set(line.except);
+    const entries = delivered.get(delivery.destination);
+    for (const entry of delivery.entries) if (!refused.has(entry.orderId)) entries?.set(entry.orderId, entry);
+  };
+  const write = async (line: Line): Promise<void> => {
+    await journal.append(JSON.stringify(line));
+    apply(line);
+  };
+  const pending = (destination: string): Delivery | null =>
+    [...open.values()].find((delivery) => delivery.destination === destination) ?? null;
+
+  try {
+    let count = 0;
+    for await (const text of journal.read()) {
+      count += 1;
+      apply(parsed(text, count));
+    }
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  return {
+    delivered: (destination) => delivered.get(destination) ?? new Map(),
+    pending,
+    destinations: () => [...delivered.keys()],
+    async prepare(destination, entries, files = []) {
+      if (pending(destination))
+        throw new Error(`A delivery to ${destination} is not finished. Commit or abandon it first.`);
+      const delivery = { id: randomUUID(), destination, preparedAt: now(), host, files, entries };
+      await write({ type: 'prepared', ...delivery });
+      return delivery;
+    },
+    commit: ({ id }, { except = [] } = { except: [] }) =>
+      write({ type: 'committed', id, at: now(), ...(except.length > 0 ? { except } : {}) }),
+    abandon: ({ id }) => write({ type: 'abandoned', id, at: now() }),
+    close: () => journal.close(),
+  };
+}
+
+function parsed(text: string, count: number): Line {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    throw new LedgerDamagedError(`record ${count}`);
+  }
+}
+
+/** What the ledger keeps of a conversion. */
+export function entryOf(conversion: Conversion, action: LedgerEntry['action'] = 'add'): LedgerEntry {
+  const { orderId, sid, account, click, startedAt: at, name, value, currency, talkSeconds } = conversion;
+  return { action, orderId, sid, account, click, at, name, value, currency, talkSeconds };
+}

@@ -1,0 +1,92 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  path = join(folder, 'uploads.ledger');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const entry = (orderId: string, changes: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  action: 'add',
+  orderId,
+  sid: orderId,
+  account: '101',
+  click: { kind: 'gclid', id: `click-${orderId}` },
+  at: 0,
+  name: 'Phone lead',
+  value: 25,
+  currency: 'USD',
+  talkSeconds: 60,
+  ...changes,
+});
+
+test('it remembers what was delivered to each destination, apart from what was refused or abandoned', async () => {
+  const ledger = await openLedger(path);
+  const first = await ledger.prepare('a', [entry('1'), entry('2')]);
+  expect(ledger.pending('a')).toEqual(first);
+  expect(ledger.delivered('a').size).toBe(0);
+  await expect(ledger.prepare('a', [])).rejects.toThrow('A delivery to a is not finished.');
+  await ledger.commit(first, { except: ['2'] });
+  await ledger.abandon(await ledger.prepare('b', [entry('3')]));
+  await ledger.prepare('b', [entry('4')]);
+  await ledger.close();
+
+  const again = await openLedger(path);
+  expect([...again.delivered('a').keys()]).toEqual(['1']);
+  expect(again.pending('a')).toBeNull();
+  expect(again.delivered('b').size).toBe(0);
+  expect(again.pending('b')?.entries).toEqual([entry('4')]);
+  expect(again.destinations()).toEqual(['a', 'b']);
+  await again.close();
+});
+
+test('it keeps the latest entry of a call', async () => {
+  const ledger = await openLedger(path);
+  await ledger.commit(await ledger.prepare('a', [entry('1')]));
+  await ledger.commit(await ledger.prepare('a', [entry('1', { action: 'restate', value: 80 })]));
+  expect(ledger.delivered('a').get('1')).toMatchObject({ action: 'restate', value: 80 });
+  await ledger.close();
+});
+
+test('only one process at a time may use a ledger in a file', async () => {
+  const ledger = await openLedger(path);
+  await expect(openLedger(path)).rejects.toThrow(/holds the lock/);
+  await ledger.close();
+  await (await openLedger(path)).close();
+});
+
+test('it ignores a last line that a crash has cut off, and goes over it with the next one', async () => {
+  const ledger = await openLedger(path);
+  await ledger.commit(await ledger.prepare('a', [entry('1')]));
+  await ledger.close();
+  const whole = readFileSync(path, 'utf8');
+  for (const rest of ['0123', `0123456789abcdef {"type":"prepared"`]) {
+    writeFileSync(path, whole);
+    appendFileSync(path, rest);
+    const again = await openLedger(path);
+    expect([...again.delivered('a').keys()]).toEqual(['1']);
+    await again.prepare('b', []);
+    await again.close();
+    expect(readFileSync(path, 'utf8').startsWith(whole)).toBe(true);
+    const last = await openLedger(path);
+    expect(last.pending('b')).not.toBeNull();
+    await last.close();
+  }
+});
+
+test('it refuses a file that was changed in the middle', async () => {
+  const ledger = await openLedger(path);
+  await ledger.commit(await ledger.prepare('a', [entry('1')]));
+  await ledger.close();
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"value":25', '"value":26'));
+  await expect(openLedger(path)).rejects.toThrow(/^The ledger is damaged at line 1 of .*Restore it/);
+  const [, last = ''] = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, `${last}\n`);
+  await expect(openLedger(path)).rejects.toThrow('The ledger is damaged at line 1');
+});
