@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
@@ -74,6 +74,12 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
   toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call | Mark> | ReadableStream<StreamPage> {
     if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
+    // Errors reach the reader through the web stream; a stream that was aborted before it was wrapped has no way there.
+    this.on('error', () => {});
+    if (this.destroyed) {
+      const reason = this.errored ?? new Error('The stream has been closed.');
+      return new ReadableStream({ start: (controller) => controller.error(reason) });
+    }
     // Without a queue of its own, since what is in it would count as taken.
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
   }
