@@ -15,7 +15,7 @@ export { type ParquetOptions, toParquet } from './encoders/parquet.ts';
 export type { ParquetColumn, ParquetType } from './encoders/parquet-columns.ts';
 export type { TextOptions } from './encoders/text-chunks.ts';
 // Files: whole or not at all, locked, line by line.
-export { FileLockedError, lockFile, lockOwner } from './files/file-lock.ts';
+export { FileLockedError, type LockOptions, lockFile, lockOwner, type Unlock } from './files/file-lock.ts';
 export { createLineReader, type LineReader, type LineReaderOptions, readLines } from './files/lines.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './files/whole-file.ts';
 export {

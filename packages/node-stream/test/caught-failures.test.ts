@@ -109,23 +109,28 @@ test.each(cases)('a caught failure of %s is the only one when %s', async (reader
     () => null,
     (error: unknown) => error,
   );
-  if (reader !== 'a byte stream' || fault !== 'a record cannot be parsed') expect(failure).toBeInstanceOf(Error);
+  if (reader !== 'a byte stream' || fault !== 'a record cannot be parsed')
+    expect(failure).toBeInstanceOf(Error);
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
 });
 
-test.each(['pages', 'syncInto', 'syncCalls'])('a caught failure of the consumer of %s is the only one', async (kind) => {
-  const server = new FakeServer(fakeRecords(200));
-  const disk = new Error('no space left on device');
-  const full = async () => {
-    throw disk;
-  };
-  const consume = async () => {
-    if (kind === 'syncInto') await syncInto(server, sink(full), options);
-    else if (kind === 'pages') for await (const _ of createCallStream(server, options).pages()) await full();
-    else for await (const _ of syncCalls(server, { ...options, state: memoryState() })) await full();
-  };
-  await expect(consume()).rejects.toBe(disk);
-  for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
-  expect(unhandled).toEqual([]);
-});
+test.each(['pages', 'syncInto', 'syncCalls'])(
+  'a caught failure of the consumer of %s is the only one',
+  async (kind) => {
+    const server = new FakeServer(fakeRecords(200));
+    const disk = new Error('no space left on device');
+    const full = async () => {
+      throw disk;
+    };
+    const consume = async () => {
+      if (kind === 'syncInto') await syncInto(server, sink(full), options);
+      else if (kind === 'pages')
+        for await (const _ of createCallStream(server, options).pages()) await full();
+      else for await (const _ of syncCalls(server, { ...options, state: memoryState() })) await full();
+    };
+    await expect(consume()).rejects.toBe(disk);
+    for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  },
+);

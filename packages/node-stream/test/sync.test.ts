@@ -164,7 +164,9 @@ describe('fileState', () => {
     const path = join(folder, 'state.json');
     await writeFile(`${path}.lock`, '999999999');
     const unlock = await fileState(path).lock?.();
-    expect(await readFile(`${path}.lock`, 'utf8')).toBe(String(process.pid));
+    // The dead lock is not replaced: the next turn is taken, which only one run can get.
+    expect(JSON.parse(await readFile(`${path}.lock.1`, 'utf8'))).toMatchObject({ pid: process.pid });
+    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'state_locked' });
     await unlock?.();
   });
 

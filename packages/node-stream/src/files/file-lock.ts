@@ -1,6 +1,7 @@
-import { open, readFile, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
 
 /** Another run holds a lock file. */
 export class FileLockedError extends Error {
@@ -10,25 +11,53 @@ export class FileLockedError extends Error {
   readonly path: string;
   /** Id of the process that holds it; null when several processes were taking the lock at the same moment. */
   readonly owner: number | null;
+  /** Name of the machine or container of that process; null when unknown. */
+  readonly host: string | null;
 
-  constructor(path: string, owner: number | null) {
+  constructor(path: string, owner: Pick<LockOwner, 'pid' | 'host'> | null, isLost = false) {
     super(
       owner === null
-        ? `Another process is taking the lock ${path} at the same moment. Try again.`
-        : `Process ${owner} holds the lock ${path}. Wait until it ends. If that process is a different program, remove the file.`,
+        ? isLost
+          ? `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`
+          : `Another process is taking the lock ${path} at the same moment. Try again.`
+        : `Process ${owner.pid} holds the lock ${path} (on ${owner.host}). Wait until it ends; remove the file if that process has nothing to do with it.`,
     );
     this.name = 'FileLockedError';
     this.path = path;
-    this.owner = owner;
+    this.owner = owner?.pid ?? null;
+    this.host = owner?.host ?? null;
   }
 }
 
-/** Lock files this process holds. In a container every run has the same process id, so the id alone does not tell. */
-const held = new Set<string>();
+/** Releases a lock. */
+export interface Unlock {
+  (): Promise<void>;
+  /** Throws a `FileLockedError` when the lock was taken over, because this process gave no sign of life for too long. */
+  check(): Promise<void>;
+}
+
+/** Settings of `lockFile`. */
+export interface LockOptions {
+  /** Time between two signs of life, in milliseconds. Default 10,000. */
+  heartbeatMs?: number;
+  /**
+   * Time without a sign of life, in milliseconds, after which the lock of another machine or container is taken over. On
+   * the same machine it is known whether the owner still runs, and this does not count. Default 60,000.
+   */
+  staleMs?: number;
+}
+
+interface Claim {
+  readonly file: string;
+  /** 0 for the lock file itself; one more each time the lock of a run that died is taken over. */
+  readonly turn: number;
+  readonly owner: LockOwner | null;
+  readonly beatAt: number;
+}
 
 /**
- * Keeps other processes out: creates a lock file with the id of this process, and returns the function that removes it.
- * A lock whose process no longer runs is taken over. Throws `FileLockedError` when another run holds it.
+ * Keeps other runs out, on this machine and on others that share the folder, and returns the function that lets go. The
+ * lock of a process that no longer runs is taken over, by exactly one. Throws `FileLockedError` when another run holds it.
  *
  * @example
  * const unlock = await lockFile('state.json.lock');
@@ -38,62 +67,142 @@ const held = new Set<string>();
  *   await unlock();
  * }
  */
-export async function lockFile(path: string): Promise<() => Promise<void>> {
-  const name = resolve(path);
-  if (held.has(name)) throw new FileLockedError(path, process.pid);
-  held.add(name);
-  try {
-    await claim(path);
-  } catch (error) {
-    held.delete(name);
-    throw error;
-  }
-  return async () => {
-    await rm(path, { force: true });
-    held.delete(name);
-  };
-}
-
-async function claim(path: string): Promise<void> {
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      const file = await open(path, 'wx');
-      await file.writeFile(String(process.pid));
-      await file.close();
-      return;
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
-    }
-    const text = await readFile(path, 'utf8').catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT')) return null;
-      throw error;
-    });
-    // Another run may have created the file and be about to write its id.
-    if (text === '' && attempt === 0) {
-      await delay(100);
-      continue;
-    }
-    const owner = Number(text);
-    if (owner !== process.pid && isRunning(owner)) throw new FileLockedError(path, owner);
-    await rm(path, { force: true });
+export async function lockFile(
+  path: string,
+  { heartbeatMs = 10_000, staleMs = 60_000 }: LockOptions = {},
+): Promise<Unlock> {
+  const owner = newOwner();
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const claim = await take(path, owner, staleMs);
+    if (claim !== null) return held(path, claim, heartbeatMs);
+    // Several runs saw each other and all stepped back.
+    await delay(10 + Math.random() * 60 * (attempt + 1));
   }
   throw new FileLockedError(path, null);
 }
 
-/** The process that holds a lock file. Null when there is no lock, or when its process no longer runs. */
+/** Id of the process that holds a lock file. Null when there is no lock, or when its process no longer runs. */
 export async function lockOwner(path: string): Promise<number | null> {
-  const owner = Number(await readFile(path, 'utf8').catch(() => null));
-  return isRunning(owner) ? owner : null;
+  const owners = (await claimsOn(path).catch(() => [])).map(({ owner }) => owner);
+  return owners.find((owner) => owner !== null && isRunning(owner) !== false)?.pid ?? null;
 }
 
-function isRunning(pid: number): boolean {
-  if (!(pid > 0)) return false;
+/**
+ * Takes the lock, or returns null when another run was doing so. A dead claim is never replaced, since two runs could do
+ * that one after the other. Instead the next turn is claimed, which the file system gives to one run only; after that,
+ * the winner makes sure that all other claims are dead, and steps back if they are not.
+ */
+async function take(path: string, owner: LockOwner, staleMs: number): Promise<string | null> {
+  const before = await claimsOn(path);
+  const dead = await deadAmong(before, path, staleMs);
+  const turn = 1 + Math.max(-1, ...before.map((claim) => claim.turn));
+  const file = turn === 0 ? path : `${path}.${turn}`;
+  if (!(await create(file, owner))) return null;
+  const others = (await claimsOn(path)).filter((claim) => claim.file !== file);
+  if (others.some((claim) => claim.owner === null || !dead.has(claim.owner.token))) {
+    await rm(file, { force: true });
+    return null;
+  }
+  for (const other of others) await rm(other.file, { force: true });
+  return file;
+}
+
+/** The tokens of the claims, all of which are dead. Throws when one is alive. */
+async function deadAmong(
+  claims: readonly Claim[],
+  path: string,
+  staleMs: number,
+): Promise<ReadonlySet<string>> {
+  const dead = new Set<string>();
+  for (const { file, owner, beatAt } of claims) {
+    const isHere = owner === null ? null : isRunning(owner);
+    if (isHere === true) throw new FileLockedError(file, owner);
+    if (isHere === null && (await fileTime(path)) - beatAt < staleMs) throw new FileLockedError(file, owner);
+    if (owner === null) await rm(file, { force: true });
+    else dead.add(owner.token);
+  }
+  return dead;
+}
+
+async function claimsOn(path: string): Promise<Claim[]> {
+  const [folder, name] = [dirname(resolve(path)), basename(path)];
+  const claims: Claim[] = [];
+  for (const entry of await readdir(folder)) {
+    const turn =
+      entry === name ? 0 : Number(entry.startsWith(`${name}.`) ? entry.slice(name.length + 1) : '');
+    if (!Number.isInteger(turn) || turn < 0 || (turn === 0 && entry !== name)) continue;
+    const file = join(folder, entry);
+    try {
+      const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];
+      claims.push({
+        file: turn === 0 ? path : `${path}.${turn}`,
+        turn,
+        owner: readOwner(text),
+        beatAt: mtimeMs,
+      });
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+  return claims;
+}
+
+/** Creates a claim with its contents at once, so that nobody sees an empty one. False when it exists. */
+async function create(file: string, owner: LockOwner): Promise<boolean> {
+  const text = JSON.stringify(owner);
+  const provisional = `${file}-${owner.token}`;
   try {
-    process.kill(pid, 0);
+    const handle = await open(provisional, 'wx');
+    await handle.writeFile(text);
+    await handle.close();
+    await link(provisional, file);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    if (hasCode(error, 'EEXIST')) return false;
+    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].some((code) => hasCode(error, code))) throw error;
+  } finally {
+    await rm(provisional, { force: true });
   }
+  // A file system without links.
+  try {
+    const handle = await open(file, 'wx');
+    await handle.writeFile(text);
+    await handle.close();
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** The time by the clock that signs of life are written with, which may be that of a file server. */
+async function fileTime(path: string): Promise<number> {
+  const probe = `${path}-${newOwner().token}`;
+  await (await open(probe, 'wx')).close();
+  const { mtimeMs } = await stat(probe);
+  await rm(probe, { force: true });
+  return mtimeMs;
+}
+
+async function held(path: string, file: string, heartbeatMs: number): Promise<Unlock> {
+  const mine = await readFile(file, 'utf8');
+  const isMine = async () => (await readFile(file, 'utf8').catch(() => null)) === mine;
+  const beat = async () => {
+    if (!(await isMine())) return clearInterval(timer);
+    // Written, not touched: the time is then that of the file server, as it is for those who look at it.
+    const handle = await open(file, 'r+');
+    await handle.write(mine, 0).finally(() => handle.close());
+  };
+  const timer = setInterval(() => void beat().catch(() => {}), heartbeatMs);
+  timer.unref();
+  const unlock = async () => {
+    clearInterval(timer);
+    if (await isMine()) await rm(file, { force: true });
+  };
+  const check = async () => {
+    if (!(await isMine())) throw new FileLockedError(path, null, true);
+  };
+  return Object.assign(unlock, { check });
 }
 
 function hasCode(error: unknown, code: string): boolean {

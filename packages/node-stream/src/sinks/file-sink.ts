@@ -37,6 +37,8 @@ type Item<T> = T | Mark | Uint8Array | string;
  * Writes `<path>.partial` and renames it to `path` when it is complete: a reader never sees half a file, and an earlier
  * file stays until then. With `encode` and a source with marks, each mark makes the file durable and saves the position in
  * `<path>.checkpoint`. A run that was cut off, even by SIGKILL, continues with `resume`, without a lost or doubled record.
+ * `<path>.lock` keeps a second writer out, on machines that share the folder too. A part that was replaced, shortened or
+ * copied since is refused.
  *
  * @example
  * const file = fileSink('calls.csv', { encode: toCsv(), resume: true });
@@ -72,7 +74,7 @@ class PartFileSink<T> extends Writable implements FileSink {
     this.checkpoint = state?.checkpoint ?? null;
     this.metadata = state === null ? metadata : (state.metadata ?? null);
     this.#state = state;
-    this.#file = new PartFile(path, durable);
+    this.#file = new PartFile(path, { durable });
     this.#resumable = encode === undefined || encoders(encode).every(({ resumable }) => resumable);
     this.#encoder = encode ? beginEncoding(encode, (state?.bytes ?? 0) > 0, this.#abort.signal) : null;
   }

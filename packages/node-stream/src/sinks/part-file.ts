@@ -1,11 +1,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { FileLockedError, lockFile, type Unlock } from '../files/file-lock.ts';
 import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
   readonly bytes: number;
+  /** CRC-32 of these bytes, and the number of the file in its file system; earlier releases kept neither. */
+  readonly checksum?: number;
+  readonly file?: string;
   readonly checkpoint: Checkpoint;
   readonly metadata?: unknown;
 }
@@ -19,13 +25,18 @@ export class PartFile {
   readonly #durable: boolean;
   #handle: FileHandle | null = null;
   #bytes = 0;
+  #checksum = 0;
   #hasState = false;
   #isAbandoned = false;
   #work: Promise<void> = Promise.resolve();
+  readonly #isLocked: boolean;
+  #unlock: Unlock | null = null;
 
-  constructor(path: string, durable: boolean) {
+  /** `isLocked`: somebody else keeps other writers out. */
+  constructor(path: string, { durable, isLocked = false }: { durable: boolean; isLocked?: boolean }) {
     this.path = path;
     this.#durable = durable;
+    this.#isLocked = isLocked;
   }
 
   get bytes(): number {
@@ -35,6 +46,9 @@ export class PartFile {
   /** Opens a new file, or one with the bytes that counted when `state` was written. */
   open(state: PartState | null): Promise<void> {
     return this.#run(async () => {
+      if (!this.#isLocked) this.#unlock = await lockTarget(this.path, `${this.path}.lock`);
+      if (state !== null) await verify(this.path, state);
+      this.#checksum = state?.checksum ?? 0;
       this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
       this.#bytes = state?.bytes ?? 0;
       this.#hasState = state !== null;
@@ -47,6 +61,7 @@ export class PartFile {
     return this.#run(async () => {
       for (let from = 0; from < bytes.length; ) {
         const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
+        this.#checksum = crc32(bytes.subarray(from, from + bytesWritten), this.#checksum);
         from += bytesWritten;
         this.#bytes += bytesWritten;
       }
@@ -57,7 +72,10 @@ export class PartFile {
   save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().datasync();
-      const state = { version: 1, bytes: this.#bytes, checkpoint, metadata };
+      await this.#unlock?.check();
+      const file = await numberOf(this.#opened());
+      const [bytes, checksum] = [this.#bytes, this.#checksum];
+      const state = { version: 1, bytes, checksum, file, checkpoint, metadata };
       await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`, { durable: this.#durable });
       this.#hasState = true;
     });
@@ -67,21 +85,36 @@ export class PartFile {
   finish(path = this.path): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().sync();
+      await this.#unlock?.check();
       await this.#close();
       await rename(partName(this.path), path);
       if (this.#durable) await syncFolder(path);
       await rm(stateName(this.path), { force: true });
+      await this.#letGo();
     });
   }
 
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
-  async abandon(): Promise<void> {
+  abandon(): Promise<void> {
+    const done = this.#abandon();
+    whileLettingGo(`${this.path}.lock`, done);
+    return done;
+  }
+
+  async #abandon(): Promise<void> {
     // Nothing may be written after the file was given up: another run may begin it again.
     this.#isAbandoned = true;
     await this.#work.catch(() => {});
     const wasOpen = this.#handle !== null;
     await this.#close();
     if (wasOpen && !this.#hasState) await rm(partName(this.path), { force: true });
+    await this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
+    const unlock = this.#unlock;
+    this.#unlock = null;
+    await unlock?.();
   }
 
   #run(work: () => Promise<void>): Promise<void> {
@@ -105,14 +138,76 @@ export class PartFile {
 const partName = (path: string) => `${path}.partial`;
 const stateName = (path: string) => `${path}.checkpoint`;
 
+/** Locks of this process whose writers have failed and are closing their files. */
+const lettingGo = new Map<string, Promise<void>>();
+
+/** A pipeline fails before its sink is closed: a caller that tries again at once waits for that. */
+export function whileLettingGo(lock: string, done: Promise<void>): void {
+  const name = resolve(lock);
+  const quiet = done
+    .catch(() => {})
+    .then(() => {
+      if (lettingGo.get(name) === quiet) lettingGo.delete(name);
+    });
+  lettingGo.set(name, quiet);
+}
+
+/** Keeps other runs from writing the same file or folder. */
+export async function lockTarget(path: string, lock: string): Promise<Unlock> {
+  await lettingGo.get(resolve(lock));
+  try {
+    return await lockFile(lock);
+  } catch (error) {
+    if (!(error instanceof FileLockedError) || error.owner === null) throw error;
+    const owner = `Process ${error.owner} on ${error.host}`;
+    throw Object.assign(error, {
+      message: `${owner} is writing ${path}. Wait until it ends, or write to another name; remove ${lock} if that process has nothing to do with it.`,
+    });
+  }
+}
+
+/** Makes sure that an unfinished file is the one that was left, byte for byte. */
+async function verify(path: string, state: PartState): Promise<void> {
+  const part = partName(path);
+  const now = readPartState(path);
+  if (JSON.stringify(now) !== JSON.stringify(state))
+    throw new Error(`Another run has written ${part} since this one began. Run again to continue after it.`);
+  const handle = await open(part, 'r');
+  try {
+    if (state.file !== undefined && (await numberOf(handle)) !== state.file)
+      throw refusal(path, `${part} is a copy: it is not the file that the interrupted run wrote`);
+    if (state.checksum === undefined) return;
+    const block = Buffer.alloc(1 << 20);
+    let checksum = 0;
+    for (let at = 0; at < state.bytes; ) {
+      const { bytesRead } = await handle.read(block, 0, Math.min(block.length, state.bytes - at), at);
+      if (bytesRead === 0) throw refusal(path, `${part} is shorter than the interrupted run left it`);
+      checksum = crc32(block.subarray(0, bytesRead), checksum);
+      at += bytesRead;
+    }
+    if (checksum !== state.checksum)
+      throw refusal(path, `${part} is not what the interrupted run left: its checksum differs`);
+  } finally {
+    await handle.close();
+  }
+}
+
+const refusal = (path: string, why: string) =>
+  new Error(`${why}. Remove both to start over: ${partName(path)} and ${stateName(path)}.`);
+
+/** The number of a file in its file system: it stays when the file is renamed, and a copy has another. */
+async function numberOf(handle: FileHandle): Promise<string> {
+  return String((await handle.stat({ bigint: true })).ino);
+}
+
 /** The state of an unfinished file, or null when there is nothing to resume. */
 export function readPartState(path: string): PartState | null {
   const part = statSync(partName(path), { throwIfNoEntry: false });
   if (part === undefined || statSync(stateName(path), { throwIfNoEntry: false }) === undefined) return null;
   const state = readState(readFileSync(stateName(path), 'utf8'));
-  if (state === null || part.size < state.bytes) {
-    throw new Error(`${stateName(path)} does not belong to ${partName(path)}. Remove both to start over.`);
-  }
+  if (state === null) throw refusal(path, `${stateName(path)} cannot be read`);
+  if (part.size < state.bytes)
+    throw refusal(path, `${partName(path)} is shorter than the interrupted run left it`);
   return state;
 }
 

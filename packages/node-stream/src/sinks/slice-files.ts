@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
+import type { Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
-import { PartFile } from './part-file.ts';
+import { lockTarget, PartFile, whileLettingGo } from './part-file.ts';
 
 /** Settings of `sliceFiles`. */
 export interface SliceFilesOptions<T> {
@@ -28,11 +29,12 @@ export interface SliceFiles extends Writable {
 }
 
 const unfinished = '.slice';
+const lockName = '.lock';
 const stateFile = '.checkpoint.json';
 
 /**
  * Writes one file per slice of a source with marks. Each gets its name when its slice is complete, so every file in the
- * folder is complete at any moment. Slices without records leave no file. Works with every format, Parquet included.
+ * folder is complete at any moment. One run at a time may write into a folder. Slices without records leave no file. Works with every format, Parquet included.
  *
  * @example
  * const name = ({ from }) => `calls-${from ?? 'start'}.parquet`;
@@ -50,6 +52,8 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly #options: SliceFilesOptions<T>;
   readonly #abort = new AbortController();
   readonly #names = new Set<string>();
+  #unlock: Unlock | null = null;
+  #hasBegun = false;
   #state: FolderState = { version: 1, until: null, checkpoint: null };
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
@@ -58,33 +62,60 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     this.folder = folder;
     this.#options = options;
     mkdirSync(folder, { recursive: true });
-    for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
     const state = options.resume ? readState(join(folder, stateFile)) : null;
     this.checkpoint = state?.checkpoint ?? null;
-    // A slice that got its name, but whose position was not saved, is read again and may be cut differently then.
-    if (state?.writing != null) rmSync(join(folder, state.writing), { force: true });
     if (state !== null) this.#state = state;
     if (state?.name != null) this.#names.add(state.name);
   }
 
   override _write(item: T | Mark, _encoding: string, callback: (error?: Error | null) => void): void {
-    const work = item instanceof Mark ? this.#close(item) : this.#add(item);
+    const work = this.#begin().then(() => (item instanceof Mark ? this.#close(item) : this.#add(item)));
     work.then(() => callback(), callback);
   }
 
   override _final(callback: (error?: Error | null) => void): void {
-    this.#close(null).then(() => callback(), callback);
+    this.#begin()
+      .then(() => this.#close(null))
+      .then(() => this.#letGo())
+      .then(() => callback(), callback);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#abort.abort();
     const abandoned = this.#current?.file.abandon() ?? Promise.resolve();
-    abandoned.then(() => callback(error), callback);
+    const done = abandoned.then(() => this.#letGo());
+    whileLettingGo(join(this.folder, lockName), done);
+    done.then(() => callback(error), callback);
+  }
+
+  /** Nobody else writes into the folder from here on: only now may anything be removed. */
+  async #begin(): Promise<void> {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const { folder } = this;
+    this.#unlock = await lockTarget(folder, join(folder, lockName));
+    const state = this.#options.resume ? readState(join(folder, stateFile)) : null;
+    if (state !== null && JSON.stringify(state) !== JSON.stringify(this.#state))
+      throw new Error(
+        `Another run has written into ${folder} since this one began. Run again to continue after it.`,
+      );
+    for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
+    // A slice that got its name, but whose position was not saved, is read again and may be cut differently then.
+    if (state?.writing != null) rmSync(join(folder, state.writing), { force: true });
+  }
+
+  async #letGo(): Promise<void> {
+    const unlock = this.#unlock;
+    this.#unlock = null;
+    await unlock?.();
   }
 
   async #add(item: T): Promise<void> {
     if (this.#current === null) {
-      const file = new PartFile(join(this.folder, unfinished), this.#options.durable ?? true);
+      const file = new PartFile(join(this.folder, unfinished), {
+        durable: this.#options.durable ?? true,
+        isLocked: true,
+      });
       this.#current = { file, encoder: beginEncoding(this.#options.encode, false, this.#abort.signal) };
       await file.open(null);
     }
@@ -98,6 +129,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
       const { file, encoder } = this.#current;
       for (const chunk of await encoder.end()) await file.write(chunk);
       const writing = this.#nameOf(slice);
+      await this.#unlock?.check();
       await this.#save({ ...this.#state, writing });
       await file.finish(join(this.folder, writing));
       this.#current = null;

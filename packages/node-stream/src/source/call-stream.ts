@@ -78,7 +78,7 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
     this.on('error', () => {});
     if (this.destroyed) {
       const reason = this.errored ?? new Error('The stream has been closed.');
-      return new ReadableStream({ start: (controller) => controller.error(reason) });
+      return new ReadableStream<Call | Mark>({ start: (controller) => controller.error(reason) });
     }
     // Without a queue of its own, since what is in it would count as taken.
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });

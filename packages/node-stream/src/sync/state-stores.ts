@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { FileLockedError, lockFile } from '../files/file-lock.ts';
+import { FileLockedError, lockFile, type Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 import { StateError, type StateStore, type SyncState } from './sync-state.ts';
 
@@ -36,12 +36,21 @@ export function memoryState(initial: SyncState | null = null): StateStore {
  * const state = fileState('state.json');
  */
 export function fileState(path: string): StateStore {
+  let held: Unlock | null = null;
   return {
     load: () => readState(path),
-    save: (state) => writeWholeFile(path, `${JSON.stringify(state)}\n`),
+    async save(state) {
+      await held?.check();
+      await writeWholeFile(path, `${JSON.stringify(state)}\n`);
+    },
     lock: async () => {
       try {
-        return await lockFile(`${path}.lock`);
+        const unlock = await lockFile(`${path}.lock`);
+        held = unlock;
+        return async () => {
+          if (held === unlock) held = null;
+          await unlock();
+        };
       } catch (error) {
         if (error instanceof FileLockedError)
           throw new StateError('state_locked', lockedMessage(error), { cause: error });
@@ -68,8 +77,8 @@ async function readState(path: string): Promise<SyncState | null> {
   }
 }
 
-function lockedMessage({ owner, path }: FileLockedError): string {
+function lockedMessage({ owner, host, path }: FileLockedError): string {
   return owner === null
     ? `Another sync is starting with this state (${path}). Try again later.`
-    : `Process ${owner} syncs with this state. Wait until it ends; remove ${path} if that process is not a sync.`;
+    : `Process ${owner} on ${host} syncs with this state. Wait until it ends; remove ${path} if that process is not a sync.`;
 }

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Who holds a lock file: its contents. */
+export interface LockOwner {
+  /** Different for each lock that was ever taken. */
+  readonly token: string;
+  readonly host: string;
+  readonly pid: number;
+  /** The running kernel and the set of process ids that `pid` belongs to: containers have sets of their own. Null if unknown. */
+  readonly machine: string | null;
+  /** When the process began, by the kernel: process ids are used again. Null if unknown. */
+  readonly began: string | null;
+}
+
+/** This process, as the owner of a new lock. */
+export function newOwner(): LockOwner {
+  return {
+    token: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    machine: machineHere(),
+    began: beginOf(process.pid),
+  };
+}
+
+/** The owner that a lock file names; null for a file that names none. Earlier releases wrote the process id only. */
+export function readOwner(text: string): LockOwner | null {
+  const pid = Number(text);
+  if (text !== '' && Number.isInteger(pid) && pid > 0)
+    return { token: text, host: hostname(), pid, machine: machineHere(), began: null };
+  try {
+    const owner = JSON.parse(text) as Partial<LockOwner> | null;
+    return typeof owner?.token === 'string' && Number.isInteger(owner.pid) ? (owner as LockOwner) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the owner runs. Null when only its heartbeat can tell: it is on another machine or in another container. */
+export function isRunning({ host, pid, machine, began }: LockOwner): boolean | null {
+  if (machine !== machineHere() || (machine === null && host !== hostname())) return null;
+  // Without numbers of the kernel, another container with the same name cannot be told apart.
+  if (machine === null && process.platform === 'linux') return null;
+  // The lock of an earlier release, which this process has not taken: its owner had the same id, as in a container.
+  if (began === null && machine !== null && pid === process.pid) return false;
+  if (began !== null && beginOf(pid) !== null) return began === beginOf(pid);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function machineHere(): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return null;
+  }
+}
+
+/** When a process began, in ticks since the machine did; null when there is no such process or the system does not say. */
+function beginOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createCallStream, fileSink, fileState, lockFile, sliceFiles, toNdjson } from '../src/index.ts';
+import { FakeServer, fakeRecords } from './fake-server.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'locks-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const settled = async <T>(work: readonly Promise<T>[]) => {
+  const done = await Promise.allSettled(work);
+  return done.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+};
+
+describe('a lock', () => {
+  test('it goes to one run at most when many find the lock of a dead one', async () => {
+    const path = join(folder, 'lock');
+    let taken = 0;
+    for (let round = 0; round < 20; round += 1) {
+      writeFileSync(path, '999999999');
+      const holders = await settled(Array.from({ length: 6 }, () => lockFile(path)));
+      expect(holders.length).toBeLessThanOrEqual(1);
+      taken += holders.length;
+      for (const unlock of holders) await unlock();
+      rmSync(path, { force: true });
+      expect(readdirSync(folder)).toEqual([]);
+    }
+    expect(taken).toBeGreaterThan(0);
+  });
+
+  const elsewhere = (time: Date) => {
+    const path = join(folder, 'lock');
+    // Process 1 of another container, whose process ids say nothing here; the host name may even be the same.
+    writeFileSync(
+      path,
+      JSON.stringify({ token: 'x', host: hostname(), pid: 1, machine: 'other pid:[1]', began: '7' }),
+    );
+    utimesSync(path, time, time);
+    return path;
+  };
+
+  test('it is respected in another container as long as it gives signs of life', async () => {
+    const path = elsewhere(new Date());
+    await expect(lockFile(path)).rejects.toMatchObject({ code: 'file_locked', owner: 1, host: hostname() });
+  });
+
+  test('it is taken over from another container that gave no sign of life for a minute', async () => {
+    const path = elsewhere(new Date(Date.now() - 61_000));
+    const unlock = await lockFile(path);
+    await unlock.check();
+    await unlock();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('it is not taken over while its owner gives signs of life', async () => {
+    const path = join(folder, 'lock');
+    const unlock = await lockFile(path, { heartbeatMs: 5 });
+    const old = new Date(Date.now() - 3600_000);
+    utimesSync(path, old, old);
+    while (Date.now() - (await import('node:fs')).statSync(path).mtimeMs > 60_000)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    await unlock();
+  });
+
+  test('it tells an owner that lost it, and leaves the lock of the next one', async () => {
+    const path = join(folder, 'lock');
+    const unlock = await lockFile(path);
+    rmSync(path);
+    const next = await lockFile(path);
+    await expect(unlock.check()).rejects.toMatchObject({ code: 'file_locked', owner: null });
+    await unlock();
+    await next.check();
+    await next();
+  });
+
+  test('it keeps a sync that lost it from saving its state', async () => {
+    const path = join(folder, 'state.json');
+    const state = fileState(path);
+    const unlock = await state.lock?.();
+    rmSync(`${path}.lock`);
+    await expect(state.save({} as never)).rejects.toMatchObject({ code: 'file_locked' });
+    await unlock?.();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+const server = () => new FakeServer(fakeRecords(400));
+const options = { now: () => Date.UTC(2026, 5, 1), rows: 40, marks: true } as const;
+
+/** An export that stops after some slices, as if the process had died, but lets go of its lock. */
+async function cutExport(path: string): Promise<void> {
+  const sink = fileSink(path, { encode: toNdjson(), durable: false });
+  const stream = createCallStream(server(), options);
+  let count = 0;
+  const cut = async function* (items: AsyncIterable<unknown>) {
+    for await (const item of items) {
+      if (++count > 200) throw new Error('power cut');
+      yield item;
+    }
+  };
+  await expect(pipeline(stream, cut, sink)).rejects.toThrow('power cut');
+}
+
+async function resume(path: string): Promise<void> {
+  const sink = fileSink(path, { encode: toNdjson(), durable: false, resume: true });
+  await pipeline(createCallStream(server(), { ...options, checkpoint: sink.checkpoint }), sink);
+}
+
+const sidsOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).sid);
+
+describe('an export into a file', () => {
+  test('it refuses to begin while another one writes the same file', async () => {
+    const path = join(folder, 'calls.ndjson');
+    const first = fileSink(path, { durable: false });
+    await new Promise((resolve) => first.write('one\n', resolve));
+    await expect(pipeline(Readable.from(['two\n']), fileSink(path, { durable: false }))).rejects.toThrow(
+      /is writing .*calls.ndjson. Wait until it ends, or write to another name/,
+    );
+    await new Promise<void>((resolve) => first.end(() => resolve()));
+    expect(readFileSync(path, 'utf8')).toBe('one\n');
+    await pipeline(Readable.from(['two\n']), fileSink(path, { durable: false }));
+    expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+  });
+
+  test('it resumes the part that was left', async () => {
+    const path = join(folder, 'calls.ndjson');
+    await cutExport(path);
+    await resume(path);
+    expect(sidsOf(path)).toEqual(fakeRecords(400).map(({ sid }) => sid));
+    expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+  });
+
+  test.each([
+    [
+      'was replaced by another',
+      (part: string) => writeFileSync(part, readFileSync(part, 'utf8').replaceAll('s', 't')),
+      'its checksum differs',
+    ],
+    [
+      'was shortened',
+      (part: string) => truncateSync(part, 500),
+      'is shorter than the interrupted run left it',
+    ],
+    [
+      'is a copy',
+      (part: string) => {
+        copyFileSync(part, `${part}2`);
+        rmSync(part);
+        writeFileSync(join(folder, 'other'), '');
+        copyFileSync(`${part}2`, part);
+      },
+      'is a copy',
+    ],
+  ])('it refuses to resume a part that %s', async (_, harm, message) => {
+    const path = join(folder, 'calls.ndjson');
+    await cutExport(path);
+    harm(`${path}.partial`);
+    await expect((async () => resume(path))()).rejects.toThrow(message);
+    expect(readdirSync(folder)).not.toContain('calls.ndjson');
+  });
+
+  test('it refuses to resume from a position that another run has moved since', async () => {
+    const path = join(folder, 'calls.ndjson');
+    await cutExport(path);
+    const late = fileSink(path, { encode: toNdjson(), durable: false, resume: true, metadata: null });
+    late.on('error', () => {});
+    const state = JSON.parse(readFileSync(`${path}.checkpoint`, 'utf8'));
+    writeFileSync(`${path}.checkpoint`, JSON.stringify({ ...state, bytes: state.bytes - 1 }));
+    await expect(pipeline(Readable.from([]), late)).rejects.toThrow(/Another run has written/);
+  });
+});
+
+test('a folder of slices has one writer at a time', async () => {
+  const name = ({ from }: { from: string | null }) => `${from ?? 'start'}.ndjson`;
+  const first = sliceFiles(folder, { encode: toNdjson(), name, durable: false });
+  await new Promise((resolve) => first.write({ sid: 'a' }, resolve));
+  const second = sliceFiles(folder, { encode: toNdjson(), name, durable: false });
+  await expect(pipeline(Readable.from([{ sid: 'b' }]), second)).rejects.toThrow(/is writing/);
+  await new Promise<void>((resolve) => first.end(() => resolve()));
+  expect(readdirSync(folder)).toEqual(['start.ndjson']);
+  expect(readFileSync(join(folder, 'start.ndjson'), 'utf8')).toBe('{"sid":"a"}\n');
+});
