@@ -63,6 +63,7 @@ class PartFileSink<T> extends Writable implements FileSink {
   readonly #resumable: boolean;
   readonly #state: PartState | null;
   readonly #abort = new AbortController();
+  #isOpen = false;
 
   constructor(
     path: string,
@@ -83,11 +84,11 @@ class PartFileSink<T> extends Writable implements FileSink {
     return this.#file.bytes;
   }
 
-  override _construct(callback: (error?: Error | null) => void): void {
-    this.#file.open(this.#state).then(() => callback(), callback);
-  }
-
   override _write(item: Item<T>, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    if (!this.#isOpen) {
+      this.#open().then(() => this._write(item, encoding, callback), callback);
+      return;
+    }
     if (this.#encoder !== null && !(item instanceof Mark)) {
       try {
         const bytes = this.#encoder.push(item as T);
@@ -100,12 +101,21 @@ class PartFileSink<T> extends Writable implements FileSink {
   }
 
   override _final(callback: (error?: Error | null) => void): void {
-    this.#finish().then(() => callback(), callback);
+    this.#open()
+      .then(() => this.#finish())
+      .then(() => callback(), callback);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#abort.abort();
     this.#file.abandon().then(() => callback(error), callback);
+  }
+
+  /** Locks and opens the file with the first item: a sink that is never written to leaves everything as it was. */
+  async #open(): Promise<void> {
+    if (this.#isOpen) return;
+    await this.#file.open(this.#state);
+    this.#isOpen = true;
   }
 
   async #other(item: Mark | Uint8Array | string, encoding: BufferEncoding): Promise<void> {
