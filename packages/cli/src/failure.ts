@@ -26,7 +26,11 @@ export async function explain(error: unknown): Promise<CliError> {
   }
   const { CallsError } = await import('@call-attribution/core');
   if (error instanceof CallsError) return explainCallsError(error);
-  const { CheckpointError, IncompleteError, StreamError } = await import('@call-attribution/node-stream');
+  const { CheckpointError, FileLockedError, IncompleteError, StreamError } = await import(
+    '@call-attribution/node-stream'
+  );
+  if (error instanceof FileLockedError)
+    return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
   if (error instanceof CheckpointError) return new UsageError(error.message, { cause: error });
   if (error instanceof IncompleteError) {
     return new CliError(error.message, {

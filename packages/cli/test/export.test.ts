@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -186,6 +186,43 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     expect(stderr).toMatch(
       /status 400.*\n(.*\n)*.*to continue, run the same command with --resume; .* a\.parquet\.rows\.partial/,
     );
+  });
+
+  test.each(['a.ndjson', 'a.parquet'])(
+    'a second export into %s is refused and leaves it alone',
+    async (name) => {
+      const cwd = stage.folder();
+      const first = new AbortController();
+      slow();
+      const running = stage.quick(['export', '--output', name, ...slowly], { cwd, signal: first.signal });
+      const rows = join(cwd, name === 'a.parquet' ? `${name}.rows.partial` : `${name}.partial`);
+      while (!existsSync(rows)) await new Promise((resolve) => setTimeout(resolve, 5));
+      const second = await stage.quick(['export', '--output', name, ...slowly], { cwd });
+      stage.sandbox.faults.clear();
+      expect(second.code).toBe(7);
+      expect(second.stderr).toMatch(
+        new RegExp(
+          `^calls: Process ${process.pid} (on .* is writing|holds the lock) .*${name}.*Wait until it ends`,
+        ),
+      );
+      expect(second.stderr).not.toMatch(/--resume|unexpected/);
+      expect(await running).toMatchObject({ code: 0 });
+      expect(readdirSync(cwd)).toEqual([name]);
+    },
+  );
+
+  test('a part that was replaced is not resumed', async () => {
+    const cwd = stage.folder();
+    await stopped('a.ndjson', 'SIGKILL', cwd);
+    const part = join(cwd, 'a.ndjson.partial');
+    writeFileSync(part, readFileSync(part, 'utf8').replaceAll('"sid":"', '"sid":"9'));
+    const { code, stderr } = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], {
+      cwd,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/a\.ndjson\.partial is not what the interrupted run left: its checksum differs/);
+    expect(stderr).not.toMatch(/--resume|unexpected/);
+    expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
   });
 
   test('after SIGKILL nothing is lost and nothing is doubled', async () => {

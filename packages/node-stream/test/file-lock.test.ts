@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,7 +17,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCallStream, fileSink, fileState, lockFile, sliceFiles, toNdjson } from '../src/index.ts';
+import {
+  createCallStream,
+  fileSink,
+  fileState,
+  isMark,
+  lockFile,
+  sliceFiles,
+  toNdjson,
+} from '../src/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 let folder: string;
@@ -22,6 +33,8 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'locks-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const isEnded = (pid: number): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 const settled = async <T>(work: readonly Promise<T>[]) => {
   const done = await Promise.allSettled(work);
@@ -76,6 +89,33 @@ describe('a lock', () => {
     while (Date.now() - (await import('node:fs')).statSync(path).mtimeMs > 60_000)
       await new Promise((resolve) => setTimeout(resolve, 5));
     await unlock();
+  });
+
+  test('it is taken over from a process that has ended but that its parent has not noticed', async () => {
+    const path = join(folder, 'lock');
+    const script = `printf '{"token":"x","host":"h","pid":%s,"machine":"%s %s","began":"%s"}' $$ "$(cat /proc/sys/kernel/random/boot_id)" "$(readlink /proc/self/ns/pid)" "$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >${path}`;
+    // The shell becomes a program that never waits for its child.
+    const parent = spawn('sh', ['-c', `sh -c '${script.replaceAll("'", `'"'"'`)}' & exec sleep 60`]);
+    try {
+      while (!existsSync(path) || !isEnded(JSON.parse(readFileSync(path, 'utf8') || '{"pid":1}').pid))
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      const unlock = await lockFile(path);
+      await unlock();
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  test('it is taken over once when it cannot be read and nobody has written it for a minute', async () => {
+    const path = join(folder, 'lock');
+    writeFileSync(path, '');
+    await expect(lockFile(path)).rejects.toMatchObject({ owner: null });
+    const old = new Date(Date.now() - 61_000);
+    utimesSync(path, old, old);
+    const unlock = await lockFile(path);
+    await expect(lockFile(path)).rejects.toMatchObject({ owner: process.pid });
+    await unlock();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('it tells an owner that lost it, and leaves the lock of the next one', async () => {
@@ -187,6 +227,48 @@ describe('an export into a file', () => {
     writeFileSync(`${path}.checkpoint`, JSON.stringify({ ...state, bytes: state.bytes - 1 }));
     await expect(pipeline(Readable.from([]), late)).rejects.toThrow(/Another run has written/);
   });
+});
+
+test('a run that lost its lock leaves the unfinished file to the next one', async () => {
+  const path = join(folder, 'calls.ndjson');
+  const first = fileSink(path, { durable: false });
+  await new Promise((resolve) => first.write('one\n', resolve));
+  rmSync(`${path}.lock`);
+  const second = fileSink(path, { durable: false });
+  await new Promise((resolve) => second.write('two\n', resolve));
+  await expect(pipeline(Readable.from([]), first)).rejects.toMatchObject({ code: 'file_locked' });
+  if (!first.closed) await new Promise((resolve) => first.once('close', resolve));
+  await new Promise<void>((resolve) => second.end(() => resolve()));
+  expect(readFileSync(path, 'utf8')).toBe('two\n');
+  expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+});
+
+test('a copy of an unfinished folder of slices is not resumed', async () => {
+  const name = ({ from }: { from: string | null }) => `${(from ?? 'start').replaceAll(':', '.')}.ndjson`;
+  const [original, copy] = [join(folder, 'calls'), join(folder, 'copy')];
+  const open = (path: string) => sliceFiles(path, { encode: toNdjson(), name, durable: false, resume: true });
+  const sink = open(original);
+  let marks = 0;
+  const cut = async function* (items: AsyncIterable<unknown>) {
+    for await (const item of items) {
+      yield item;
+      if (isMark(item) && ++marks === 3) throw new Error('power cut');
+    }
+  };
+  await expect(pipeline(createCallStream(server(), options), cut, sink)).rejects.toThrow('power cut');
+  if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
+  cpSync(original, copy, { recursive: true });
+  expect(() => open(copy)).toThrow(
+    `${copy} is a copy: it is not the folder that the interrupted run wrote. Resume there, or remove`,
+  );
+  const again = open(original);
+  await pipeline(createCallStream(server(), { ...options, checkpoint: again.checkpoint }), again);
+  const sids = readdirSync(original).flatMap((file) => sidsOf(join(original, file)));
+  expect(sids.sort()).toEqual(
+    fakeRecords(400)
+      .map(({ sid }) => sid)
+      .sort(),
+  );
 });
 
 test('a folder of slices has one writer at a time', async () => {

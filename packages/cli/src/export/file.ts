@@ -5,9 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import {
   type CallStreamOptions,
+  CheckpointError,
+  FileLockedError,
   type FileSink,
   fileSink,
   isMark,
+  lockFile,
   type Mark,
   readLines,
 } from '@call-attribution/node-stream';
@@ -56,6 +59,8 @@ export async function exportToFile(
   set: { format: FormatOptions; stream: CallStreamOptions; bad: BadRecords; io: Io },
 ): Promise<Ending> {
   const { io, format, bad } = set;
+  // Between its rows and its conversion the sinks hold no lock.
+  const unlock = target.format === 'parquet' ? await lockExport(target) : null;
   const { stream, verdict } = source.read({
     ...set.stream,
     checkpoint: sink.checkpoint,
@@ -69,11 +74,23 @@ export async function exportToFile(
     const hint = `to continue, run the same command with --resume; the calls so far are in ${partialOf(target, target.shown)}`;
     if (io.signal.aborted) throw new Interrupted([hint]);
     const fault = await withWayOut(fileError(error, target.shown));
-    if (fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path))) throw fault;
+    // Nothing to continue for this run: another one writes the file, or what it left is not what is there.
+    const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
+    if (isRefused || fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path))) throw fault;
     const { message, exitCode, detail, hints } = await explain(fault);
     throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
+  } finally {
+    await unlock?.();
   }
   return verdict;
+}
+
+async function lockExport({ path, shown }: FileTarget): Promise<() => Promise<void>> {
+  try {
+    return await lockFile(`${path}.export.lock`);
+  } catch (error) {
+    throw fileError(error, shown);
+  }
 }
 
 async function* prepared(

@@ -39,7 +39,10 @@ export interface Checkpoint {
 
 /** A checkpoint cannot be used. */
 export class CheckpointError extends Error {
-  /** `checkpoint_mismatch`: made for another query. `checkpoint_invalid`: not a checkpoint of this package. */
+  /**
+   * `checkpoint_mismatch`: made for another query, or moved on by another run. `checkpoint_invalid`: not a checkpoint of this
+   * package, or the unfinished file or folder is not the one that it was made for.
+   */
   readonly code: 'checkpoint_mismatch' | 'checkpoint_invalid';
 
   constructor(code: CheckpointError['code'], message: string) {

@@ -99,7 +99,7 @@ async function take(path: string, owner: LockOwner, staleMs: number): Promise<st
   const file = turn === 0 ? path : `${path}.${turn}`;
   if (!(await create(file, owner))) return null;
   const others = (await claimsOn(path)).filter((claim) => claim.file !== file);
-  if (others.some((claim) => claim.owner === null || !dead.has(claim.owner.token))) {
+  if (others.some((claim) => !dead.has(nameOf(claim)))) {
     await rm(file, { force: true });
     return null;
   }
@@ -107,21 +107,26 @@ async function take(path: string, owner: LockOwner, staleMs: number): Promise<st
   return file;
 }
 
-/** The tokens of the claims, all of which are dead. Throws when one is alive. */
+/** The names of the claims, all of which are dead. Throws when one is alive. */
 async function deadAmong(
   claims: readonly Claim[],
   path: string,
   staleMs: number,
 ): Promise<ReadonlySet<string>> {
   const dead = new Set<string>();
-  for (const { file, owner, beatAt } of claims) {
+  for (const claim of claims) {
+    const { file, owner, beatAt } = claim;
     const isHere = owner === null ? null : isRunning(owner);
     if (isHere === true) throw new FileLockedError(file, owner);
     if (isHere === null && (await fileTime(path)) - beatAt < staleMs) throw new FileLockedError(file, owner);
-    if (owner === null) await rm(file, { force: true });
-    else dead.add(owner.token);
+    dead.add(nameOf(claim));
   }
   return dead;
+}
+
+/** What tells a claim from a later one in the same file. One that cannot be read was left by a run that died writing it. */
+function nameOf({ file, owner, beatAt }: Claim): string {
+  return owner?.token ?? `${file} of ${beatAt}`;
 }
 
 async function claimsOn(path: string): Promise<Claim[]> {

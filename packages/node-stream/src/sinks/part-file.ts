@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { type Checkpoint, CheckpointError } from '../checkpoint/checkpoint.ts';
 import { FileLockedError, lockFile, type Unlock } from '../files/file-lock.ts';
 import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
 
@@ -28,6 +28,7 @@ export class PartFile {
   #checksum = 0;
   #hasState = false;
   #isAbandoned = false;
+  #checkedAt = 0;
   #work: Promise<void> = Promise.resolve();
   readonly #isLocked: boolean;
   #unlock: Unlock | null = null;
@@ -59,6 +60,7 @@ export class PartFile {
 
   write(bytes: Uint8Array): Promise<void> {
     return this.#run(async () => {
+      await this.#checkLock(5_000);
       for (let from = 0; from < bytes.length; ) {
         const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
         this.#checksum = crc32(bytes.subarray(from, from + bytesWritten), this.#checksum);
@@ -72,7 +74,7 @@ export class PartFile {
   save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().datasync();
-      await this.#unlock?.check();
+      await this.#checkLock();
       const file = await numberOf(this.#opened());
       const [bytes, checksum] = [this.#bytes, this.#checksum];
       const state = { version: 1, bytes, checksum, file, checkpoint, metadata };
@@ -85,7 +87,7 @@ export class PartFile {
   finish(path = this.path): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().sync();
-      await this.#unlock?.check();
+      await this.#checkLock();
       await this.#close();
       await rename(partName(this.path), path);
       if (this.#durable) await syncFolder(path);
@@ -107,8 +109,20 @@ export class PartFile {
     await this.#work.catch(() => {});
     const wasOpen = this.#handle !== null;
     await this.#close();
-    if (wasOpen && !this.#hasState) await rm(partName(this.path), { force: true });
+    const isMine = await this.#checkLock().then(
+      () => true,
+      () => false,
+    );
+    if (wasOpen && isMine && !this.#hasState) await rm(partName(this.path), { force: true });
     await this.#letGo();
+  }
+
+  /** A run that was stopped for long may have lost its lock, and then must not write into the file of the next one. */
+  async #checkLock(unlessWithinMs = 0): Promise<void> {
+    const now = performance.now();
+    if (this.#unlock === null || now - this.#checkedAt < unlessWithinMs) return;
+    await this.#unlock.check();
+    this.#checkedAt = now;
   }
 
   async #letGo(): Promise<void> {
@@ -171,7 +185,10 @@ async function verify(path: string, state: PartState): Promise<void> {
   const part = partName(path);
   const now = readPartState(path);
   if (JSON.stringify(now) !== JSON.stringify(state))
-    throw new Error(`Another run has written ${part} since this one began. Run again to continue after it.`);
+    throw new CheckpointError(
+      'checkpoint_mismatch',
+      `Another run has written ${part} since this one began. Run again to continue after it.`,
+    );
   const handle = await open(part, 'r');
   try {
     if (state.file !== undefined && (await numberOf(handle)) !== state.file)
@@ -193,7 +210,10 @@ async function verify(path: string, state: PartState): Promise<void> {
 }
 
 const refusal = (path: string, why: string) =>
-  new Error(`${why}. Remove both to start over: ${partName(path)} and ${stateName(path)}.`);
+  new CheckpointError(
+    'checkpoint_invalid',
+    `${why}. Remove both to start over: ${partName(path)} and ${stateName(path)}.`,
+  );
 
 /** The number of a file in its file system: it stays when the file is renamed, and a copy has another. */
 async function numberOf(handle: FileHandle): Promise<string> {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { type Checkpoint, CheckpointError } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import type { Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
@@ -34,7 +34,8 @@ const stateFile = '.checkpoint.json';
 
 /**
  * Writes one file per slice of a source with marks. Each gets its name when its slice is complete, so every file in the
- * folder is complete at any moment. One run at a time may write into a folder. Slices without records leave no file. Works with every format, Parquet included.
+ * folder is complete at any moment. One run at a time may write into a folder, and a copy of an unfinished folder is not
+ * resumed. Slices without records leave no file. Works with every format, Parquet included.
  *
  * @example
  * const name = ({ from }) => `calls-${from ?? 'start'}.parquet`;
@@ -62,7 +63,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     this.folder = folder;
     this.#options = options;
     mkdirSync(folder, { recursive: true });
-    const state = options.resume ? readState(join(folder, stateFile)) : null;
+    const state = options.resume ? readState(folder) : null;
     this.checkpoint = state?.checkpoint ?? null;
     if (state !== null) this.#state = state;
     if (state?.name != null) this.#names.add(state.name);
@@ -94,9 +95,10 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     this.#hasBegun = true;
     const { folder } = this;
     this.#unlock = await lockTarget(folder, join(folder, lockName));
-    const state = this.#options.resume ? readState(join(folder, stateFile)) : null;
+    const state = this.#options.resume ? readState(folder) : null;
     if (state !== null && JSON.stringify(state) !== JSON.stringify(this.#state))
-      throw new Error(
+      throw new CheckpointError(
+        'checkpoint_mismatch',
         `Another run has written into ${folder} since this one began. Run again to continue after it.`,
       );
     for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
@@ -143,7 +145,8 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
 
   #save(state: FolderState): Promise<void> {
     const { durable = true } = this.#options;
-    return writeWholeFile(join(this.folder, stateFile), `${JSON.stringify(state)}\n`, { durable });
+    const text = JSON.stringify({ ...state, folder: numberOf(this.folder) });
+    return writeWholeFile(join(this.folder, stateFile), `${text}\n`, { durable });
   }
 
   #nameOf(slice: { from: string | null; until: string | null }): string {
@@ -166,13 +169,32 @@ interface FolderState {
   readonly name?: string;
   readonly writing?: string;
   readonly checkpoint: Checkpoint | null;
+  /** The number of the folder in its file system; earlier releases did not keep it. */
+  readonly folder?: string;
 }
 
-function readState(path: string): FolderState | null {
+function readState(folder: string): FolderState | null {
+  const path = join(folder, stateFile);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  try {
-    const state = JSON.parse(readFileSync(path, 'utf8'));
-    if (state.version === 1) return state;
-  } catch {}
-  throw new Error(`${path} is not a checkpoint. Remove it to start over.`);
+  const state = parsed(readFileSync(path, 'utf8'));
+  if (state === null)
+    throw new CheckpointError('checkpoint_invalid', `${path} is not a checkpoint. Remove it to start over.`);
+  if (state.folder !== undefined && state.folder !== numberOf(folder))
+    throw new CheckpointError(
+      'checkpoint_invalid',
+      `${folder} is a copy: it is not the folder that the interrupted run wrote. Resume there, or remove ${path} to start over here.`,
+    );
+  return state;
 }
+
+function parsed(text: string): FolderState | null {
+  try {
+    const state = JSON.parse(text);
+    return state.version === 1 ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The number of a folder in its file system: it stays when the folder is renamed, and a copy has another. */
+const numberOf = (folder: string): string => String(statSync(folder, { bigint: true }).ino);
