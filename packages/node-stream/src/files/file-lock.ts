@@ -31,6 +31,7 @@ export class FileLockedError extends Error {
 
 /** Releases a lock. */
 export interface Unlock {
+  /** Releases the lock; does nothing to a lock that was lost. */
   (): Promise<void>;
   /** Throws a `FileLockedError` when the lock was taken over, because this process gave no sign of life for too long. */
   check(): Promise<void>;
@@ -126,7 +127,7 @@ async function deadAmong(
 
 /** What tells a claim from a later one in the same file. One that cannot be read was left by a run that died writing it. */
 function nameOf({ file, owner, beatAt }: Claim): string {
-  return owner?.token ?? `${file} of ${beatAt}`;
+  return owner?.token ?? [file, beatAt].join();
 }
 
 async function claimsOn(path: string): Promise<Claim[]> {
