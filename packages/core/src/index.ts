@@ -31,7 +31,7 @@ export {
 } from './errors/calls-error.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
-export type { RetryPolicy } from './http/retry.ts';
+export { type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export type {
   AttemptEvent,
   Operation,

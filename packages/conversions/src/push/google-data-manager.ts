@@ -1,0 +1,195 @@
+import { redact, systemClock } from '@call-attribution/core';
+import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
+import type { DataManagerEvent } from './google-events.ts';
+import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendJson, withRetries } from './http.ts';
+import { PushError } from './problems.ts';
+
+/** Where events go: a conversion action of a Google Ads account. */
+export interface DataManagerDestination {
+  /** The account that owns the conversion action: 10 digits, with or without dashes. */
+  readonly account: string;
+  /** The manager account that the credentials belong to. Default: the account itself. */
+  readonly loginAccount?: string;
+  /** ID of the conversion action, which must be of the type that imports clicks. */
+  readonly conversionAction: string;
+}
+
+/** An event that Google refused, by its place in the request. */
+export interface EventRefusal {
+  readonly index: number;
+  /** The field, as Google names it. */
+  readonly field: string;
+  /** The reason, as Google names it, or its sentence without personal data. */
+  readonly reason: string;
+}
+
+/** What became of the events of a request, as far as it is known. Google counts them by reason and names none. */
+export interface RequestDiagnostics {
+  /** `PROCESSING`, `SUCCESS`, `PARTIAL_SUCCESS`, `FAILED`, or `REQUEST_STATUS_UNKNOWN`. */
+  readonly status: string;
+  readonly errors: readonly { readonly reason: string; readonly count: number }[];
+  readonly warnings: readonly { readonly reason: string; readonly count: number }[];
+}
+
+/** The Data Manager API for one destination. */
+export interface DataManager {
+  /**
+   * Sends events. One that is refused fails the whole request, so the refusals are returned and nothing was stored.
+   * Requests are repeated while the API is busy or cannot be reached; transaction IDs keep that from counting twice.
+   */
+  ingest(
+    events: readonly DataManagerEvent[],
+    options?: { readonly validateOnly?: boolean },
+  ): Promise<{ readonly requestId: string } | { readonly refusals: readonly EventRefusal[] }>;
+  /** What became of a request, for a few days after it was sent. */
+  diagnose(requestId: string): Promise<RequestDiagnostics>;
+}
+
+/** Settings of `createDataManager`. */
+export interface DataManagerOptions extends Partial<Sending> {
+  /** Whose requests they are. */
+  readonly credentials: GoogleCredentials;
+  /** Where the events go. */
+  readonly destination: DataManagerDestination;
+  /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
+  readonly endpoint?: string;
+}
+
+/** The most events of one request. */
+export const mostEvents = 2_000;
+
+/**
+ * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.
+ *
+ * @example
+ * const credentials = await findGoogleCredentials(process.env);
+ * const api = createDataManager({ credentials, destination: { account: '123-456-7890', conversionAction: '987654321' } });
+ */
+export function createDataManager(options: DataManagerOptions): DataManager {
+  const sending: Sending = {
+    fetch: options.fetch ?? fetch,
+    clock: options.clock ?? systemClock,
+    signal: options.signal,
+  };
+  const endpoint = options.endpoint ?? 'https://datamanager.googleapis.com';
+  const base = safeUrl(endpoint);
+  if (base === null) throw new PushError({ code: 'bad_endpoint', endpoint });
+  const destination = wireDestination(options.destination);
+  const token = createTokenSource(options.credentials, sending);
+
+  const call = (url: URL, request: JsonRequest): Promise<JsonResponse> => {
+    let renew = false;
+    return withRetries(async () => {
+      const access = await token(renew);
+      const headers = {
+        authorization: `Bearer ${access.token}`,
+        ...(access.quotaProject === null ? {} : { 'x-goog-user-project': access.quotaProject }),
+        ...request.headers,
+      };
+      const response = await sendJson(url, { ...request, headers }, sending);
+      // A token may have been revoked before its time; another one is worth one attempt.
+      if (response.status === 401 && !renew) {
+        renew = true;
+        return { value: await sendWith(await token(true), url, request, sending) };
+      }
+      const error = response.status === 429 || response.status >= 500 ? refusalOf(url, response) : null;
+      return error === null ? { value: response } : { error, headers: response.headers };
+    }, sending);
+  };
+
+  return {
+    async ingest(events, { validateOnly = false } = {}) {
+      const url = new URL('/v1/events:ingest', base);
+      const body = JSON.stringify({ destinations: [destination], events, validateOnly, encoding: 'HEX' });
+      const headers = { 'content-type': 'application/json' };
+      const response = await call(url, { method: 'POST', headers, body });
+      if (response.status === 200) return { requestId: String(response.body.requestId ?? '') };
+      const refusals = refusalsOf(response.body, events.length);
+      if (refusals.length === 0) throw refusalOf(url, response);
+      return { refusals };
+    },
+    async diagnose(requestId) {
+      const url = new URL('/v1/requestStatus:retrieve', base);
+      url.searchParams.set('requestId', requestId);
+      const response = await call(url, { method: 'GET' });
+      if (response.status !== 200) throw refusalOf(url, response);
+      const [status] = list(response.body.requestStatusPerDestination);
+      return {
+        status: String(status?.requestStatus ?? 'REQUEST_STATUS_UNKNOWN'),
+        errors: counts(object(status?.errorInfo)?.errorCounts),
+        warnings: counts(object(status?.warningInfo)?.warningCounts),
+      };
+    },
+  };
+}
+
+function sendWith(
+  { token }: { readonly token: string },
+  url: URL,
+  request: JsonRequest,
+  sending: Sending,
+): Promise<JsonResponse> {
+  return sendJson(
+    url,
+    { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } },
+    sending,
+  );
+}
+
+function wireDestination({ account, loginAccount, conversionAction }: DataManagerDestination) {
+  if (!/^\d{1,20}$/.test(conversionAction))
+    throw new PushError({
+      code: 'bad_destination',
+      name: 'the conversion action',
+      expected: 'its ID, a number',
+    });
+  return {
+    operatingAccount: wireAccount('the account', account),
+    ...(loginAccount === undefined ? {} : { loginAccount: wireAccount('the login account', loginAccount) }),
+    productDestinationId: conversionAction,
+  };
+}
+
+function wireAccount(name: string, text: string) {
+  const accountId = text.replaceAll('-', '');
+  if (!/^\d{10}$/.test(accountId))
+    throw new PushError({ code: 'bad_destination', name, expected: '10 digits such as 123-456-7890' });
+  return { accountType: 'GOOGLE_ADS', accountId };
+}
+
+const object = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+
+const list = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(value) ? value.flatMap((item) => object(item) ?? []) : [];
+
+const counts = (value: unknown): { reason: string; count: number }[] =>
+  list(value).map(({ reason, recordCount }) => ({ reason: String(reason), count: Number(recordCount ?? 0) }));
+
+/** The events that a refused request names. Empty when it is about something else, such as the destination. */
+function refusalsOf(body: JsonResponse['body'], events: number): EventRefusal[] {
+  const violations = list(object(body.error)?.details).flatMap(({ fieldViolations }) =>
+    list(fieldViolations),
+  );
+  const refusals = violations.map(({ field, reason, description }) => ({
+    index: Number(/\bevents\[(\d+)\]/.exec(String(field))?.[1] ?? -1),
+    field: String(field).replace(/^.*\bevents\[\d+\]\.?/, ''),
+    reason: typeof reason === 'string' && reason !== '' ? reason : redact(String(description ?? 'INVALID')),
+  }));
+  const isAbout = ({ index }: EventRefusal): boolean => index >= 0 && index < events;
+  return refusals.every(isAbout) ? refusals : [];
+}
+
+function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
+  const error = object(body.error);
+  const reason = String(error?.status ?? `HTTP ${status}`);
+  const detail = redact(String(error?.message ?? '')).slice(0, 300);
+  return new PushError({
+    code: 'refused',
+    host: url.host,
+    status,
+    reason,
+    detail,
+    mayPass: status === 429 || status >= 500,
+  });
+}

@@ -1,0 +1,134 @@
+import {
+  type Clock,
+  isLoopback,
+  type RetryPolicy,
+  requestedDelay,
+  retryDelay,
+  sleep,
+} from '@call-attribution/core';
+import { mayPass, PushError } from './problems.ts';
+
+/** What every request needs. */
+export interface Sending {
+  /** Sends a request. Default: `fetch` of Node.js. */
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A response that was read whole. */
+export interface JsonResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A request of which any number may be sent. */
+export interface JsonRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+const attemptMs = 60_000;
+const mostBytes = 4 * 1024 * 1024;
+
+/** Sends one request and reads the JSON of its response. Redirects are not followed: a token must not go anywhere else. */
+export async function sendJson(url: URL, request: JsonRequest, sending: Sending): Promise<JsonResponse> {
+  const deadline = AbortSignal.timeout(attemptMs);
+  const { signal } = sending;
+  let status = 0;
+  let text: string;
+  let headers: Record<string, string>;
+  try {
+    const response = await sending.fetch(url, {
+      method: request.method,
+      headers: { accept: 'application/json', ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      redirect: 'manual',
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    });
+    status = response.status;
+    headers = Object.fromEntries(response.headers);
+    text = await textOf(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new PushError({ code: 'unreachable', host: url.host, reason: reasonOf(error, deadline) });
+  }
+  const body = status >= 300 && status < 400 ? null : objectOf(text);
+  if (body === null) {
+    // A proxy or a load balancer says in HTML that it is overloaded.
+    if (status === 429 || status >= 500)
+      throw new PushError({
+        code: 'refused',
+        host: url.host,
+        status,
+        reason: `HTTP ${status}`,
+        detail: '',
+        mayPass: true,
+      });
+    throw new PushError({ code: 'unreadable_response', host: url.host, status });
+  }
+  return { status, headers, body };
+}
+
+/** When a request is sent again: after 1 s, and up to a minute later each time. */
+const retries: RetryPolicy = { attempts: 5, baseDelay: 1_000, maxDelay: 60_000 };
+const longestWait = 120_000;
+
+/** Repeats an attempt while its error may pass. `attempt` returns how long the server wants to be left alone, if it says so. */
+export async function withRetries<T>(
+  attempt: () => Promise<
+    { readonly value: T } | { readonly error: PushError; readonly headers: JsonResponse['headers'] }
+  >,
+  { clock, signal }: Sending,
+): Promise<T> {
+  for (let number = 1; ; number += 1) {
+    const outcome = await attempt().catch((error: unknown) => {
+      if (error instanceof PushError) return { error, headers: {} };
+      throw error;
+    });
+    if ('value' in outcome) return outcome.value;
+    const requested = requestedDelay(outcome.headers, clock.now());
+    const wait = retryDelay(retries, number, requested, Math.random);
+    if (!mayPass(outcome.error) || number >= retries.attempts || wait > longestWait) throw outcome.error;
+    await sleep(clock, wait, signal);
+  }
+}
+
+/** A URL that credentials may be sent to: https, or plain http on this machine. */
+export function safeUrl(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return null;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)) ? url : null;
+}
+
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > mostBytes) throw new Error('the response is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const json: unknown = text === '' ? {} : JSON.parse(text);
+    return typeof json === 'object' && json !== null && !Array.isArray(json)
+      ? (json as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function reasonOf(error: unknown, deadline: AbortSignal): string {
+  if (deadline.aborted) return `no response within ${attemptMs / 1000} s`;
+  const { cause, message } = error as { cause?: unknown; message?: string };
+  const { code } = (cause ?? error) as { code?: unknown };
+  return typeof code === 'string' ? code : (message ?? 'the connection failed');
+}

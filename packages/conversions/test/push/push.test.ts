@@ -1,0 +1,339 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createManualClock } from '@call-attribution/core/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type ConversionChange,
+  createDataManager,
+  dataManagerAccepts,
+  dataManagerEvent,
+  findGoogleCredentials,
+  PushError,
+  pushConversions,
+} from '../../src/push/index.ts';
+import { type GoogleStub, keys, startGoogleStub } from './google-stub.ts';
+import { violations } from './schema.ts';
+
+let stub: GoogleStub;
+const folder = mkdtempSync(join(tmpdir(), 'push-'));
+const now = Date.UTC(2026, 10, 21);
+
+beforeAll(async () => {
+  stub = await startGoogleStub();
+});
+afterEach(() => {
+  stub.taken.length = 0;
+  stub.trouble.length = 0;
+  stub.conversions.clear();
+  stub.badClicks.clear();
+});
+afterAll(async () => {
+  await stub.close();
+  rmSync(folder, { recursive: true });
+});
+
+function keyFile(name: string, fields: object): string {
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify(fields));
+  return file;
+}
+
+const serviceAccount = () =>
+  keyFile('service.json', {
+    type: 'service_account',
+    client_email: 'calls@example.iam.gserviceaccount.com',
+    private_key: keys.privateKey,
+    private_key_id: 'key-1',
+    token_uri: `${stub.url}/token`,
+    quota_project_id: 'my-project',
+  });
+
+async function open(file = serviceAccount(), clock = createManualClock(now)) {
+  const credentials = await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: file });
+  const destination = { account: '123-456-7890', loginAccount: '1112223333', conversionAction: '987654321' };
+  return createDataManager({ credentials, destination, endpoint: stub.url, clock });
+}
+
+function change(number: number, more: Partial<ConversionChange['conversion']> = {}): ConversionChange {
+  const conversion: ConversionChange['conversion'] = {
+    sid: String(number),
+    orderId: String(number),
+    startedAt: Date.UTC(2026, 10, 20, 19, 3),
+    click: { kind: 'gclid', id: `click-${number}` },
+    callerNumber: null,
+    consent: null,
+    value: 25,
+    currency: 'USD',
+    ...more,
+  };
+  return { kind: 'add', conversion };
+}
+
+describe('events', () => {
+  test('it writes the ID, time, click, value and currency of a conversion in the form of the schema', () => {
+    const event = dataManagerEvent(change(1), now);
+    expect(event).toEqual({
+      transactionId: '1',
+      eventTimestamp: '2026-11-20T19:03:00.000Z',
+      eventSource: 'PHONE',
+      adIdentifiers: { gclid: 'click-1' },
+      conversionValue: 25,
+      currency: 'USD',
+    });
+    expect(violations('Event', event)).toEqual([]);
+  });
+
+  test('it sends the hashed number of a caller only when the caller agreed', () => {
+    const callerNumber = '+12025550123';
+    const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
+    const event = dataManagerEvent(change(1, { callerNumber, click: null, consent: granted }), now);
+    const hash = createHash('sha256').update(callerNumber).digest('hex');
+    expect(event.userData).toEqual({ userIdentifiers: [{ phoneNumber: hash }] });
+    expect(event.consent).toEqual({ adUserData: 'CONSENT_GRANTED', adPersonalization: 'CONSENT_DENIED' });
+    expect(violations('Event', event)).toEqual([]);
+    const denied = { adUserData: 'denied', adPersonalization: 'denied' } as const;
+    for (const consent of [denied, null])
+      expect(dataManagerEvent(change(1, { callerNumber, consent }), now).userData).toBeUndefined();
+  });
+
+  test('it restates a value and takes a conversion back under the same transaction ID', () => {
+    const restated = dataManagerEvent({ ...change(1, { value: 80 }), kind: 'restate' }, now);
+    expect(restated).toMatchObject({
+      transactionId: '1',
+      conversionValue: 80,
+      lastUpdatedTimestamp: '2026-11-21T00:00:00.000Z',
+    });
+    expect(dataManagerEvent({ ...change(1), kind: 'retract' }, now)).toMatchObject({
+      transactionId: '1',
+      conversionValue: 0,
+    });
+  });
+
+  test('it sends braids, and one click ID at most', () => {
+    for (const kind of ['gbraid', 'wbraid'] as const) {
+      const event = dataManagerEvent(change(1, { click: { kind, id: 'b-1' } }), now);
+      expect(event.adIdentifiers).toEqual({ [kind]: 'b-1' });
+    }
+    expect(dataManagerAccepts({ phone: false }).matchBy).toEqual(['gclid', 'gbraid', 'wbraid']);
+    expect(dataManagerAccepts({ phone: true })).toMatchObject({ maxClickDays: 63 });
+  });
+});
+
+describe('batches', () => {
+  test('it sends all changes in batches, each checked against the schema, and reports each batch before the next', async () => {
+    const kept: number[] = [];
+    const changes = Array.from({ length: 5 }, (_, at) => change(at));
+    const summary = await pushConversions(await open(), changes, {
+      batch: 2,
+      now: () => now,
+      onSent: ({ changes: sent }) => {
+        kept.push(sent.length);
+        expect(stub.taken).toHaveLength(kept.length);
+      },
+    });
+    expect(kept).toEqual([2, 2, 1]);
+    expect(summary).toMatchObject({ sent: { add: 5, restate: 0, retract: 0 }, refused: [] });
+    expect(summary.requests).toEqual(['request-1', 'request-2', 'request-3']);
+    expect(stub.taken[0]?.destinations).toEqual([
+      {
+        operatingAccount: { accountType: 'GOOGLE_ADS', accountId: '1234567890' },
+        loginAccount: { accountType: 'GOOGLE_ADS', accountId: '1112223333' },
+        productDestinationId: '987654321',
+      },
+    ]);
+    expect(stub.taken[0]?.quotaProject).toBe('my-project');
+  });
+
+  test('it never puts more than 2,000 events into a request', async () => {
+    const changes = Array.from({ length: 2_001 }, (_, at) => change(at));
+    await pushConversions(await open(), changes, { batch: 10_000, now: () => now });
+    expect(stub.taken.map(({ events }) => events.length)).toEqual([2_000, 1]);
+  });
+
+  test('it leaves out the events that Google refuses, names their calls, and sends the others', async () => {
+    stub.badClicks.add('click-1');
+    const changes = [change(0), change(1), change(2, { click: null }), change(3)];
+    const kept: string[] = [];
+    const summary = await pushConversions(await open(), changes, {
+      now: () => now,
+      onSent: (batch) => void kept.push(...batch.changes.map(({ conversion }) => conversion.sid)),
+    });
+    expect(summary.refused).toEqual([
+      { sid: '1', field: 'ad_identifiers.gclid', reason: 'INVALID_FORMAT' },
+      { sid: '2', field: 'ad_identifiers', reason: 'NO_IDENTIFIERS_PROVIDED' },
+    ]);
+    expect(kept).toEqual(['0', '3']);
+    expect([...stub.conversions.keys()]).toEqual(['0', '3']);
+  });
+
+  test('it only asks for a check with validateOnly, and keeps nothing', async () => {
+    const summary = await pushConversions(await open(), [change(1)], {
+      validateOnly: true,
+      now: () => now,
+      onSent: () => expect.unreachable(),
+    });
+    expect(summary.sent.add).toBe(1);
+    expect(stub.taken[0]?.validateOnly).toBe(true);
+    expect(stub.conversions.size).toBe(0);
+  });
+
+  test('it shows what became of a request, counted by reason', async () => {
+    expect(await (await open()).diagnose('request-1')).toEqual({
+      status: 'PARTIAL_SUCCESS',
+      errors: [{ reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID', count: 2 }],
+      warnings: [],
+    });
+  });
+});
+
+describe('trouble', () => {
+  test('it waits and sends again when the API is busy, as long as the API says', async () => {
+    const clock = createManualClock(now);
+    stub.trouble.push(
+      () => ({ status: 429, headers: { 'retry-after': '7' } }),
+      () => ({ status: 503, body: '<html>overloaded</html>' }),
+    );
+    const pushed = pushConversions(await open(serviceAccount(), clock), [change(1)], { now: () => now });
+    let isDone = false;
+    void pushed.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await new Promise((done) => setTimeout(done, 5));
+      await clock.advance(500);
+    }
+    expect((await pushed).sent.add).toBe(1);
+    expect(clock.now() - now).toBeGreaterThanOrEqual(7_000);
+  });
+
+  test('it takes a new token when the API no longer accepts the one it has', async () => {
+    const api = await open();
+    await pushConversions(api, [change(1)], { now: () => now });
+    stub.revoke();
+    const summary = await pushConversions(api, [change(2)], { now: () => now });
+    expect(summary.sent.add).toBe(1);
+  });
+
+  test('it stops with an error that names the reason but no event when the destination is wrong', async () => {
+    const denied = {
+      error: { status: 'PERMISSION_DENIED', message: 'no access for +1 202 555 0123', details: [] },
+    };
+    stub.trouble.push(() => ({ status: 403, body: JSON.stringify(denied) }));
+    const error = await pushConversions(await open(), [change(1)], { now: () => now }).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toBeInstanceOf(PushError);
+    expect(String(error)).toContain('PERMISSION_DENIED');
+    expect(String(error)).toContain('no access for [number]');
+    expect((error as PushError).hint).toContain('access to the account');
+  });
+
+  test('it does not follow a redirect with the token', async () => {
+    stub.trouble.push(() => ({ status: 302, headers: { location: 'https://evil.example/' } }));
+    const failed = pushConversions(await open(), [change(1)], { now: () => now });
+    await expect(failed).rejects.toThrow('sent a response with status 302 that cannot be read');
+  });
+
+  test('it refuses an account or action that is not a number, and an endpoint without https', async () => {
+    const credentials = await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: serviceAccount() });
+    const make = (destination: object, endpoint?: string) => () =>
+      createDataManager({
+        credentials,
+        destination: { account: '1234567890', conversionAction: '1', ...destination },
+        ...(endpoint ? { endpoint } : {}),
+      });
+    expect(make({ account: '12' })).toThrow('the account must be 10 digits such as 123-456-7890');
+    expect(make({ conversionAction: 'Phone lead' })).toThrow(
+      'the conversion action must be its ID, a number',
+    );
+    expect(make({}, 'http://data.example')).toThrow('must be an https URL');
+  });
+});
+
+describe('credentials', () => {
+  const tokenFor = async (file: string) => (await open(file)).diagnose('request-1');
+
+  test('it signs in with a service account, once for many requests', async () => {
+    stub.tokens.clear();
+    const api = await open();
+    await api.diagnose('request-1');
+    await api.diagnose('request-1');
+    expect(stub.tokens).toEqual(new Map([['jwt', 1]]));
+  });
+
+  test('it signs in as the user of gcloud, found in the usual folder', async () => {
+    stub.tokens.clear();
+    keyFile('application_default_credentials.json', {
+      type: 'authorized_user',
+      client_id: 'client-1',
+      client_secret: 'client-secret-1',
+      refresh_token: 'refresh-1',
+      token_uri: `${stub.url}/token`,
+    });
+    const credentials = await findGoogleCredentials({ CLOUDSDK_CONFIG: folder });
+    const destination = { account: '1234567890', conversionAction: '1' };
+    await createDataManager({ credentials, destination, endpoint: stub.url }).diagnose('request-1');
+    expect(stub.tokens).toEqual(new Map([['refresh_token', 1]]));
+  });
+
+  test('it impersonates a service account, and asks the metadata server when it runs at Google', async () => {
+    stub.tokens.clear();
+    const source = {
+      type: 'authorized_user',
+      client_id: 'c',
+      client_secret: 'client-secret-1',
+      refresh_token: 'refresh-1',
+      token_uri: `${stub.url}/token`,
+    };
+    await tokenFor(
+      keyFile('impersonated.json', {
+        type: 'impersonated_service_account',
+        source_credentials: source,
+        service_account_impersonation_url: `${stub.url}/v1/projects/-/serviceAccounts/calls:generateAccessToken`,
+      }),
+    );
+    expect([...stub.tokens.keys()]).toEqual(['refresh_token', 'impersonated']);
+    const env = { CLOUDSDK_CONFIG: join(folder, 'none'), GCE_METADATA_HOST: new URL(stub.url).host };
+    const credentials = await findGoogleCredentials(env);
+    const destination = { account: '1234567890', conversionAction: '1' };
+    await createDataManager({ credentials, destination, endpoint: stub.url }).diagnose('request-1');
+    expect(stub.tokens.get('metadata')).toBe(1);
+  });
+
+  test('its errors name the file and what is missing, never what is in the file', async () => {
+    const failure = async (fields: object): Promise<string> =>
+      String(await tokenFor(keyFile('bad.json', fields)).catch((error: unknown) => error));
+    expect(await failure({ type: 'external_account' })).toContain(
+      'of the kind "external_account", which is not supported',
+    );
+    const secret = {
+      type: 'service_account',
+      client_email: 'a',
+      private_key: 'TOP SECRET',
+      token_uri: `${stub.url}/token`,
+    };
+    expect(await failure(secret)).toContain('has no private_key that can sign');
+    expect(await failure(secret)).not.toContain('TOP SECRET');
+    expect(
+      await failure({ ...secret, private_key: keys.privateKey, token_uri: 'https://evil.example/token' }),
+    ).toContain('sends its key to evil.example, which is not a server of Google');
+    expect(
+      await failure({
+        type: 'authorized_user',
+        client_id: 'c',
+        client_secret: 's',
+        refresh_token: 'gone',
+        token_uri: `${stub.url}/token`,
+      }),
+    ).toContain('invalid_grant');
+    writeFileSync(join(folder, 'broken.json'), '{"private_key": "TOP SECRET", oops');
+    await expect(
+      findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'broken.json') }),
+    ).rejects.toThrow(/^the key file .*broken\.json cannot be read: it is not JSON$/);
+    await expect(findGoogleCredentials({ HOME: join(folder, 'nobody') })).rejects.toThrow(
+      'no Google credentials were found',
+    );
+  });
+});
