@@ -157,11 +157,13 @@ function wireAccount(name: string, text: string) {
   return { accountType: 'GOOGLE_ADS', accountId };
 }
 
-const object = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-const list = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
-  Array.isArray(value) ? value.flatMap((item) => object(item) ?? []) : [];
+const object = (value: unknown): JsonObject | undefined =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+
+const list = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.map(object).filter((item) => item !== undefined) : [];
 
 const counts = (value: unknown): { reason: string; count: number }[] =>
   list(value).map(({ reason, recordCount }) => ({ reason: String(reason), count: Number(recordCount ?? 0) }));

@@ -43,7 +43,7 @@ export interface PushSummary {
 
 /**
  * Sends changes in batches. When the tool refuses some of a batch, they are left out and the others are sent again. A run
- * that ends early has sent whole batches, and told `onSent` about each.
+ * that ends early has sent whole batches, and has called `onSent` for each.
  *
  * @example
  * const summary = await pushConversions(api, changes, { onSent: (batch) => ledger.keep(batch) });
