@@ -57,8 +57,8 @@ const drillsAreNamed = process.argv.some((argument) => argument.includes('drill'
 export default defineConfig({
   ...shared,
   test: {
-    // Every core: tests also wait, for processes and timers. Vitest itself would leave one of two cores idle.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than there are cores, since tests also wait for processes and timers. Vitest itself would leave a core idle.
+    maxWorkers: availableParallelism() + 1,
     // What a package starts once for all its test files: see scripts/global-setup.ts.
     globalSetup: ['./scripts/global-setup.ts'],
     coverage: {

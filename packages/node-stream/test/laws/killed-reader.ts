@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,8 +16,11 @@ export type Mode = 'upsert' | 'file' | 'bytes' | 'transaction';
 
 /** A reader that is killed and started again, and the sids it should have read in the end. */
 export interface KilledReader {
-  /** Kills the reader this often, each time a little later after it has begun; then lets it finish. Gives the sids it wrote. */
-  run(mode: Mode, kills: number): Promise<string[]>;
+  /**
+   * Kills the reader this often, at different times after it has begun, and starts it again each time. A reader that finishes
+   * before it is killed begins again with an empty folder. Gives the sids of each folder.
+   */
+  run(mode: Mode, kills: number): Promise<string[][]>;
   readonly expected: readonly string[];
   close(): Promise<void>;
 }
@@ -47,28 +50,41 @@ export async function prepareKilledReader(): Promise<KilledReader> {
       },
     }),
   });
-  const start = (mode: Mode): ChildProcess =>
-    spawn(process.execPath, [program, mode, server.url, join(folder, mode)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  /** Starts the reader until it finishes, and kills it before as often as that is allowed. */
+  const finish = async (mode: Mode, target: string, kills: { landed: number; readonly most: number }) => {
+    for (;;) {
+      const child = spawn(process.execPath, [program, mode, server.url, target], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const ended = once(child, 'exit');
+      if (kills.landed < kills.most) {
+        await Promise.race([once(child.stdout, 'data'), ended]);
+        await Promise.race([delay(5 + ((kills.landed * 31) % 170)), ended]);
+        child.kill('SIGKILL');
+      }
+      const [code, signal] = await ended;
+      if (signal === 'SIGKILL') {
+        kills.landed++;
+      } else {
+        expect(code).toBe(0);
+        return;
+      }
+    }
+  };
   return {
     expected: server.calls.map(({ sid }) => sid),
-    async run(mode, kills) {
-      await mkdir(join(folder, mode));
-      for (let i = 0; i < kills; i++) {
-        const child = start(mode);
-        await once(child.stdout as NodeJS.ReadableStream, 'data');
-        await delay(5 + i * 31);
-        child.kill('SIGKILL');
-        const [code, signal] = await once(child, 'exit');
-        expect([code, signal]).toEqual([null, 'SIGKILL']);
+    async run(mode, most) {
+      const kills = { landed: 0, most };
+      const results: string[][] = [];
+      while (results.length === 0 || kills.landed < most) {
+        const target = await mkdtemp(join(folder, `${mode}-`));
+        await finish(mode, target, kills);
+        const text = await readFile(join(target, 'log.ndjson'), 'utf8');
+        // A line that a kill cut in two is not a record; a transaction leaves none.
+        const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+        results.push(lines.map((line) => JSON.parse(line).sid));
       }
-      const [code] = await once(start(mode), 'exit');
-      expect(code).toBe(0);
-      const text = await readFile(join(folder, mode, 'log.ndjson'), 'utf8');
-      // A line that a kill cut in two is not a record; a transaction leaves none.
-      const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
-      return lines.map((line) => JSON.parse(line).sid);
+      return results;
     },
     async close() {
       await server.close();
