@@ -1,6 +1,11 @@
 import type { Store } from '@call-attribution/store';
 import { createTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
+import { createFeedDesk } from './feeds/desk.ts';
+import type { Feed, FeedSource } from './feeds/feed.ts';
+import { feedRoutes } from './feeds/routes.ts';
+import { feedMetrics } from './feeds/status-page.ts';
+import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
 import { createApi, createRoutes, firstOf, type Handler } from './http/api.ts';
 import { createClosureLog } from './http/closures.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
@@ -29,8 +34,8 @@ export interface AccountWithKeys {
 
 /** What a service serves, and how. */
 export interface ServiceOptions extends Partial<Shape> {
-  /** Where calls and accounts are. The caller opens and closes it. */
-  readonly store: Store;
+  /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
+  readonly store: Store | null;
   /** Accounts that `listen` adds to the store. Default none. */
   readonly accounts?: readonly AccountWithKeys[];
   /** Requests that each key may make; others get status 429. Default no limit. */
@@ -41,6 +46,14 @@ export interface ServiceOptions extends Partial<Shape> {
   readonly routes?: readonly Route[];
   /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
   readonly page?: PageOptions | false;
+  /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
+  readonly feeds?: readonly Feed[];
+  /** Where feeds read calls. Default: the store. */
+  readonly feedSource?: FeedSource;
+  /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
+  readonly ready?: () => string | null;
+  /** Further metrics in the text format of Prometheus. Default none. */
+  readonly metrics?: () => string;
   /** Receives one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null;
   /** Limits of time, number and size. */
@@ -93,7 +106,7 @@ export interface Service {
  * const { url } = await service.listen({ port: 8675 });
  */
 export function createService(options: ServiceOptions): Service {
-  const { store, now = Date.now, intercept = null, log = null, page = {} } = options;
+  const { store, now = Date.now, intercept = null, log = null, page = store === null ? false : {} } = options;
   const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
   const shape: Shape = {
     singleAs: options.singleAs ?? serviceDefaults.singleAs,
@@ -111,15 +124,18 @@ export function createService(options: ServiceOptions): Service {
   let stopping = false;
   let servers: OpenServer[] = [];
 
+  const desk = createFeedDesk(options.feeds ?? [], options.feedSource ?? storeFeeds(store), now);
   const routes = createRoutes([
     ...(options.routes ?? []),
-    openApiRoute(shape),
+    ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
+    ...(store === null ? [] : [openApiRoute(shape)]),
     ...(page === false ? [] : pageRoutes(page)),
   ]);
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
-  const api = createApi(store, createGate(store, limiter, now));
-  const health = healthRoutes(store, () => stopping);
-  const admin = [...health, metricsRoute(metrics)];
+  const api = store === null ? [] : [createApi(store, createGate(store, limiter, now))];
+  const health = healthRoutes(store, () => stopping, options.ready ?? (() => null));
+  const more = () => (desk.states.length === 0 ? '' : feedMetrics(desk.states)) + (options.metrics?.() ?? '');
+  const admin = [...health, metricsRoute(metrics, more)];
 
   const frontFor = (handlers: readonly Handler[], before: Intercept | null) =>
     createFront({
@@ -140,13 +156,14 @@ export function createService(options: ServiceOptions): Service {
     async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
       if (servers.length > 0)
         throw new Error('The service is listening already. Create another one for another port.');
-      for (const account of options.accounts ?? []) await addAccount(store, account);
+      refuseOpenFeeds(options, host);
+      if (store !== null) for (const account of options.accounts ?? []) await addAccount(store, account);
 
       // Health is served even while an intercept holds the API back.
       const probes = adminPort === null ? admin : health;
       const probePaths = new Set(probes.map(({ path }) => path));
       const serveProbes = frontFor([createRoutes(probes)], null);
-      const serveApi = frontFor([routes, api], intercept);
+      const serveApi = frontFor([routes, ...api], intercept);
       const main = await openServer(
         (request, response, connection) => {
           const path = (request.url ?? '').split('?', 1)[0] ?? '';

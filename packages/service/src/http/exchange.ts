@@ -41,6 +41,10 @@ export interface Exchange {
   route: string;
   /** Id of the account whose credentials were accepted. Null until then. */
   account: string | null;
+  /** The address of the client by which it is counted; the one that a proxy of the operator names. */
+  readonly client: string;
+  /** What else the log says about this request. Never anything about a caller. */
+  audit: { readonly user?: string; readonly rows?: number };
 }
 
 /** A response to be sent. */

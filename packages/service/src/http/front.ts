@@ -32,6 +32,10 @@ export interface LogEntry {
   readonly milliseconds?: number;
   /** Id of the account whose credentials were accepted. */
   readonly account?: string;
+  /** User name with which a feed was fetched. */
+  readonly user?: string;
+  /** Rows of the feed that was fetched. */
+  readonly rows?: number;
   /** Name and code of the error behind a failure. */
   readonly error?: string;
 }
@@ -115,6 +119,7 @@ async function respond(
     status,
     milliseconds: Math.round(seconds * 10_000) / 10,
     ...(exchange.account === null ? {} : { account: exchange.account }),
+    ...exchange.audit,
     ...(fault === undefined ? {} : { error: nameOf(fault) }),
   });
 }
@@ -151,6 +156,8 @@ function openExchange(
     changes,
     route: 'unknown',
     account: null,
+    client,
+    audit: {},
   };
 }
 

@@ -8,8 +8,15 @@ const plain = (status: number, body: string): Reply => ({
   body: `${body}\n`,
 });
 
-/** `/healthz`: the process is alive. `/readyz`: its store responds and the service is not stopping. */
-export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
+/**
+ * `/healthz`: the process is alive. `/readyz`: its store responds, the service is not stopping, and `ready` has nothing
+ * against it.
+ */
+export function healthRoutes(
+  store: Pick<Store, 'ping'> | null,
+  stopping: () => boolean,
+  ready: () => string | null,
+): Route[] {
   return [
     { path: '/healthz', handle: () => plain(200, 'ok') },
     {
@@ -17,8 +24,9 @@ export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
       async handle() {
         if (stopping()) return plain(503, 'stopping');
         try {
-          await store.ping();
-          return plain(200, 'ready');
+          await store?.ping();
+          const reason = ready();
+          return reason === null ? plain(200, 'ready') : plain(503, reason);
         } catch {
           return plain(503, 'the store does not respond');
         }
@@ -27,14 +35,14 @@ export function healthRoutes(store: Store, stopping: () => boolean): Route[] {
   ];
 }
 
-/** `/metrics` in the text format of Prometheus. */
-export function metricsRoute(metrics: Metrics): Route {
+/** `/metrics` in the text format of Prometheus; `more` adds families. */
+export function metricsRoute(metrics: Metrics, more: () => string): Route {
   return {
     path: '/metrics',
     handle: () => ({
       status: 200,
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-      body: metrics.text(),
+      body: metrics.text() + more(),
     }),
   };
 }

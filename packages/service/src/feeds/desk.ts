@@ -1,0 +1,77 @@
+import { type Edition, makeEdition } from './edition.ts';
+import type { Feed, FeedSource } from './feed.ts';
+import { createLockout, type Lockout } from './lockout.ts';
+
+/** For how long a sheet that was made is given to further requests, in milliseconds. */
+const freshMs = 60_000;
+/** For how long its bytes are kept after that. */
+const keptMs = 10 * 60_000;
+
+/** What became of the fetches of a feed. */
+export interface FeedState {
+  readonly feed: Feed;
+  readonly lockout: Lockout;
+  /** When a tool last fetched it with success, in milliseconds since 1970. */
+  lastFetch: number | null;
+  /** How many fetches had success, a 304 included. */
+  fetches: number;
+  /** How many were refused: no password, a wrong one, or too many tries. */
+  refusals: number;
+  /** What the last edition was. */
+  latest: Omit<Edition, 'parts'> | null;
+  /** When it could last not be made. */
+  failedAt: number | null;
+}
+
+/** Keeps the latest edition of each feed, and makes a new one when it is old. */
+export interface FeedDesk {
+  readonly states: readonly FeedState[];
+  /** The edition to send; made now unless the last one is fresh. Requests at the same time share one. */
+  edition(state: FeedState): Promise<Edition>;
+}
+
+/** Opens the desk for feeds over a source of calls. */
+export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: () => number): FeedDesk {
+  const making = new Map<FeedState, Promise<Edition>>();
+  const kept = new Map<FeedState, Edition>();
+  const states = feeds.map(
+    (feed): FeedState => ({
+      feed,
+      lockout: createLockout(now),
+      lastFetch: null,
+      fetches: 0,
+      refusals: 0,
+      latest: null,
+      failedAt: null,
+    }),
+  );
+
+  const make = async (state: FeedState): Promise<Edition> => {
+    try {
+      const edition = await makeEdition(state.feed, source, now(), state.latest);
+      const { parts: _, ...facts } = edition;
+      state.latest = facts;
+      state.failedAt = null;
+      kept.set(state, edition);
+      setTimeout(() => {
+        if (kept.get(state) === edition) kept.delete(state);
+      }, freshMs + keptMs).unref();
+      return edition;
+    } catch (error) {
+      state.failedAt = now();
+      throw error;
+    } finally {
+      making.delete(state);
+    }
+  };
+  return {
+    states,
+    edition(state) {
+      const edition = kept.get(state);
+      if (edition !== undefined && now() - edition.madeAt < freshMs) return Promise.resolve(edition);
+      const begun = making.get(state) ?? make(state);
+      making.set(state, begun);
+      return begun;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { ConversionRules, SheetFormat } from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
+import type { Access } from './access.ts';
+
+/** An upload sheet at a fixed address, which a tool fetches by itself. `readFeeds` makes feeds from a file. */
+export interface Feed {
+  /** The path of its address, which ends in `.csv` or `.tsv`. */
+  readonly path: string;
+  /** The format of the sheet. */
+  readonly format: SheetFormat;
+  /** The account whose calls it has. */
+  readonly account: string;
+  /** How many days it reaches back. */
+  readonly days: number;
+  /** Which calls count, and at what value. */
+  readonly rules: Omit<ConversionRules, 'now' | 'from'>;
+  /** Who may fetch it; null for everybody who can connect, which only this machine may. */
+  readonly access: Access | null;
+}
+
+/** Where feeds read calls: a store, a warehouse, or anything that has them. */
+export interface FeedSource {
+  /**
+   * The calls of an account from a time on (`YYYY-MM-DD HH:MM:SS`, as the API writes it), in order of their time.
+   * `extensions` says whether calls through call extensions are wanted.
+   */
+  calls(account: string, from: string, extensions: boolean): AsyncIterable<Call>;
+}

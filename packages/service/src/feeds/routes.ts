@@ -1,0 +1,126 @@
+import type { Exchange, Reply, Route } from '../http/exchange.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { FeedDesk, FeedState } from './desk.ts';
+import type { Edition } from './edition.ts';
+import { statusJson, statusPage } from './status-page.ts';
+
+const challenge = { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' };
+
+/** The routes of feeds: one for each, and `/feeds` for people. */
+export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
+  return [
+    ...desk.states.map(
+      (state): Route => ({
+        path: state.feed.path,
+        async handle(exchange) {
+          await admit(state, exchange);
+          const edition = await exchange.turn(() => desk.edition(state));
+          exchange.account = state.feed.account;
+          exchange.audit = { ...exchange.audit, rows: edition.rows };
+          state.lastFetch = now();
+          state.fetches += 1;
+          return replyWith(state, edition, exchange);
+        },
+      }),
+    ),
+    {
+      path: '/feeds',
+      async handle(exchange) {
+        const allowed: FeedState[] = [];
+        let refusal: unknown = null;
+        // Whoever may fetch a feed may see how it is doing.
+        for (const state of desk.states) {
+          try {
+            await admit(state, exchange, false);
+            allowed.push(state);
+          } catch (error) {
+            refusal ??= error;
+          }
+        }
+        if (allowed.length === 0 && desk.states.length > 0) {
+          for (const state of desk.states)
+            if (offered(exchange) !== null) state.lockout.failed(exchange.client);
+          throw refusal;
+        }
+        const wantsJson = /\bapplication\/json\b/.test(exchange.request.headers.accept ?? '');
+        return wantsJson ? statusJson(allowed) : statusPage(allowed, now());
+      },
+    },
+  ];
+}
+
+/** Lets a request through that has the user name and the password of a feed. `counts`: a wrong one counts as a try. */
+async function admit(state: FeedState, exchange: Exchange, counts = true): Promise<void> {
+  const { access } = state.feed;
+  if (access === null) return;
+  const refuse = (refusal: Refusal): never => {
+    if (counts) state.refusals += 1;
+    throw refusal;
+  };
+  const typed = offered(exchange);
+  if (typed === null) {
+    return refuse(
+      new Refusal(401, 'missing_password', 'This feed needs a user name and a password (HTTP Basic).', {
+        headers: challenge,
+      }),
+    );
+  }
+  const wait = state.lockout.wait(exchange.client);
+  if (wait > 0) {
+    return refuse(
+      new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${wait} s.`, {
+        headers: { 'retry-after': String(wait) },
+      }),
+    );
+  }
+  const isRight = await exchange.turn(() => access.accepts(typed.user, typed.password));
+  if (!isRight) {
+    if (counts) state.lockout.failed(exchange.client);
+    return refuse(
+      new Refusal(401, 'wrong_password', 'The user name or the password is wrong.', { headers: challenge }),
+    );
+  }
+  state.lockout.succeeded(exchange.client);
+  exchange.audit = { user: access.user };
+}
+
+/** The user name and password of a request; null without them. */
+function offered({ request }: Exchange): { readonly user: string; readonly password: string } | null {
+  const encoded = /^Basic +([\w+/=-]{1,1024})$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function replyWith({ feed }: FeedState, edition: Edition, { request }: Exchange): Reply {
+  const headers: Record<string, string> = {
+    etag: edition.etag,
+    'last-modified': new Date(edition.changedAt).toUTCString(),
+    'cache-control': 'private, no-cache',
+  };
+  if (isKnown(request.headers['if-none-match'], request.headers['if-modified-since'], edition))
+    return { status: 304, headers, body: null };
+  headers['content-type'] = feed.path.endsWith('.tsv')
+    ? 'text/tab-separated-values; charset=utf-8'
+    : 'text/csv; charset=utf-8; header=present';
+  headers['content-disposition'] =
+    `attachment; filename="${feed.path.slice(feed.path.lastIndexOf('/') + 1)}"`;
+  const [first] = edition.parts;
+  if (edition.parts.length <= 1) return { status: 200, headers, body: first ?? Buffer.alloc(0) };
+  return { status: 200, headers, body: partsOf(edition) };
+}
+
+async function* partsOf({ parts }: Edition): AsyncGenerator<Buffer> {
+  yield* parts;
+}
+
+/** Does the client have these bytes already? */
+function isKnown(tags: string | undefined, since: string | undefined, { etag, changedAt }: Edition): boolean {
+  if (tags !== undefined) {
+    const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
+    return tags.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag));
+  }
+  const time = Date.parse(since ?? '');
+  return !Number.isNaN(time) && Math.floor(changedAt / 1000) * 1000 <= time;
+}

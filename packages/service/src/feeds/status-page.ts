@@ -1,0 +1,119 @@
+import { reasonTexts } from '@call-attribution/conversions';
+import type { Reply } from '../http/exchange.ts';
+import type { FeedState } from './desk.ts';
+
+const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** How feeds are doing, as a page for people. It has counts and times, nothing about callers. */
+export function statusPage(states: readonly FeedState[], now: number): Reply {
+  const rows = states.map((state) => {
+    const { feed, latest, failedAt } = state;
+    const leftOut = [...(latest?.leftOut ?? [])].sort(([, a], [, b]) => b - a);
+    const list = leftOut.map(([reason, calls]) => `${calls} × ${text(textOf(reason))}`).join('<br>');
+    const made = failedAt === null ? time(latest?.madeAt ?? null, now) : `failed ${time(failedAt, now)}`;
+    const cells = [
+      `${text(feed.path)}<br>${text(feed.format.title)}, account ${text(feed.account)}, last ${feed.days} days`,
+      time(state.lastFetch, now),
+      String(state.fetches),
+      String(state.refusals),
+      made,
+      latest === null ? '' : String(latest.rows),
+      list === '' ? '' : list,
+    ];
+    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  });
+  const heads = ['Feed', 'Last fetch', 'Fetches', 'Refused', 'Sheet made', 'Rows', 'Calls left out'];
+  const body = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Feeds</title>
+<h1>Feeds</h1>
+<table border="1" cellpadding="6">
+<tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr>
+${rows.join('\n')}
+</table>
+<p>Times are in UTC. Counts are those of this process, since it was started.</p>
+</html>
+`;
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'referrer-policy': 'no-referrer',
+    },
+    body,
+  };
+}
+
+/** The same for programs. */
+export function statusJson(states: readonly FeedState[]): Reply {
+  const feeds = states.map(({ feed, latest, lastFetch, fetches, refusals, failedAt }) => ({
+    path: feed.path,
+    format: feed.format.name,
+    account: feed.account,
+    days: feed.days,
+    lastFetch: iso(lastFetch),
+    fetches,
+    refusals,
+    madeAt: iso(latest?.madeAt ?? null),
+    failedAt: iso(failedAt),
+    rows: latest?.rows ?? null,
+    bytes: latest?.bytes ?? null,
+    leftOut: Object.fromEntries(latest?.leftOut ?? []),
+  }));
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: `${JSON.stringify({ feeds })}\n`,
+  };
+}
+
+/** Feeds in the text format of Prometheus. */
+export function feedMetrics(states: readonly FeedState[]): string {
+  const family = (
+    name: string,
+    type: string,
+    help: string,
+    value: (state: FeedState) => number | null,
+  ): string[] => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...states.flatMap((state) => {
+      const found = value(state);
+      return found === null ? [] : [`${name}{feed="${state.feed.path}"} ${found}`];
+    }),
+  ];
+  const lines = [
+    ...family('calls_feed_fetches_total', 'counter', 'Fetches with success.', ({ fetches }) => fetches),
+    ...family(
+      'calls_feed_refusals_total',
+      'counter',
+      'Fetches that were refused.',
+      ({ refusals }) => refusals,
+    ),
+    ...family(
+      'calls_feed_last_fetch_timestamp_seconds',
+      'gauge',
+      'When it was last fetched.',
+      ({ lastFetch }) => (lastFetch === null ? null : Math.floor(lastFetch / 1000)),
+    ),
+    ...family('calls_feed_rows', 'gauge', 'Conversions in the sheet.', ({ latest }) => latest?.rows ?? null),
+    ...family('calls_feed_failing', 'gauge', '1 while the sheet cannot be made.', ({ failedAt }) =>
+      failedAt === null ? 0 : 1,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function time(at: number | null, now: number): string {
+  if (at === null) return 'never';
+  const minutes = Math.max(0, Math.round((now - at) / 60_000));
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} (${minutes} min ago)`;
+}
+
+const textOf = (reason: string): string =>
+  (reasonTexts as Readonly<Record<string, string>>)[reason] ?? 'the tool would refuse the row';
+
+const text = (value: string): string =>
+  value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

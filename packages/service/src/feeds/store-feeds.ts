@@ -1,0 +1,27 @@
+import { isLoopback } from '@call-attribution/core';
+import { where } from '@call-attribution/query-dsl';
+import { type Store, selectionOf } from '@call-attribution/store';
+import type { Feed, FeedSource } from './feed.ts';
+
+/** A store as the source of feeds. Without a store there is nothing to read. */
+export function storeFeeds(store: Store | null): FeedSource {
+  return {
+    async *calls(account, from, extensions) {
+      if (store === null) throw new Error('Feeds without a store need the option feedSource.');
+      yield* store.calls(account, selectionOf(where('date_added').from(from), { extensions }));
+    },
+  };
+}
+
+/** Refuses to offer a feed without a password to other machines. */
+export function refuseOpenFeeds(
+  { feeds = [], proxies = [] }: { readonly feeds?: readonly Feed[]; readonly proxies?: readonly string[] },
+  host: string,
+): void {
+  const open = feeds.find(({ access }) => access === null);
+  if (open === undefined || (isLoopback(host) && proxies.length === 0)) return;
+  const by = isLoopback(host) ? 'through a proxy' : `at ${host || 'all addresses'}`;
+  throw new RangeError(
+    `The feed ${open.path} has no password, and others can reach it ${by}. Give it "user" and "passwordEnv", or listen on 127.0.0.1.`,
+  );
+}

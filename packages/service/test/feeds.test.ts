@@ -1,0 +1,369 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as requestSecure } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Call } from '@call-attribution/core';
+import { openStore } from '@call-attribution/store';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { createService, FeedsError, hashPassword, type LogEntry, readFeeds } from '../src/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'feeds-'));
+const start = Date.UTC(2026, 10, 20, 12);
+let time = start;
+const password = 'correct horse battery';
+const env = { CALLS_FEED_PASSWORD: password };
+
+function call(number: number, more: Partial<Record<keyof Call, unknown>> = {}): Call {
+  return {
+    sid: String(1_000 + number),
+    acct_id: '101',
+    date_added: '2026-11-18 10:00:00',
+    ani: `20255501${String(number).padStart(2, '0')}`,
+    dnis: '8005550100',
+    talk_minutes: '4.0',
+    ppc_status: 'Found',
+    ppc_gclid: `Cj0K-click-${number}`,
+    ...more,
+  } as unknown as Call;
+}
+
+const store = await openStore('sqlite::memory:');
+await store.putAccount({ id: '101', name: 'One' });
+await store.load('101', [
+  call(1),
+  call(2, { date_added: '2026-11-18 11:00:00' }),
+  call(3, { ppc_status: 'Not Processed' }),
+  call(4, { talk_minutes: '0.0' }),
+  call(5, { date_added: '2026-10-01 10:00:00' }),
+]);
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  time = start;
+});
+
+const feed = {
+  path: '/feeds/clicks.csv',
+  format: 'google-ads-clicks',
+  account: '101',
+  window: '14d',
+  conversionName: 'Phone lead',
+  user: 'google',
+  passwordEnv: 'CALLS_FEED_PASSWORD',
+};
+const read = (feeds: object[], shared: object = { timeZone: 'America/New_York' }) =>
+  readFeeds(JSON.stringify({ ...shared, feeds }), { source: 'feeds.json', folder, env });
+
+const basic = (secret = password, user = 'google') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`,
+});
+
+async function serving(feeds: object[] = [feed], at = {}, options = {}) {
+  const log: LogEntry[] = [];
+  const service = createService({
+    store,
+    feeds: await read(feeds),
+    now: () => time,
+    log: (entry) => log.push(entry),
+    ...options,
+  });
+  const { url } = await service.listen(at);
+  afterAll(() => service.close());
+  const get = (headers: Record<string, string> = basic(), path = '/feeds/clicks.csv') =>
+    fetch(url + path, { headers });
+  return { url, log, get };
+}
+
+describe('a feed', () => {
+  test('it has the headings in the first row and the calls of its window that count', async () => {
+    const { get, log } = await serving();
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(await response.text()).toBe(
+      [
+        'Google Click ID,Conversion Name,Conversion Time,Conversion Value,Conversion Currency',
+        'Cj0K-click-1,Phone lead,2026-11-18 10:00:00-0500,,',
+        'Cj0K-click-2,Phone lead,2026-11-18 11:00:00-0500,,',
+        '',
+      ].join('\r\n'),
+    );
+    const line = log.find(({ route }) => route === '/feeds/clicks.csv');
+    expect(line).toMatchObject({
+      message: 'completed',
+      status: 200,
+      account: '101',
+      user: 'google',
+      rows: 2,
+    });
+    expect(JSON.stringify(log)).not.toMatch(/202555|Cj0K|correct horse|127\.0\.0\.1/);
+  });
+
+  test('it is not sent again to a client that has it, until a call changes', async () => {
+    const { get } = await serving();
+    const first = await get();
+    const etag = String(first.headers.get('etag'));
+    const modified = String(first.headers.get('last-modified'));
+    time += 5 * 60_000;
+    const again = await get({ ...basic(), 'if-none-match': `"other", ${etag}` });
+    expect([again.status, await again.text(), again.headers.get('last-modified')]).toEqual([
+      304,
+      '',
+      modified,
+    ]);
+    expect((await get({ ...basic(), 'if-modified-since': modified })).status).toBe(304);
+    await store.upsert('101', [call(3)]);
+    time += 5 * 60_000;
+    const changed = await get({ ...basic(), 'if-none-match': etag });
+    expect([changed.status, (await changed.text()).includes('click-3')]).toEqual([200, true]);
+    expect(changed.headers.get('etag')).not.toBe(etag);
+    expect(changed.headers.get('last-modified')).not.toBe(modified);
+    await store.upsert('101', [call(3, { ppc_status: 'Not Processed' })]);
+  });
+
+  test('it is made once for all who fetch it within a minute, and not at all without a password', async () => {
+    let reads = 0;
+    const feedSource = {
+      async *calls() {
+        reads += 1;
+        for (let number = 0; number < 3_000; number += 1) yield call(number);
+      },
+    };
+    const { get } = await serving([feed], {}, { feedSource });
+    expect((await get({})).status).toBe(401);
+    const bodies = await Promise.all(Array.from({ length: 5 }, async () => (await get()).text()));
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]?.split('\r\n')).toHaveLength(3_002);
+    expect(reads).toBe(1);
+    time += 61_000;
+    await get();
+    expect(reads).toBe(2);
+  });
+
+  test('it can be packed, and it can be tabs', async () => {
+    const { url } = await serving();
+    const { request } = await import('node:http');
+    const packed = await new Promise<Buffer>((done) => {
+      const sent = request(`${url}/feeds/clicks.csv`, { headers: { ...basic(), 'accept-encoding': 'gzip' } });
+      sent.on('response', (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => done(Buffer.concat(parts)));
+      });
+      sent.end();
+    });
+    const text = packed[0] === 0x1f ? gunzipSync(packed).toString() : packed.toString();
+    expect(text).toContain('Cj0K-click-1');
+  });
+
+  test('a row that the tool would refuse is left out and counted', async () => {
+    const feedSource = {
+      async *calls() {
+        yield call(1, { ppc_gclid: undefined, landing_page: 'https://a.example/?msclkid=short' });
+      },
+    };
+    const microsoft = { ...feed, format: 'microsoft-ads', path: '/feeds/ms.csv' };
+    const { get } = await serving([microsoft], {}, { feedSource });
+    const text = await (await get(basic(), '/feeds/ms.csv')).text();
+    expect(text.split('\r\n')[0]).toBe('Parameters:TimeZone=+0000,,,,');
+    expect(text).not.toContain('short');
+    const status = await (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+    expect(status).toMatchObject({ feeds: [{ rows: 0, leftOut: { row_refused: 1 } }] });
+  });
+});
+
+describe('its password', () => {
+  test('it is asked for, and a wrong one is refused without a hint of what is wrong', async () => {
+    const { get } = await serving();
+    const without = await get({});
+    expect(without.status).toBe(401);
+    expect(without.headers.get('www-authenticate')).toBe('Basic realm="feeds", charset="UTF-8"');
+    const bodies = [basic('wrong'), basic(password, 'other'), basic('')].map(async (headers) => {
+      const response = await get(headers);
+      const { detail } = (await response.json()) as { detail: string };
+      return [response.status, detail];
+    });
+    for (const body of await Promise.all(bodies))
+      expect(body).toEqual([401, 'The user name or the password is wrong.']);
+  });
+
+  test('ten wrong ones lock the address out for a quarter of an hour, the right one included', async () => {
+    const { get } = await serving([feed], {}, { proxies: ['127.0.0.1'] });
+    const from = (address: string, headers = basic('wrong')) =>
+      get({ ...headers, 'x-forwarded-for': address });
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i += 1) statuses.push((await from('192.0.2.1')).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+    const locked = await from('192.0.2.1', basic());
+    expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '900']);
+    expect((await from('192.0.2.2', basic())).status).toBe(200);
+    time += 15 * 60_000;
+    expect((await from('192.0.2.1', basic())).status).toBe(200);
+  });
+
+  test('guessing from many addresses locks out strangers, not the tool that knows the password', async () => {
+    const { get } = await serving([feed], {}, { proxies: ['127.0.0.1'] });
+    const from = (address: string, headers: Record<string, string>) =>
+      get({ ...headers, 'x-forwarded-for': address });
+    expect((await from('198.51.100.1', basic())).status).toBe(200);
+    for (let i = 0; i < 100; i += 1) await from(`192.0.2.${i}`, basic('wrong'));
+    expect((await from('203.0.113.1', basic())).status).toBe(429);
+    expect((await from('198.51.100.1', basic())).status).toBe(200);
+  });
+
+  test('it may come from a file or as a hash', async () => {
+    writeFileSync(join(folder, 'password'), `${password}\n`);
+    const { passwordEnv: _, ...bare } = feed;
+    const { get } = await serving([
+      { ...bare, path: '/feeds/file.csv', passwordFile: 'password' },
+      { ...bare, path: '/feeds/hash.csv', passwordHash: await hashPassword(password) },
+    ]);
+    for (const path of ['/feeds/file.csv', '/feeds/hash.csv']) {
+      expect((await get(basic(), path)).status).toBe(200);
+      expect((await get(basic(), path)).status).toBe(200);
+      expect((await get(basic('wrong'), path)).status).toBe(401);
+      expect((await get(basic(password, 'other'), path)).status).toBe(401);
+    }
+  });
+
+  test('without one a feed is only for this machine', async () => {
+    const { user: _, passwordEnv: __, ...open } = feed;
+    const { get } = await serving([open]);
+    expect((await get({})).status).toBe(200);
+    const feeds = await read([open]);
+    for (const [options, host] of [
+      [{}, '0.0.0.0'],
+      [{ proxies: ['127.0.0.1'] }, '127.0.0.1'],
+    ] as const) {
+      const service = createService({ store, feeds, ...options });
+      await expect(service.listen({ host })).rejects.toThrow('The feed /feeds/clicks.csv has no password');
+    }
+  });
+});
+
+describe('the status', () => {
+  test('it shows each feed to whoever may fetch it, and counts in the metrics', async () => {
+    const { get, url } = await serving();
+    await get();
+    await get(basic('wrong'));
+    expect((await get({}, '/feeds')).status).toBe(401);
+    const page = await (await get(basic(), '/feeds')).text();
+    expect(page).toContain('/feeds/clicks.csv');
+    expect(page).toContain('nobody answered the call');
+    expect(page).not.toMatch(/Cj0K|202555/);
+    const status = await (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+    expect(status).toMatchObject({
+      feeds: [
+        {
+          path: '/feeds/clicks.csv',
+          rows: 2,
+          fetches: 1,
+          refusals: 1,
+          lastFetch: '2026-11-20T12:00:00.000Z',
+        },
+      ],
+    });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('calls_feed_rows{feed="/feeds/clicks.csv"} 2');
+    expect(metrics).toContain('calls_feed_refusals_total{feed="/feeds/clicks.csv"} 1');
+  });
+
+  test('guessing at the status page counts as guessing', async () => {
+    const { get } = await serving();
+    for (let i = 0; i < 10; i += 1) expect((await get(basic('wrong'), '/feeds')).status).toBe(401);
+    expect((await get(basic())).status).toBe(429);
+  });
+});
+
+describe('TLS', () => {
+  test('a client fetches a feed over https', async () => {
+    const tls = {
+      cert: readFileSync(join(import.meta.dirname, 'fixtures/localhost-cert.pem'), 'utf8'),
+      key: readFileSync(join(import.meta.dirname, 'fixtures/localhost-key.pem'), 'utf8'),
+    };
+    const { url } = await serving([feed], { tls });
+    expect(url).toMatch(/^https:/);
+    const text = await new Promise<string>((done, fail) => {
+      const options = { headers: basic(), ca: tls.cert, servername: 'localhost' };
+      const sent = requestSecure(`${url}/feeds/clicks.csv`, options, (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          body += part;
+        });
+        response.on('end', () => done(`${response.statusCode} ${body}`));
+      });
+      sent.on('error', fail).end();
+    });
+    expect(text).toMatch(/^200 Google Click ID/);
+  });
+});
+
+describe('a file of feeds', () => {
+  const wrong: [string, object[], string][] = [
+    ['no time zone', [{ ...feed, timeZone: undefined }], 'feed 1 has no "timeZone"'],
+    [
+      'a window that is too long',
+      [{ ...feed, window: '91d' }],
+      'a window of 91 days is too long, because Google Ads',
+    ],
+    [
+      'two feeds at one path',
+      [feed, feed],
+      'feeds.json: feed 2 has the same path as feed 1: /feeds/clicks.csv',
+    ],
+    [
+      'a password in clear',
+      [{ ...feed, password: 'hunter2' }],
+      'feed 1: the password must not be in the file',
+    ],
+    ['a user without a password', [{ ...feed, passwordEnv: undefined }], 'feed 1 has no password'],
+    ['a password without a user', [{ ...feed, user: undefined }], 'feed 1 has no "user"'],
+    [
+      'a variable of another kind',
+      [{ ...feed, passwordEnv: 'SECRET' }],
+      'the variable SECRET must be called CALLS_..._PASSWORD',
+    ],
+    [
+      'a variable that is not set',
+      [{ ...feed, passwordEnv: 'CALLS_X_PASSWORD' }],
+      'CALLS_X_PASSWORD holds no password',
+    ],
+    [
+      'a wrong hash',
+      [{ ...feed, passwordEnv: undefined, passwordHash: 'md5' }],
+      '"passwordHash" is not a hash',
+    ],
+    ['an unknown name', [{ ...feed, windw: '7d' }], 'feed 1 has an unknown name "windw"'],
+    [
+      'an unknown format',
+      [{ ...feed, format: 'google-ads-click' }],
+      'feed 1: "format" is not one that we know',
+    ],
+    [
+      'a format that adds up',
+      [{ ...feed, format: 'marin', path: '/m.tsv' }],
+      'Marin, revenue upload (add) adds what it gets',
+    ],
+    ['another ending', [{ ...feed, path: '/feeds/clicks.txt' }], '"path" must be a path of letters'],
+    ['no conversion name', [{ ...feed, conversionName: undefined }], 'needs "conversionName"'],
+    [
+      'two values',
+      [{ ...feed, value: 1, valueRules: 'r.json' }],
+      'give either "value" or "valueRules", not both',
+    ],
+    ['a rule file that is missing', [{ ...feed, valueRules: 'none.json' }], 'cannot read none.json (ENOENT)'],
+    ['no feed', [], '"feeds" must be a list of at least one feed'],
+  ];
+  test.each(wrong)('with %s it is refused in one sentence', async (_, feeds, message) => {
+    const error = await read(feeds, feeds[0] && 'timeZone' in feeds[0] ? {} : undefined).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toBeInstanceOf(FeedsError);
+    expect(String(error)).toContain(message);
+    expect(String(error)).not.toMatch(/hunter2|correct horse/);
+  });
+});
