@@ -178,7 +178,7 @@ describe('calls export --partition', () => {
 
   test('an export from the API that was stopped continues with --resume', async () => {
     const stop = new AbortController();
-    const args = ['export', '-o', 'cut', '--partition', 'day', '--include-extensions', '--rows', '5'];
+    const args = ['export', '-o', 'cut', '--partition', 'month', '--include-extensions', '--rows', '20'];
     const run = stage.quick(args, { cwd: folder, signal: stop.signal });
     while (!existsSync(join(folder, 'cut.rows.checkpoint'))) await setTimeout(1);
     stop.abort();
