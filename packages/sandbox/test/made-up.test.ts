@@ -19,7 +19,7 @@ describe('made-up calls', () => {
     const digest = createHash('sha256');
     for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
       digest.update(JSON.stringify(call));
-    expect(digest.digest('hex')).toBe('741124ebd294b99a867e50a8400c37c23926e31f32b8ebc3fcaf6afa02886937');
+    expect(digest.digest('hex')).toBe('98dcb4255aab25e7efdd319ae1666c6351481832a27ad790033d60deed6c3e7e');
   });
 
   test('they differ from seed to seed', () => {
@@ -81,7 +81,8 @@ describe('made-up calls', () => {
       }
       expect(seconds(call.displayed_timestamp)).toBeLessThanOrEqual(made);
       if (call.ppc_gclid) expect(call.first_touch).toContain(`gclid=${call.ppc_gclid}`);
-      else if (call.channel !== 'Call Extension') expect(call.ppc_status).toBe('N/A');
+      const isTagged = /[?&](?:gclid|gbraid|wbraid|msclkid)=/.test(call.first_touch ?? '');
+      if (call.channel !== 'Call Extension') expect(call.ppc_status !== 'N/A').toBe(isTagged);
       expect(call.ppc_campaign_id !== null).toBe(call.ppc_status === 'Processed');
     }
   });
@@ -112,6 +113,33 @@ describe('made-up calls', () => {
         null,
       ]);
     }
+  });
+
+  test('ad clicks have the ids of platforms and bid tools in the shares that the README names', () => {
+    const ads = visits.filter((call) => call.url_tag.startsWith('utm_medium=cpc'));
+    const having = (name: string) => (call: Call) =>
+      new RegExp(`[?&]${name}=[\\w-]{6,}`).test(call.first_touch ?? '');
+    const shares = Object.fromEntries(
+      ['gclid', 'msclkid', 'gbraid', 'wbraid', 'k_clickid', 'mkwid', 'pcrid'].map((name) => [
+        name,
+        Math.round(share(ads, having(name)) * 100),
+      ]),
+    );
+    expect(shares).toEqual({
+      gclid: 67,
+      msclkid: 14,
+      gbraid: 3,
+      wbraid: 2,
+      k_clickid: 54,
+      mkwid: 23,
+      pcrid: 23,
+    });
+    const ios = ads.filter(having('[gw]braid'));
+    expect(new Set(ios.map((call) => call.os))).toEqual(new Set(['iOS']));
+    const minutes = visits.map((call) => (seconds(call.date_added) - seconds(call.displayed_timestamp)) / 60);
+    const within = (most: number) =>
+      Math.round((minutes.filter((age) => age <= most).length / minutes.length) * 100);
+    expect([within(22), within(24 * 60), within(31 * 24 * 60)]).toEqual([62, 84, 100]);
   });
 
   test('their numbers, addresses and domains do not belong to anyone', () => {

@@ -99,18 +99,19 @@ describe('a warehouse that a sync filled', () => {
       now: Number.POSITIVE_INFINITY,
       unanswered: true,
     };
-    const idOf = (call: Call, matchBy: 'gclid' | 'msclkid') => {
-      const found = conversionOf(call, { ...accepts, matchBy: [matchBy] }, rules);
-      return 'clickIds' in found ? (found.clickIds[matchBy] ?? null) : null;
+    const matchBy = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
+    const clickOf = (call: Call) => {
+      const found = conversionOf(call, { ...accepts, matchBy }, rules);
+      return 'click' in found ? found.click : null;
     };
     const kinds = new Map<unknown, number>();
     for await (const call of warehouse.calls()) {
-      const [gclid, msclkid] = [idOf(call, 'gclid'), idOf(call, 'msclkid')];
+      const click = clickOf(call);
       const row = bySid.get(call.sid);
       kinds.set(row?.click_kind, (kinds.get(row?.click_kind) ?? 0) + 1);
-      if (gclid !== null) expect(row).toMatchObject({ click_id: gclid, click_kind: 'gclid' });
-      else if (row?.click_kind === 'msclkid' || msclkid === null) expect(row?.click_id ?? null).toBe(msclkid);
+      expect(row).toMatchObject({ click_id: click?.id ?? null, click_kind: click?.kind ?? null });
     }
+    for (const kind of ['gbraid', 'wbraid', 'msclkid']) expect(kinds.get(kind)).toBeGreaterThan(5);
     expect(kinds.get('gclid')).toBeGreaterThan(100);
   });
 

@@ -3,6 +3,7 @@ import { formatNaive, formatNaiveTenths } from '@call-attribution/core/time';
 import type { MadeUpAccount } from './account.ts';
 import { type AdsCourse, drawCourse, noCourse, statusAt } from './ads-status.ts';
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
+import { drawTags } from './clicks.ts';
 import type { Person } from './people.ts';
 import { pad, Random } from './random.ts';
 import { day } from './rhythm.ts';
@@ -22,6 +23,7 @@ const positions = ['', '1t1', '1t2', '1s3', 'none'] as const;
 /** Returns a function that makes call number `i`, which took place at `time`, as it is at the time `asOf`. */
 export function callMaker(account: MadeUpAccount, people: (caller: number) => Person) {
   const random = new Random(0);
+  const clicks = new Random(0);
   return (i: number, time: number, asOf: number): MadeUpCall => {
     random.reseed(account.seed + Math.imul(i + 1, 0x9e3779b1));
     const person = people(callerOf(random, i));
@@ -30,8 +32,10 @@ export function callMaker(account: MadeUpAccount, people: (caller: number) => Pe
     const group = random.pick(campaign.groups, 1);
     const keyword = random.pick(group.keywords, 1);
     const ad = { campaign, group, keyword };
-    const visit = extension ? null : makeVisit(random, account.trade, person, ad);
-    const course = extension || visit?.clickId ? drawCourse(random, person.mobile) : noCourse;
+    const tagged = (gclid: string | null) =>
+      drawTags(clicks.reseed(account.seed + Math.imul(i + 1, 0x85ebca77)), gclid, person, ad);
+    const visit = extension ? null : makeVisit(random, account.trade, person, ad, tagged);
+    const course = extension || visit?.click.isTagged ? drawCourse(random, person.mobile) : noCourse;
     const draft = { account, person, ad, visit, time, status: statusAt(course, asOf - time) };
     return { call: write(random, i, draft), time, course };
   };
@@ -64,7 +68,7 @@ function write(random: Random, i: number, draft: Draft): Call {
   const talk = drawTalk(random);
   const smart = 1 + Math.floor(random.next() * random.next() * 18);
   const connected = time * 10 + smart * 60 + random.below(10);
-  const seen = visit ? time - 90 - Math.floor(random.next() * random.next() * 20 * day) : time;
+  const seen = visit ? time - 90 - drawDelay(random) : time;
   const again =
     visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
   const { number, label } = random.pick(account.numbers, 1);
@@ -137,7 +141,7 @@ function write(random: Random, i: number, draft: Draft): Call {
     ppc_keywords: processed ? ad.keyword.text : null,
     ppc_match_type: processed && visit ? ad.keyword.match : null,
     ppc_ad_id: processed ? ppcAd : null,
-    ppc_gclid: visit ? visit.clickId : null,
+    ppc_gclid: visit ? visit.click.gclid : null,
     vt_keyword: paid ? ad.keyword.text : null,
     vt_matchtype: paid ? ad.keyword.match.charAt(0).toLowerCase() : null,
     vt_network: paid ? network : null,
@@ -167,6 +171,15 @@ const timeText = (seconds: number): string => formatNaive(seconds * 1000);
 
 function tenths(value: number): string {
   return `${Math.floor(value / 10)}.${value % 10}`;
+}
+
+/** Draws how many seconds pass between the visit and the call: minutes for most, up to 30 days for some. */
+function drawDelay(random: Random): number {
+  const at = random.next();
+  const part = random.next();
+  if (at < 0.62) return Math.floor(part * part * 1200);
+  if (at < 0.84) return Math.floor(1200 + part * part * day);
+  return Math.floor(day + part * part * 29 * day);
 }
 
 // Quantiles of the talk time in tenths of a minute: most calls are short, a few are very long.

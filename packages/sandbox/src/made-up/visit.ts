@@ -1,4 +1,5 @@
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
+import { type ClickTags, noTags } from './clicks.ts';
 import type { Person } from './people.ts';
 import { pad, type Random, token } from './random.ts';
 import type { Trade } from './trades.ts';
@@ -9,8 +10,8 @@ type Source = 'paid' | 'search' | 'direct' | 'referral' | 'mailing';
 /** A visit to the site that led to a call. */
 export interface Visit {
   readonly source: Source;
-  /** The click id, if the visit came from an ad and tagging was on. */
-  readonly clickId: string | null;
+  /** Ids of the ad click in the URL of the first page; without any if the visit did not come from a tagged ad. */
+  readonly click: ClickTags;
   readonly activity: number;
   readonly urlTag: string;
   readonly pattern: string | null;
@@ -51,22 +52,24 @@ export function oddText(random: Random): string {
   return random.pick(odd);
 }
 
-/** Draws a visit; `ad` is what the account would have shown this visitor. */
+/** Draws a visit; `ad` is what the account would have shown this visitor, and `tagged` the ids of its click. */
 export function makeVisit(
   random: Random,
   trade: Trade,
   person: Person,
   ad: { campaign: Campaign; group: AdGroup; keyword: Keyword },
+  tagged: (gclid: string | null) => ClickTags,
 ): Visit {
   const source = drawSource(random);
   const entry = source === 'paid' ? ad.group.page : random.chance(0.4) ? 0 : random.below(trade.pages.length);
-  const clickId = source === 'paid' && random.chance(0.88) ? `Cj0KCQ${token(random, 13)}` : null;
-  const query = queryOf(random, source, person, ad, clickId);
+  const gclid = source === 'paid' && random.chance(0.88) ? `Cj0KCQ${token(random, 13)}` : null;
+  const click = source === 'paid' ? tagged(gclid) : noTags;
+  const query = queryOf(random, source, person, ad, click);
   const first = pageOf(trade, entry, query);
   const moved = random.chance(0.45);
   return {
     source,
-    clickId,
+    click,
     ...activityOf(random, source, ad.campaign),
     referrer: referrerOf(random, source),
     searchTerm: searchTermOf(random, source, ad.keyword),
@@ -93,7 +96,7 @@ function queryOf(
   source: Source,
   person: Person,
   ad: { campaign: Campaign; keyword: Keyword },
-  clickId: string | null,
+  click: ClickTags,
 ): string {
   if (source === 'mailing') return '?utm_source=newsletter&utm_medium=email&utm_campaign=spring%20offer';
   if (source !== 'paid') return '';
@@ -101,7 +104,7 @@ function queryOf(
   const place = 1_000_000 + random.below(9_000_000);
   const tags = `?utm_source=ads&utm_medium=cpc&utm_campaign=${campaign.id}&utm_term=${keyword.encoded}`;
   const more = `&matchtype=${keyword.match.charAt(0).toLowerCase()}&device=${person.mobile ? 'm' : 'c'}&loc=${place}`;
-  return clickId === null ? tags + more : `${tags + more}&gclid=${clickId}`;
+  return tags + more + click.query;
 }
 
 function activityOf(random: Random, source: Source, campaign: Campaign) {
