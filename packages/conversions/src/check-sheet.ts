@@ -1,7 +1,7 @@
 import { hasEmail, toE164 } from '@call-attribution/core/privacy';
 import type { ConversionRules } from './conversion.ts';
 import type { SheetProblem } from './reasons.ts';
-import type { SheetColumn, SheetFormat } from './sheet-format.ts';
+import type { SheetColumn, SheetLayout } from './sheet-format.ts';
 import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
 
 /**
@@ -13,11 +13,7 @@ import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
  * for (const problem of checkSheet(text, sheetFormats.sa360, rules))
  *   console.log(`line ${problem.line}: ${sheetProblemText(problem)}`);
  */
-export function checkSheet(
-  text: string,
-  format: Pick<SheetFormat, 'columns' | 'delimiter' | 'preamble'>,
-  rules: ConversionRules,
-): SheetProblem[] {
+export function checkSheet<T>(text: string, format: SheetLayout<T>, rules: ConversionRules): SheetProblem[] {
   const columns = format.columns(rules);
   const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
   const { lines, isQuoteOpen } = readSheet(text, format.delimiter);
@@ -45,7 +41,7 @@ export function checkSheet(
 /** What the tool would refuse in one row. */
 export function rowProblems(
   cells: readonly (string | null)[],
-  columns: readonly SheetColumn[],
+  columns: readonly SheetColumn<never>[],
   line: number,
 ): SheetProblem[] {
   if (cells.length !== columns.length)

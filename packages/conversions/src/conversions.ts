@@ -1,9 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import { Operator } from '@call-attribution/node-stream';
 import { createJudge } from './callers.ts';
+import { checkRules } from './check-rules.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';
-import type { SheetFormat } from './sheet-format.ts';
+import type { Tool } from './sheet-format.ts';
 import { keyOf } from './sheet-lines.ts';
 
 /** What a call is for a tool: a conversion, or a call that is left out and why. */
@@ -11,12 +12,9 @@ export type Outcome =
   | { readonly call: Call; readonly conversion: Conversion }
   | { readonly call: Call; readonly leftOut: LeftOutReason };
 
-/** What `conversions` needs to know about a tool. Every format of a sheet is one. */
-export type Tool = Pick<SheetFormat, 'accepts'> & Partial<Pick<SheetFormat, 'columns'>>;
-
 /**
  * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come from the API, a store or a
- * warehouse, in order of their time.
+ * warehouse, in order of their time. Rules that make no sense are refused at once with a `RulesError`.
  *
  * @example
  * for await (const outcome of conversions(createCallStream(client), rules, sheetFormats.sa360))
@@ -38,6 +36,7 @@ export function conversions(
  * await pipeline(createCallStream(client), toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
  */
 export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call, Outcome> {
+  checkRules(rules, tool);
   return new Operator<Call, Outcome>(({ emit }) => {
     const outcomeOf = createOutcomes(rules, tool);
     return {

@@ -1,5 +1,6 @@
 // Calls as conversions for bid tools: which calls count and at what value, the upload sheets the tools take, and a ledger of
 // what was uploaded. `conversions` judges calls, `toSheet` writes them, `openLedger` remembers them.
+export { checkRules, isCurrency, RulesError } from './check-rules.ts';
 export { checkSheet } from './check-sheet.ts';
 export type { ClickIdName, ClickIds } from './click-ids.ts';
 export {
@@ -9,21 +10,36 @@ export {
   type ConversionRules,
   conversionOf,
 } from './conversion.ts';
-export { conversions, type Outcome, type Tool, toConversions } from './conversions.ts';
+export { conversions, type Outcome, toConversions } from './conversions.ts';
+export { entryOf, type LedgerEntry } from './entry.ts';
 export { sheetFormats } from './formats/all.ts';
+export { type Changes, changesSince, type Unadjusted } from './ledger/changes.ts';
+export {
+  adjustmentsPath,
+  DeliveryError,
+  deliverSheets,
+  finishDeliveries,
+  type SheetPaths,
+} from './ledger/deliver.ts';
 export { fileJournal, type Journal, LedgerDamagedError } from './ledger/journal.ts';
 export {
   type DeliveredFile,
   type Delivery,
-  entryOf,
   type Ledger,
-  type LedgerEntry,
   type LedgerOptions,
   openLedger,
 } from './ledger/ledger.ts';
-export type { LeftOutReason, SheetProblem, ValueRulesProblem } from './reasons.ts';
+export type { Change, LeftOutReason, RulesProblem, SheetProblem, ValueRulesProblem } from './reasons.ts';
 export { createSheet, type Sheet, SheetError, toSheet } from './sheet.ts';
-export type { SheetColumn, SheetFormat, SheetFormatName } from './sheet-format.ts';
+export type {
+  AdjustmentFormat,
+  SheetColumn,
+  SheetFormat,
+  SheetFormatName,
+  SheetLayout,
+  Tool,
+} from './sheet-format.ts';
+export { createTally, type Summary, summaryLines, unadjustedLines } from './summary.ts';
 export {
   type CallerFacts,
   readValueRules,
@@ -32,4 +48,4 @@ export {
   ValueRulesError,
   valueByRules,
 } from './value-rules.ts';
-export { reasonTexts, sheetProblemText } from './words.ts';
+export { changeTexts, reasonTexts, sheetProblemText } from './words.ts';

@@ -19,6 +19,9 @@ export type LeftOutReason =
   | 'no_value'
   | 'duplicate';
 
+/** Why something that was uploaded is no longer right. `changeTexts` has a sentence for each. */
+export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
+
 /** Something in a finished sheet that the tool would refuse, as facts. `sheetProblemText` makes a sentence of it. */
 export type SheetProblem = {
   /** 1 is the first line of the file. */
@@ -46,4 +49,20 @@ export type ValueRulesProblem =
     }
   | { readonly code: 'not_an_amount'; readonly rule: number | null; readonly name: string }
   | { readonly code: 'not_a_string'; readonly rule: number; readonly name: string }
-  | { readonly code: 'value_missing'; readonly rule: number };
+  | { readonly code: 'value_missing'; readonly rule: number }
+  | { readonly code: 'not_an_hour'; readonly rule: number; readonly name: string }
+  | { readonly code: 'not_a_caller'; readonly rule: number }
+  | { readonly code: 'never_applies'; readonly rule: number }
+  | { readonly code: 'hidden'; readonly rule: number; readonly by: number }
+  | { readonly code: 'repeated_name'; readonly rule: number; readonly name: string; readonly first: number };
+
+/** Rules of a run that make no sense for a tool, as facts. */
+export type RulesProblem =
+  | { readonly code: 'zone_missing' }
+  | { readonly code: 'zone_unknown'; readonly zone: string }
+  | { readonly code: 'name_missing' }
+  | { readonly code: 'currency_unknown'; readonly currency: string }
+  | { readonly code: 'not_positive' | 'negative'; readonly name: string; readonly value: number }
+  | { readonly code: 'window_too_long'; readonly days: number; readonly most: number }
+  | { readonly code: 'no_age_left'; readonly hours: number; readonly days: number }
+  | { readonly code: 'from_unreadable' };

@@ -1,4 +1,5 @@
 import type { Acceptance, Conversion, ConversionRules } from './conversion.ts';
+import type { LedgerEntry } from './entry.ts';
 
 /** Names of the upload formats, as `calls export --for` takes them. */
 export type SheetFormatName =
@@ -11,11 +12,11 @@ export type SheetFormatName =
   | 'marin';
 
 /** One column of a sheet: how a cell is made, and what a cell may hold. */
-export interface SheetColumn {
+export interface SheetColumn<T = Conversion> {
   /** Heading, spelled as the tool wants it. */
   readonly title: string;
-  /** The cell of a conversion; null for an empty one. */
-  cell(conversion: Conversion, rules: ConversionRules): string | null;
+  /** The cell of a conversion, or of an adjustment of one; null for an empty one. */
+  cell(item: T, rules: ConversionRules): string | null;
   /** What a cell may hold. */
   readonly pattern: RegExp;
   /** A good cell, for messages. */
@@ -28,25 +29,42 @@ export interface SheetColumn {
   readonly holdsPhone?: boolean;
 }
 
-/** An upload format, as data: which calls a tool takes, and the sheet it reads. */
-export interface SheetFormat {
-  /** What `calls export --for` takes. */
-  readonly name: SheetFormatName;
-  /** What the tool calls it. */
-  readonly title: string;
+/** How the lines of a sheet are made. */
+export interface SheetLayout<T = Conversion> {
   /** Between the cells. Sheets with tabs have no quotes. */
   readonly delimiter: ',' | '\t';
-  /** Which calls the tool takes. */
-  readonly accepts: Acceptance;
-  /** The conversion name is part of the sheet. */
-  readonly needsName: boolean;
-  /** What to know before uploading the sheet. */
-  readonly notes: readonly string[];
   /** Lines above the headings and between the headings and the rows. */
   readonly preamble?: (rules: ConversionRules) => {
     readonly before?: readonly string[];
     readonly after?: readonly string[];
   };
   /** The columns from left to right. */
-  columns(rules: ConversionRules): readonly SheetColumn[];
+  columns(rules: ConversionRules): readonly SheetColumn<T>[];
 }
+
+/** A sheet that corrects the value of uploaded conversions or takes them back. The time of the adjustment is `rules.now`. */
+export interface AdjustmentFormat extends SheetLayout<LedgerEntry> {
+  /** What to know before uploading the sheet. */
+  readonly notes: readonly string[];
+}
+
+/** An upload format, as data: which calls a tool takes, and the sheet it reads. */
+export interface SheetFormat extends SheetLayout {
+  /** What `calls export --for` takes. */
+  readonly name: SheetFormatName;
+  /** What the tool calls it. */
+  readonly title: string;
+  /** Which calls the tool takes. */
+  readonly accepts: Acceptance;
+  /** The conversion name is part of the sheet. */
+  readonly needsName: boolean;
+  /** What to know before uploading the sheet. */
+  readonly notes: readonly string[];
+  /** How conversions are adjusted after their upload. Absent where the tool cannot, or not by the sheets it documents. */
+  readonly adjustments?: AdjustmentFormat;
+  /** The rows say how long the talk was, so that a changed length matters to the tool. Default false. */
+  readonly holdsTalk?: boolean;
+}
+
+/** What `conversions` needs to know about a tool. Every format of a sheet is one. */
+export type Tool = Pick<SheetFormat, 'accepts'> & Partial<SheetFormat>;

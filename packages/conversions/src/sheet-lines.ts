@@ -1,20 +1,17 @@
 import { csvLine } from '@call-attribution/node-stream';
 import type { ConversionRules } from './conversion.ts';
-import type { SheetColumn, SheetFormat } from './sheet-format.ts';
+import type { SheetColumn, SheetLayout } from './sheet-format.ts';
 
 type Cells = readonly (string | null)[];
 
 /** One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line breaks become spaces. */
-export function sheetLine(cells: Cells, delimiter: SheetFormat['delimiter']): string {
+export function sheetLine(cells: Cells, delimiter: SheetLayout['delimiter']): string {
   if (delimiter === ',') return csvLine(cells);
   return `${cells.map((cell) => (cell ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t')}\r\n`;
 }
 
 /** The lines above the rows: the headings, and what some tools want before or after them. */
-export function headOf(
-  { preamble, columns }: Pick<SheetFormat, 'preamble' | 'columns'>,
-  rules: ConversionRules,
-): Cells[] {
+export function headOf<T>({ preamble, columns }: SheetLayout<T>, rules: ConversionRules): Cells[] {
   const titles = columns(rules).map(({ title }) => title);
   const { before, after } = preamble?.(rules) ?? {};
   const filled = (cells: readonly string[] | undefined): Cells[] =>
@@ -23,7 +20,7 @@ export function headOf(
 }
 
 /** What the tool recognises a repeated row by; null when it does not. */
-export function keyOf(columns: readonly SheetColumn[], cells: Cells): string | null {
+export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], cells: Cells): string | null {
   const key = cells.filter((_, at) => columns[at]?.isKey);
   return key.length > 0 ? key.join('\u0000') : null;
 }
@@ -31,7 +28,7 @@ export function keyOf(columns: readonly SheetColumn[], cells: Cells): string | n
 /** Reads a sheet back into lines of cells. */
 export function readSheet(
   text: string,
-  delimiter: SheetFormat['delimiter'],
+  delimiter: SheetLayout['delimiter'],
 ): { readonly lines: string[][]; readonly isQuoteOpen: boolean } {
   if (delimiter === '\t') {
     const lines = text.split(/\r?\n/).filter((line) => line !== '');

@@ -4,7 +4,7 @@ import { checkSheet, rowProblems } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import { createOutcomes, type Outcome } from './conversions.ts';
 import type { LeftOutReason, SheetProblem } from './reasons.ts';
-import type { SheetFormat } from './sheet-format.ts';
+import type { SheetFormat, SheetLayout } from './sheet-format.ts';
 import { headOf, sheetLine } from './sheet-lines.ts';
 import { sheetProblemText } from './words.ts';
 
@@ -71,12 +71,12 @@ export class SheetError extends Error {
  * @example
  * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
  */
-export function toSheet(
-  format: Pick<SheetFormat, 'columns' | 'delimiter' | 'preamble'>,
+export function toSheet<T extends object = Conversion>(
+  format: SheetLayout<T>,
   rules: ConversionRules,
-): Operator<Conversion | Outcome, Uint8Array> {
+): Operator<T | Outcome, Uint8Array> {
   const columns = format.columns(rules);
-  return new Operator<Conversion | Outcome, Uint8Array>(
+  return new Operator<T | Outcome, Uint8Array>(
     ({ emit, continued }) => {
       const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
       let line = head.length;
@@ -89,8 +89,8 @@ export function toSheet(
         push(item) {
           begin();
           if ('leftOut' in item) return;
-          const conversion = 'conversion' in item ? item.conversion : item;
-          const cells = columns.map((column) => column.cell(conversion, rules));
+          const row = 'conversion' in item ? (item.conversion as unknown as T) : item;
+          const cells = columns.map((column) => column.cell(row, rules));
           line += 1;
           const [problem] = rowProblems(cells, columns, line);
           if (problem) throw new SheetError(problem);

@@ -1,4 +1,4 @@
-import type { LeftOutReason, SheetProblem, ValueRulesProblem } from './reasons.ts';
+import type { Change, LeftOutReason, RulesProblem, SheetProblem, ValueRulesProblem } from './reasons.ts';
 
 /** What each reason means and what can be done about it, in one line. */
 export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
@@ -20,6 +20,16 @@ export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
   too_recent: 'too recent: the tool does not know the click yet; export again later',
   no_value: 'no value rule applies',
   duplicate: 'the sheet already has a row with the same click or number, name and time',
+};
+
+/** What each change of an uploaded conversion means, in one line. */
+export const changeTexts: Readonly<Record<Change, string>> = {
+  click_changed: 'the call now belongs to another click or has another time or name',
+  value_changed: 'the call now has another value',
+  length_changed: 'the talk was longer or shorter than the sheet said',
+  no_conversion: 'the call is not a conversion any longer',
+  counts_again:
+    'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
 };
 
 /** Says what is wrong in a sheet, without the line number and without the content of the cell. */
@@ -66,5 +76,42 @@ export function valueRulesText(problem: ValueRulesProblem, source: string): [mes
       return [`${where}: ${JSON.stringify(problem.name)} must be a string`];
     case 'value_missing':
       return [`${where} has no "value"`, shape];
+    case 'not_an_hour':
+      return [`${where}: ${JSON.stringify(problem.name)} must be an hour, from 0 to 24`];
+    case 'not_a_caller':
+      return [`${where}: "caller" must be "first" or "repeat"`];
+    case 'never_applies':
+      return [`${where} can never apply: its conditions exclude each other`];
+    case 'hidden':
+      return [
+        `${where} can never apply: rule ${problem.by} applies to the same calls first`,
+        'put the narrower rule first, or remove one of them',
+      ];
+    case 'repeated_name':
+      return [`${where} has the name ${JSON.stringify(problem.name)}, as rule ${problem.first} has`];
+  }
+}
+
+/** Says what is wrong with the rules of a run. */
+export function rulesProblemText(problem: RulesProblem, tool: string): string {
+  switch (problem.code) {
+    case 'zone_missing':
+      return `${tool} needs a time zone: the API does not say which time zone its times are in`;
+    case 'zone_unknown':
+      return `the time zone ${JSON.stringify(problem.zone)} does not exist; use a name such as America/New_York`;
+    case 'name_missing':
+      return `${tool} needs a conversion name: at most 100 characters, spelled as in the tool`;
+    case 'currency_unknown':
+      return `there is no currency ${JSON.stringify(problem.currency)}; use an ISO 4217 code such as USD`;
+    case 'not_positive':
+      return `${problem.name} is ${problem.value}: it must be greater than 0`;
+    case 'negative':
+      return `${problem.name} is ${problem.value}: it must be 0 or greater`;
+    case 'window_too_long':
+      return `a click window of ${problem.days} days is too long: ${tool} accepts clicks of at most ${problem.most} days`;
+    case 'no_age_left':
+      return `no call can count: calls must be ${problem.hours} hours old, and clicks at most ${problem.days} days`;
+    case 'from_unreadable':
+      return 'from must be a time such as 2026-11-01 00:00:00';
   }
 }

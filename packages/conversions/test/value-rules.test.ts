@@ -54,9 +54,50 @@ test.each([
   ['{ "rules": [{ "value": 1, "campain": "x" }] }', /unknown name "campain"/],
   ['{ "rules": [{ "value": 1, "label": 5 }] }', /"label" must be a string/],
   ['{ "rules": [], "otherwise": "x" }', /"otherwise" must be a number/],
+  ['{ "rules": [{ "value": 1, "fromHour": 25 }] }', /rule 1: "fromHour" must be an hour/],
+  ['{ "rules": [{ "value": 1, "caller": "new" }] }', /rule 1: "caller" must be "first" or "repeat"/],
+  [
+    '{ "rules": [{ "value": 1, "minMinutes": 5, "maxMinutes": 5 }] }',
+    /rule 1 can never apply: its conditions/,
+  ],
+  ['{ "rules": [{ "value": 1, "fromHour": 8, "toHour": 8 }] }', /rule 1 can never apply: its conditions/],
+  ['{ "rules": [{ "value": 1 }, { "value": 2, "label": "x" }] }', /rule 2 can never apply: rule 1 applies/],
+  [
+    '{ "rules": [{ "value": 1, "campaign": "brand*" }, { "value": 2, "campaign": "Brand*East", "minMinutes": 3 }] }',
+    /rule 2 can never apply: rule 1 applies/,
+  ],
+  [
+    '{ "rules": [{ "value": 1, "fromHour": 20, "toHour": 8 }, { "value": 2, "fromHour": 22, "toHour": 6 }] }',
+    /rule 2 can never apply: rule 1 applies/,
+  ],
+  [
+    '{ "rules": [{ "value": 1, "minMinutes": 9, "name": "long" }, { "value": 2, "name": "long" }] }',
+    /rule 2 has the name "long", as rule 1 has/,
+  ],
 ])('the rule table %s is refused', (text, message) => {
   expect(() => readValueRules(text, 'rules.json')).toThrow(message);
   expect(() => readValueRules(text, 'rules.json')).toThrow(ValueRulesError);
+});
+
+test.each([
+  ['2026-11-18 07:59:59', true, 40],
+  ['2026-11-18 08:00:00', true, 30],
+  ['2026-11-18 08:00:00', false, 20],
+  ['2026-11-18 17:59:59', null, 10],
+  ['2026-11-18 23:00:00', null, 40],
+])('a call at %s is worth what its hour and its caller say', (date_added, isFirstCall, value) => {
+  const table = readValueRules(
+    JSON.stringify({
+      rules: [
+        { name: 'night', fromHour: 18, toHour: 8, value: 40 },
+        { name: 'new', caller: 'first', value: 30 },
+        { name: 'known', caller: 'repeat', value: 20 },
+      ],
+      otherwise: 10,
+    }),
+    'rules.json',
+  );
+  expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
 });
 
 test('a misspelled name in a rule table gets a suggestion', () => {

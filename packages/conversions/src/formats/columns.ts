@@ -1,4 +1,6 @@
 import type { ClickIdName } from '../click-ids.ts';
+import type { Consent, ConversionRules } from '../conversion.ts';
+import type { LedgerEntry } from '../entry.ts';
 import type { SheetColumn } from '../sheet-format.ts';
 
 const clickIdForm = /^[A-Za-z0-9_][\w.|~:-]{2,511}$/;
@@ -9,7 +11,7 @@ export function clickIdColumn(title: string, name: ClickIdName, example: string)
 }
 
 /** The name of the conversion action, goal or type. */
-export function nameColumn(title: string): SheetColumn {
+export function nameColumn<T extends { readonly name: string }>(title: string): SheetColumn<T> {
   return {
     title,
     cell: ({ name }) => name,
@@ -34,17 +36,60 @@ export function currencyColumn(title: string): SheetColumn {
   return { title, cell: ({ currency }) => currency, pattern: /^[A-Z]{3}$/, example: 'USD', isOptional: true };
 }
 
+/** The click of a conversion that was uploaded. */
+export function adjustedClickColumn(title: string, example: string): SheetColumn<LedgerEntry> {
+  return { title, cell: ({ click }) => click?.id ?? null, pattern: clickIdForm, example };
+}
+
+/** The corrected value; empty for a conversion that is taken back. */
+export function adjustedValueColumn(title: string): SheetColumn<LedgerEntry> {
+  return {
+    title,
+    cell: ({ action, value }) => (action === 'retract' ? null : (value?.toFixed(2) ?? null)),
+    pattern: /^\d+(\.\d{1,6})?$/,
+    example: '25.00',
+    isOptional: true,
+  };
+}
+
+/** The currency of the corrected value. */
+export function adjustedCurrencyColumn(title: string): SheetColumn<LedgerEntry> {
+  return {
+    title,
+    cell: ({ action, currency }) => (action === 'retract' ? null : currency),
+    pattern: /^[A-Z]{3}$/,
+    example: 'USD',
+    isOptional: true,
+  };
+}
+
+/** What the caller agreed to, as Google asks for it. Left out when the rules say nothing about consent. */
+export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
+  if (consent === undefined) return [];
+  const column = (title: string, of: (consent: Consent) => string): SheetColumn => ({
+    title,
+    cell: ({ consent }) => (consent === null ? null : of(consent) === 'granted' ? 'Granted' : 'Denied'),
+    pattern: /^(Granted|Denied)$/,
+    example: 'Granted',
+    isOptional: true,
+  });
+  return [
+    column('Ad User Data', ({ adUserData }) => adUserData),
+    column('Ad Personalization', ({ adPersonalization }) => adPersonalization),
+  ];
+}
+
 /** The session id of the call. */
-export function sidColumn(title: string): SheetColumn {
+export function sidColumn<T extends { readonly sid: string }>(title: string): SheetColumn<T> {
   return { title, cell: ({ sid }) => sid, pattern: /^\S{1,100}$/, example: '1000000001' };
 }
 
 /** The same word in every row. */
-export function constantColumn(title: string, word: string): SheetColumn {
+export function constantColumn<T>(title: string, word: string): SheetColumn<T> {
   return { title, cell: () => word, pattern: new RegExp(`^${word}$`), example: word };
 }
 
 /** A column that the tool knows and we leave empty. */
-export function emptyColumn(title: string): SheetColumn {
+export function emptyColumn<T>(title: string): SheetColumn<T> {
   return { title, cell: () => null, pattern: /^$/, example: 'an empty cell', isOptional: true };
 }

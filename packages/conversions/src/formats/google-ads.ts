@@ -1,6 +1,16 @@
 import type { Conversion } from '../conversion.ts';
-import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
-import { clickIdColumn, currencyColumn, nameColumn, valueColumn } from './columns.ts';
+import type { LedgerEntry } from '../entry.ts';
+import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
+import {
+  adjustedClickColumn,
+  adjustedCurrencyColumn,
+  adjustedValueColumn,
+  clickIdColumn,
+  consentColumns,
+  currencyColumn,
+  nameColumn,
+  valueColumn,
+} from './columns.ts';
 import { withOffset } from './time-forms.ts';
 
 const zoneLine: SheetFormat['preamble'] = ({ timeZone }) => ({
@@ -8,14 +18,38 @@ const zoneLine: SheetFormat['preamble'] = ({ timeZone }) => ({
 });
 
 // Local time with its offset is the form that needs no guess about a clock change.
-function timeColumn(title: string, timeOf: (conversion: Conversion) => number): SheetColumn {
+function timeColumn<T = Conversion>(title: string, timeOf: (item: T, now: number) => number): SheetColumn<T> {
   return {
     title,
-    cell: (conversion, { timeZone }) => withOffset(timeOf(conversion), timeZone),
+    cell: (item, { timeZone, now }) => withOffset(timeOf(item, now), timeZone),
     pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$/,
     example: '2026-11-20 14:03:00-0500',
   };
 }
+
+// Conversions are found by click and time: sheets of clicks have no order IDs.
+const adjustments: AdjustmentFormat = {
+  delimiter: ',',
+  notes: [
+    'Upload adjustments on their own at Google Ads > Goals > Conversions > Uploads, after the sheet with the conversions.',
+    'A conversion that was retracted cannot be adjusted again.',
+  ],
+  preamble: zoneLine,
+  columns: () => [
+    { ...adjustedClickColumn('Google Click ID', 'Cj0KCQ...'), isKey: true },
+    { ...nameColumn<LedgerEntry>('Conversion Name'), isKey: true },
+    { ...timeColumn<LedgerEntry>('Conversion Time', ({ at }) => at), isKey: true },
+    timeColumn<LedgerEntry>('Adjustment Time', (_, now) => now),
+    {
+      title: 'Adjustment Type',
+      cell: ({ action }) => (action === 'retract' ? 'RETRACT' : 'RESTATE'),
+      pattern: /^(RESTATE|RETRACT)$/,
+      example: 'RESTATE',
+    },
+    adjustedValueColumn('Adjusted Value'),
+    adjustedCurrencyColumn('Adjusted Value Currency'),
+  ],
+};
 
 /** Google Ads, conversions from clicks: one row for each call whose visit carries a Google click id. */
 export const googleAdsClicks: SheetFormat = {
@@ -37,13 +71,15 @@ export const googleAdsClicks: SheetFormat = {
     'Sheets may overlap by a day or more: the same click, name and time counts once.',
   ],
   preamble: zoneLine,
-  columns: () => [
+  columns: (rules) => [
     { ...clickIdColumn('Google Click ID', 'gclid', 'Cj0KCQ...'), isKey: true },
     { ...nameColumn('Conversion Name'), isKey: true },
     { ...timeColumn('Conversion Time', ({ startedAt }) => startedAt), isKey: true },
     valueColumn('Conversion Value'),
     currencyColumn('Conversion Currency'),
+    ...consentColumns(rules),
   ],
+  adjustments,
 };
 
 /** Google Ads, conversions from calls: matched by caller number and start, so only calls through call extensions go in. */
@@ -66,7 +102,7 @@ export const googleAdsCalls: SheetFormat = {
     'Upload the file as it is at Google Ads > Goals > Conversions > Uploads. A call that is uploaded twice counts once.',
   ],
   preamble: zoneLine,
-  columns: () => [
+  columns: (rules) => [
     {
       title: "Caller's Phone Number",
       cell: ({ callerNumber }) => callerNumber,
@@ -80,5 +116,6 @@ export const googleAdsCalls: SheetFormat = {
     timeColumn('Conversion Time', ({ endedAt }) => endedAt),
     valueColumn('Conversion Value'),
     currencyColumn('Conversion Currency'),
+    ...consentColumns(rules),
   ],
 };

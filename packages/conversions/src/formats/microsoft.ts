@@ -1,5 +1,9 @@
-import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
+import type { LedgerEntry } from '../entry.ts';
+import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
+  adjustedClickColumn,
+  adjustedCurrencyColumn,
+  adjustedValueColumn,
   clickIdColumn,
   constantColumn,
   currencyColumn,
@@ -20,18 +24,51 @@ const accepts: SheetFormat['accepts'] = {
   maxClickDays: 90,
 };
 
+const clickExample = 'f894f652ea334e739002f7167ab8f8e3';
+const clickForm = /^[A-Za-z0-9_-]{16,128}$/;
+
 const clickColumn = (title: string): SheetColumn => ({
-  ...clickIdColumn(title, 'msclkid', 'f894f652ea334e739002f7167ab8f8e3'),
-  pattern: /^[A-Za-z0-9_-]{16,128}$/,
+  ...clickIdColumn(title, 'msclkid', clickExample),
+  pattern: clickForm,
   isKey: true,
 });
 
+const timeForm = {
+  pattern: /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/,
+  example: '11/20/2026 7:03:00 PM',
+};
 const timeColumn: SheetColumn = {
   title: 'Conversion Time',
   cell: ({ startedAt }) => americanUtc(startedAt),
-  pattern: /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/,
-  example: '11/20/2026 7:03:00 PM',
+  ...timeForm,
   isKey: true,
+};
+
+// The documented sheet for adjustments is that of the Bulk service, for conversions from the website too.
+const adjustments: AdjustmentFormat = {
+  delimiter: ',',
+  notes: ['Upload adjustments with the Bulk service, after the sheet with the conversions.'],
+  preamble: () => ({ after: ['Format Version', '', '', '', '', '6.0'] }),
+  columns: () => [
+    constantColumn<LedgerEntry>('Type', 'Offline Conversion'),
+    emptyColumn<LedgerEntry>('Status'),
+    emptyColumn<LedgerEntry>('Id'),
+    emptyColumn<LedgerEntry>('Parent Id'),
+    { ...sidColumn<LedgerEntry>('Client Id'), isOptional: true },
+    emptyColumn<LedgerEntry>('Name'),
+    adjustedCurrencyColumn('Adjustment Currency Code'),
+    { title: 'Adjustment Time', cell: (_, { now }) => americanUtc(now), ...timeForm },
+    {
+      title: 'Adjustment Type',
+      cell: ({ action }) => (action === 'retract' ? 'Retract' : 'Restate'),
+      pattern: /^(Restate|Retract)$/,
+      example: 'Restate',
+    },
+    adjustedValueColumn('Adjustment Value'),
+    { ...nameColumn<LedgerEntry>('Conversion Name'), isKey: true },
+    { title: 'Conversion Time', cell: ({ at }) => americanUtc(at), ...timeForm, isKey: true },
+    { ...adjustedClickColumn('Microsoft Click Id', clickExample), pattern: clickForm, isKey: true },
+  ],
 };
 
 /** Microsoft Advertising, offline conversions as the website takes them. */
@@ -54,6 +91,7 @@ export const microsoftAds: SheetFormat = {
     valueColumn('Conversion Value'),
     currencyColumn('Conversion Currency'),
   ],
+  adjustments,
 };
 
 /** Microsoft Advertising bulk file, format 6.0. `Client Id` is the session id, so that a result can be traced back. */
@@ -78,4 +116,5 @@ export const microsoftBulk: SheetFormat = {
     valueColumn('Conversion Value'),
     clickColumn('Microsoft Click Id'),
   ],
+  adjustments,
 };

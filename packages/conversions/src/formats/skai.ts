@@ -32,6 +32,7 @@ export const skai: SheetFormat = {
     "The caller's number, name and address stay empty: Skai does not need them.",
     'Times are local to the account; Skai must be set to the same time zone.',
   ],
+  holdsTalk: true,
   columns: () => [
     timeColumn('date_time', ({ startedAt }) => startedAt),
     emptyColumn('caller_number'),

@@ -1,32 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ClickIdName } from '../click-ids.ts';
-import type { Conversion } from '../conversion.ts';
+import type { LedgerEntry } from '../entry.ts';
 import { fileJournal, type Journal, LedgerDamagedError } from './journal.ts';
-
-/** What was uploaded for one call, and how it was changed later. It has no personal data. */
-export interface LedgerEntry {
-  /** `add`: it was uploaded. `restate`: its value was corrected. `retract`: it was taken back. */
-  readonly action: 'add' | 'restate' | 'retract';
-  /** What the tool recognizes the conversion by. */
-  readonly orderId: string;
-  /** Session id of the call. */
-  readonly sid: string;
-  /** Account of the call. */
-  readonly account: string;
-  /** The click it was matched by; null when that was the number of the caller. */
-  readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
-  /** When the call began, in milliseconds since 1970. */
-  readonly at: number;
-  /** Conversion action, goal or type. */
-  readonly name: string;
-  /** The value as last uploaded. */
-  readonly value: number | null;
-  /** Currency of the value. */
-  readonly currency: string | null;
-  /** Seconds of talk when it was last uploaded. */
-  readonly talkSeconds: number;
-}
 
 /** A file of a delivery: written under another name, then renamed. */
 export interface DeliveredFile {
@@ -168,10 +143,4 @@ function parsed(text: string, count: number): Line {
   } catch {
     throw new LedgerDamagedError(`record ${count}`);
   }
-}
-
-/** What the ledger keeps of a conversion. */
-export function entryOf(conversion: Conversion, action: LedgerEntry['action'] = 'add'): LedgerEntry {
-  const { orderId, sid, account, click, startedAt: at, name, value, currency, talkSeconds } = conversion;
-  return { action, orderId, sid, account, click, at, name, value, currency, talkSeconds };
 }

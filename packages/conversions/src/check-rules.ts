@@ -1,0 +1,58 @@
+import { day, hour, isTimeZone } from '@call-attribution/core/time';
+import type { ConversionRules } from './conversion.ts';
+import type { RulesProblem } from './reasons.ts';
+import type { Tool } from './sheet-format.ts';
+import { rulesProblemText } from './words.ts';
+
+/** Rules that make no sense for a tool. */
+export class RulesError extends Error {
+  /** The name of the class, which survives a bundler. */
+  override readonly name = 'RulesError';
+  /** What is wrong, as facts. */
+  readonly problem: RulesProblem;
+
+  constructor(problem: RulesProblem, tool: string) {
+    super(rulesProblemText(problem, tool));
+    this.problem = problem;
+  }
+}
+
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+/**
+ * Throws a `RulesError` for rules that no call could satisfy or that the tool would refuse. `conversions` and `toConversions`
+ * do this first.
+ *
+ * @example
+ * checkRules(rules, sheetFormats['google-ads-clicks']);
+ */
+export function checkRules(rules: ConversionRules, tool: Tool): void {
+  const problem = problemOf(rules, tool);
+  if (problem) throw new RulesError(problem, tool.title ?? 'the tool');
+}
+
+function problemOf(rules: ConversionRules, { accepts, needsName = false }: Tool): RulesProblem | null {
+  const { timeZone, conversionName, currency, clickWindow, oncePerCallerDays, minTalk, minAge, from } = rules;
+  if (timeZone === null) return { code: 'zone_missing' };
+  if (!isTimeZone(timeZone)) return { code: 'zone_unknown', zone: timeZone };
+  if (needsName && !/^\S.{0,99}$/u.test(conversionName)) return { code: 'name_missing' };
+  if (currency !== undefined && !isCurrency(currency)) return { code: 'currency_unknown', currency };
+  for (const [name, value] of Object.entries({ clickWindow, oncePerCallerDays }))
+    if (value !== undefined && !(value > 0)) return { code: 'not_positive', name, value };
+  for (const [name, value] of Object.entries({ minTalk, minAge }))
+    if (value !== undefined && !(value >= 0)) return { code: 'negative', name, value };
+  const most = accepts.maxClickDays;
+  if (clickWindow !== undefined && most !== null && clickWindow > most)
+    return { code: 'window_too_long', days: clickWindow, most };
+  const days = clickWindow ?? most;
+  const age = minAge ?? accepts.minHours * hour;
+  if (days !== null && age >= days * day) return { code: 'no_age_left', hours: age / hour, days };
+  if (from !== undefined && !/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(from))
+    return { code: 'from_unreadable' };
+  return null;
+}
+
+/** Whether this is the ISO 4217 code of a currency, such as `USD`. */
+export function isCurrency(code: string): boolean {
+  return /^[A-Z]{3}$/.test(code) && currencies.has(code);
+}

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { syncFolder, toGzip, writeWholeFile } from '@call-attribution/node-stream';
+import type { ConversionRules } from '../conversion.ts';
+import { entryOf } from '../entry.ts';
+import { toSheet } from '../sheet.ts';
+import type { SheetFormat, SheetLayout } from '../sheet-format.ts';
+import type { Changes } from './changes.ts';
+import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
+
+/** A sheet cannot be put in its place. */
+export class DeliveryError extends Error {
+  /** The name of the class, which survives a bundler. */
+  override readonly name = 'DeliveryError';
+  /**
+   * `in_the_way`: there is a file under the name of the sheet already, which may not have been uploaded. `other_machine`:
+   * another machine has begun a delivery and has its files.
+   */
+  readonly code: 'in_the_way' | 'other_machine';
+
+  constructor(code: DeliveryError['code'], what: string) {
+    super(
+      code === 'in_the_way'
+        ? `${what} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`
+        : `The machine ${what} has an unfinished delivery. Finish it there, where its files are.`,
+    );
+    this.code = code;
+  }
+}
+
+/** Where sheets go. */
+export interface SheetPaths {
+  /** Absolute path of the sheet of conversions. A name that ends in `.gz` gets a compressed file. */
+  readonly sheet: string;
+  /** Absolute path of the sheet of adjustments. Default: the path of the sheet with `.adjustments` before its extension. */
+  readonly adjustments?: string;
+}
+
+/**
+ * Writes the sheets of what a destination does not know yet, and notes in the ledger that it knows it now. Both happen or
+ * neither: the files are written under other names, the ledger says so, they are renamed, the ledger says so. After a crash
+ * `finishDeliveries` does what is left. Null when there was nothing to deliver; then no file is written.
+ *
+ * @example
+ * await finishDeliveries(ledger);
+ * const changes = await changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
+ * await deliverSheets(ledger, format.name, changes, format, rules, { sheet: resolve('clicks.csv') });
+ */
+export async function deliverSheets(
+  ledger: Ledger,
+  destination: string,
+  { add, adjust }: Changes,
+  format: SheetFormat,
+  rules: ConversionRules,
+  paths: SheetPaths,
+): Promise<Delivery | null> {
+  const { sheet, adjustments = adjustmentsPath(sheet) } = paths;
+  const files: DeliveredFile[] = [];
+  const write = async <T extends object>(path: string, layout: SheetLayout<T>, rows: readonly T[]) => {
+    if (rows.length === 0) return;
+    if (existsSync(path)) throw new DeliveryError('in_the_way', path);
+    const file = { path, prepared: `${path}.prepared` };
+    files.push(file);
+    const lines = toSheet(layout, rules).over(rows);
+    await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip().over(lines) : lines);
+  };
+  try {
+    await write(sheet, format, add);
+    if (format.adjustments) await write(adjustments, format.adjustments, adjust);
+  } catch (error) {
+    for (const { prepared } of files) await rm(prepared, { force: true });
+    throw error;
+  }
+  if (files.length === 0) return null;
+  // A retraction comes before the new conversion of the same call, which is then the latest entry.
+  const entries = [...adjust, ...add.map((conversion) => entryOf(conversion))];
+  const delivery = await ledger.prepare(destination, entries, files);
+  await finish(ledger, delivery);
+  return delivery;
+}
+
+/**
+ * Finishes the deliveries of sheets that a crash has interrupted. A delivery is only in the ledger once its files are complete
+ * on disk, so what is left is to rename those that still have their first name. Returns what was finished.
+ */
+export async function finishDeliveries(ledger: Ledger, host: string = hostname()): Promise<Delivery[]> {
+  const finished: Delivery[] = [];
+  for (const destination of ledger.destinations()) {
+    const delivery = ledger.pending(destination);
+    if (!delivery || delivery.files.length === 0) continue;
+    if (delivery.host !== host) throw new DeliveryError('other_machine', delivery.host);
+    await finish(ledger, delivery);
+    finished.push(delivery);
+  }
+  return finished;
+}
+
+async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
+  for (const { path, prepared } of delivery.files) {
+    if (!existsSync(prepared)) continue;
+    if (existsSync(path)) throw new DeliveryError('in_the_way', path);
+    await rename(prepared, path);
+    await syncFolder(path);
+  }
+  await ledger.commit(delivery);
+}
+
+/** `clicks.csv` becomes `clicks.adjustments.csv`. */
+export function adjustmentsPath(sheet: string): string {
+  return sheet.replace(
+    /(\.[^./\\]+)?(\.gz)?$/,
+    (_, extension = '', gzip = '') => `.adjustments${extension}${gzip}`,
+  );
+}

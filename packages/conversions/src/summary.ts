@@ -1,0 +1,103 @@
+import { type ConversionRules, talkSecondsOf } from './conversion.ts';
+import type { Outcome } from './conversions.ts';
+import type { Change, LeftOutReason } from './reasons.ts';
+import type { Tool } from './sheet-format.ts';
+import { changeTexts, reasonTexts } from './words.ts';
+
+/** How many calls count, what they are worth, and why the others do not count. */
+export interface Summary {
+  /** All calls that were judged: `rows` and those left out. */
+  readonly calls: number;
+  /** Calls that count as conversions. */
+  readonly rows: number;
+  /** Sum of the values; null when no conversion has a value. */
+  readonly value: number | null;
+  /** Conversions with a talk of less than 30 seconds. */
+  readonly short: number;
+  /** How many calls are left out for each reason, the most frequent first. */
+  readonly leftOut: ReadonlyMap<LeftOutReason, number>;
+}
+
+/** Seconds of talk below which the summary calls a conversion short. */
+export const shortTalk = 30;
+
+/**
+ * Counts outcomes as they pass.
+ *
+ * @example
+ * const tally = createTally();
+ * for await (const outcome of conversions(calls, rules, format)) tally.add(outcome);
+ * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
+ */
+export function createTally(): { add(outcome: Outcome): void; summary(): Summary } {
+  let rows = 0;
+  let short = 0;
+  let value: number | null = null;
+  const leftOut = new Map<LeftOutReason, number>();
+  return {
+    add(outcome) {
+      if ('leftOut' in outcome) {
+        leftOut.set(outcome.leftOut, (leftOut.get(outcome.leftOut) ?? 0) + 1);
+        return;
+      }
+      rows += 1;
+      if (talkSecondsOf(outcome.call) < shortTalk) short += 1;
+      if (outcome.conversion.value !== null) value = (value ?? 0) + outcome.conversion.value;
+    },
+    summary() {
+      const sorted = [...leftOut].sort(([, a], [, b]) => b - a);
+      const calls = rows + sorted.reduce((sum, [, count]) => sum + count, 0);
+      return { calls, rows, value, short, leftOut: new Map(sorted) };
+    },
+  };
+}
+
+/**
+ * A summary as lines for people: what the conversions are worth, how many are short, which rules decided, and the calls that
+ * are left out by reason.
+ *
+ * @example
+ * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
+ */
+export function summaryLines(summary: Summary, { accepts }: Tool, rules: ConversionRules): string[] {
+  const { calls, rows, value, short, leftOut } = summary;
+  const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
+  const minTalk = `${rules.minTalk ?? accepts.minTalk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
+  const days = rules.clickWindow ?? accepts.maxClickDays;
+  return [
+    [
+      value === null ? 'no values' : `worth ${value.toFixed(2)}${currency}`,
+      `${share(short, rows)} talked for less than ${shortTalk} s`,
+    ].join('; '),
+    [
+      `minimum talk time ${minTalk}`,
+      rules.unanswered ? 'calls nobody answered count' : 'calls nobody answered do not count',
+      ...(days === null ? [] : [`clicks of at most ${days} days`]),
+      ...(rules.firstCallOnly ? ['only the first call of a caller'] : []),
+      ...(rules.oncePerCallerDays === undefined
+        ? []
+        : [`one call of a caller in ${rules.oncePerCallerDays} days`]),
+    ].join('; '),
+    ...(calls > rows ? [`left out: ${calls - rows} ${calls - rows === 1 ? 'call' : 'calls'}`] : []),
+    ...counted(leftOut, reasonTexts),
+  ];
+}
+
+/** What was uploaded and cannot be corrected by an upload, counted by what has changed. */
+export function unadjustedLines(unadjusted: readonly { readonly change: Change }[]): string[] {
+  const counts = new Map<Change, number>();
+  for (const { change } of unadjusted) counts.set(change, (counts.get(change) ?? 0) + 1);
+  return counted(counts, changeTexts);
+}
+
+function counted<K extends string>(
+  counts: ReadonlyMap<K, number>,
+  texts: Readonly<Record<K, string>>,
+): string[] {
+  const width = Math.max(0, ...[...counts.values()].map((count) => String(count).length));
+  return [...counts].map(([code, count]) => `  ${String(count).padStart(width)}  ${code}: ${texts[code]}`);
+}
+
+function share(part: number, whole: number): string {
+  return `${part} of ${whole} (${whole === 0 ? 0 : Math.round((100 * part) / whole)} %)`;
+}

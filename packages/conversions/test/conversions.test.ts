@@ -1,0 +1,224 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  type ConversionRules,
+  checkSheet,
+  conversions,
+  createSheet,
+  createTally,
+  type LeftOutReason,
+  RulesError,
+  type SheetFormat,
+  sheetFormats,
+  summaryLines,
+  toConversions,
+  toSheet,
+} from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
+import { callWith } from '@call-attribution/test-tools/call-with';
+import { expect, test } from 'vitest';
+
+const clicks = sheetFormats['google-ads-clicks'];
+const rules: ConversionRules = {
+  timeZone: 'America/New_York',
+  conversionName: 'Phone lead',
+  currency: 'USD',
+  value: () => 25,
+  now: Date.parse('2026-11-21T12:00:00Z'),
+};
+
+/** Session id and reason of each call, `ok` for a conversion. */
+async function judged(
+  calls: readonly Call[],
+  changes: Partial<ConversionRules> = {},
+  format: SheetFormat = clicks,
+): Promise<Record<string, LeftOutReason | 'ok'>> {
+  const found: Record<string, LeftOutReason | 'ok'> = {};
+  for await (const outcome of conversions(calls, { ...rules, ...changes }, format))
+    found[String(outcome.call.sid)] = 'leftOut' in outcome ? outcome.leftOut : 'ok';
+  return found;
+}
+
+const at = (sid: string, date: string, changes: Record<string, unknown> = {}): Call =>
+  callWith({
+    sid,
+    date_added: date,
+    displayed_timestamp: date,
+    talk_end: null,
+    ani: '2025550123',
+    ...changes,
+  });
+
+test('calls that nobody answered and short ones are left out, unless the rules say otherwise', async () => {
+  const calls = [
+    at('1', '2026-11-18 10:00:00', { talk_minutes: '0.0' }),
+    at('2', '2026-11-18 11:00:00', { talk_minutes: '0.9' }),
+    at('3', '2026-11-18 12:00:00', { talk_minutes: '1.0' }),
+    at('4', '2026-11-18 13:00:00', { talk_minutes: null }),
+  ];
+  expect(await judged(calls)).toEqual({ 1: 'unanswered', 2: 'too_short', 3: 'ok', 4: 'unanswered' });
+  expect(await judged(calls, { minTalk: 0 })).toEqual({ 1: 'unanswered', 2: 'ok', 3: 'ok', 4: 'unanswered' });
+  expect(await judged(calls, { unanswered: true })).toEqual({ 1: 'ok', 2: 'too_short', 3: 'ok', 4: 'ok' });
+});
+
+test('each tool has a minimum talk time of its own', () => {
+  expect(
+    Object.fromEntries(Object.values(sheetFormats).map(({ name, accepts }) => [name, accepts.minTalk])),
+  ).toEqual({
+    'google-ads-calls': 60,
+    'google-ads-clicks': 60,
+    'microsoft-ads': 30,
+    'microsoft-bulk': 30,
+    sa360: 60,
+    skai: 0,
+    marin: 30,
+  });
+});
+
+const repeated = [
+  at('1', '2026-11-01 10:00:00', { ani: '+1 (202) 555-0123', talk_minutes: '0.0' }),
+  at('2', '2026-11-03 10:00:00'),
+  at('3', '2026-11-09 10:00:00'),
+  at('4', '2026-11-11 10:00:00'),
+  at('5', '2026-11-11 10:00:00', { ani: '2025550199', ppc_gclid: 'Cj0KCQ_other', first_touch: null }),
+  at('6', '2026-11-12 10:00:00', { ani: 'anonymous' }),
+  at('7', '2026-11-13 10:00:00', { ani: 'anonymous' }),
+];
+
+test('only the first call of a caller counts when the rules say so, whatever became of it', async () => {
+  expect(await judged(repeated, { firstCallOnly: true })).toEqual({
+    1: 'unanswered',
+    2: 'repeat_caller',
+    3: 'repeat_caller',
+    4: 'repeat_caller',
+    5: 'ok',
+    6: 'ok',
+    7: 'ok',
+  });
+});
+
+test('a caller counts once in a span of days when the rules say so', async () => {
+  expect(await judged(repeated, { oncePerCallerDays: 7 })).toEqual({
+    1: 'unanswered',
+    2: 'ok',
+    3: 'caller_counted',
+    4: 'ok',
+    5: 'ok',
+    6: 'ok',
+    7: 'ok',
+  });
+});
+
+test('calls before a time are only read for the rules about callers', async () => {
+  const from = '2026-11-09 00:00:00';
+  expect(await judged(repeated, { oncePerCallerDays: 7, from })).toMatchObject({
+    3: 'caller_counted',
+    4: 'ok',
+  });
+  expect(Object.keys(await judged(repeated, { from }))).toEqual(['3', '4', '5', '6', '7']);
+  expect(await judged(repeated.slice(2), { firstCallOnly: true, from })).toMatchObject({ 3: 'ok' });
+});
+
+test('a value may depend on whether the caller has called before', async () => {
+  const values: (number | null)[] = [];
+  const set = {
+    ...rules,
+    value: (_: Call, caller: { isFirstCall: boolean | null }) => (caller.isFirstCall ? 50 : 10),
+  };
+  for await (const outcome of conversions(repeated.slice(1, 4), set, clicks))
+    if ('conversion' in outcome) values.push(outcome.conversion.value);
+  expect(values).toEqual([50, 10, 10]);
+});
+
+test('a click may be younger than the tool accepts when the rules say so', async () => {
+  const calls = [at('1', '2026-11-10 10:00:00'), at('2', '2026-11-19 10:00:00')];
+  expect(await judged(calls, { clickWindow: 7 })).toEqual({ 1: 'click_too_old', 2: 'ok' });
+});
+
+test('consent is written in columns of its own when the rules have it', async () => {
+  const consent = { adUserData: 'granted', adPersonalization: 'denied' } as const;
+  for (const name of ['google-ads-clicks', 'google-ads-calls'] as const) {
+    const sheet = createSheet(sheetFormats[name], { ...rules, consent });
+    sheet.add(callWith({ channel: 'Call Extension' }));
+    expect(sheet.lines().at(1)).toMatch(/,Ad User Data,Ad Personalization\r\n$/);
+    expect(sheet.lines().at(2)).toMatch(/,Granted,Denied\r\n$/);
+    expect(sheet.check()).toEqual([]);
+  }
+});
+
+test('calls become a sheet in a pipeline', async () => {
+  const calls = [
+    at('1', '2026-11-18 10:00:00'),
+    at('2', '2026-11-18 10:00:00'),
+    at('3', '2026-11-19 10:00:00'),
+  ];
+  const chunks: Uint8Array[] = [];
+  await pipeline(
+    Readable.from(calls),
+    toConversions(rules, clicks),
+    toSheet(clicks, rules),
+    async (lines) => {
+      for await (const chunk of lines) chunks.push(chunk);
+    },
+  );
+  const sheet = createSheet(clicks, rules);
+  for (const call of calls) sheet.add(call);
+  const text = Buffer.concat(chunks).toString();
+  expect(text).toBe(sheet.lines().join(''));
+  expect(sheet.rows).toBe(2);
+  expect(checkSheet(text, clicks, rules)).toEqual([]);
+});
+
+test('a sheet without rows has its head', async () => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of toSheet(clicks, rules).over([])) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe(createSheet(clicks, rules).lines().join(''));
+});
+
+test('a row that the tool would refuse is not written, and the error does not repeat the cell', async () => {
+  const set = { ...rules, conversionName: 'lead@example.com' };
+  const write = async () => {
+    for await (const _ of toSheet(clicks, set).over(
+      conversions([at('1', '2026-11-18 10:00:00')], set, clicks),
+    ));
+  };
+  await expect(write()).rejects.toThrow(/^line 3: Conversion Name holds personal data$/);
+});
+
+const bad: [string, Partial<ConversionRules>, RegExp][] = [
+  ['no zone', { timeZone: null }, /needs a time zone/],
+  ['a zone that does not exist', { timeZone: 'Mars/Olympus' }, /time zone "Mars\/Olympus" does not exist/],
+  ['no name', { conversionName: '' }, /needs a conversion name/],
+  ['a currency that does not exist', { currency: 'XXQ' }, /no currency "XXQ"/],
+  ['a window that is too long', { clickWindow: 120 }, /120 days is too long: .* at most 90 days/],
+  ['a window of nothing', { clickWindow: 0 }, /clickWindow is 0: it must be greater than 0/],
+  ['a negative talk time', { minTalk: -1 }, /minTalk is -1/],
+  ['an age that leaves no call', { minAge: 48 * 3_600_000, clickWindow: 2 }, /no call can count/],
+  ['a start that is not a time', { from: 'yesterday' }, /from must be a time/],
+];
+test.each(bad)('rules with %s are refused before a call is read', (_, changes, message) => {
+  expect(() => toConversions({ ...rules, ...changes }, clicks)).toThrow(message);
+  expect(() => conversions([], { ...rules, ...changes }, clicks)).toThrow(RulesError);
+});
+
+test('a summary says what the conversions are worth, which rules decided, and what is left out', () => {
+  const tally = createTally();
+  const set = { ...rules, minTalk: 0, oncePerCallerDays: 30 };
+  const sheet = [
+    at('1', '2026-11-18 10:00:00', { talk_minutes: '0.3' }),
+    at('2', '2026-11-18 11:00:00', { ani: '2025550199' }),
+    at('3', '2026-11-18 12:00:00'),
+    at('4', '2026-11-18 13:00:00', { talk_minutes: '0.0' }),
+  ];
+  return (async () => {
+    for await (const outcome of conversions(sheet, set, clicks)) tally.add(outcome);
+    expect(tally.summary()).toMatchObject({ calls: 4, rows: 2, value: 50, short: 1 });
+    expect(summaryLines(tally.summary(), clicks, set)).toEqual([
+      'worth 50.00 USD; 1 of 2 (50 %) talked for less than 30 s',
+      'minimum talk time 0 s; calls nobody answered do not count; clicks of at most 90 days; one call of a caller in 30 days',
+      'left out: 2 calls',
+      '  1  caller_counted: another call of this caller counts already in this span of days',
+      '  1  unanswered: nobody answered the call',
+    ]);
+  })();
+});

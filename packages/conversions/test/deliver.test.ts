@@ -1,0 +1,188 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import {
+  type Changes,
+  type ConversionRules,
+  changesSince,
+  checkSheet,
+  conversions,
+  deliverSheets,
+  finishDeliveries,
+  type Ledger,
+  openLedger,
+  type SheetFormat,
+  sheetFormats,
+  unadjustedLines,
+} from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
+import { callWith } from '@call-attribution/test-tools/call-with';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let folder: string;
+let ledger: Ledger;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'deliver-'));
+  ledger = await openLedger(join(folder, 'uploads.ledger'));
+});
+afterEach(async () => {
+  await ledger.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const rules: ConversionRules = {
+  timeZone: 'America/New_York',
+  conversionName: 'Phone lead',
+  currency: 'USD',
+  value: (call) => (Number(call.talk_minutes) >= 10 ? 80 : 20),
+  now: Date.parse('2026-11-21T12:00:00Z'),
+};
+const msclkid = 'f894f652ea334e739002f7167ab8f8e3';
+const call = (sid: string, changes: Record<string, unknown> = {}): Call =>
+  callWith({
+    sid,
+    date_added: `2026-11-18 14:03:0${sid}`,
+    first_touch: `https://shop.example/?gclid=Cj0KCQ_${sid}&msclkid=${msclkid}&k_clickid=kc-${sid}&mkwid=s8Hx2k`,
+    ppc_gclid: `Cj0KCQ_${sid}`,
+    channel: 'Call Extension',
+    ...changes,
+  });
+
+const changes = (format: SheetFormat, calls: readonly Call[]): Promise<Changes> =>
+  changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
+const deliver = async (format: SheetFormat, calls: readonly Call[], name: string) =>
+  deliverSheets(ledger, format.name, await changes(format, calls), format, rules, {
+    sheet: join(folder, name),
+  });
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+const clicks = sheetFormats['google-ads-clicks'];
+const before = [call('1'), call('2'), call('3'), call('4')];
+// The same calls a day later: another value, not answered after all, another click, and a call that is new.
+const after = [
+  call('1', { talk_minutes: '12.0' }),
+  call('2', { talk_minutes: '0.0' }),
+  call('3', { ppc_gclid: 'Cj0KCQ_late' }),
+  call('4'),
+  call('5'),
+];
+
+test('a second sheet has only what is new, and adjustments go to a sheet of their own', async () => {
+  expect(await deliver(clicks, before, 'first.csv')).toMatchObject({ destination: clicks.name });
+  expect(read('first.csv').split('\r\n')).toHaveLength(7);
+  expect(existsSync(join(folder, 'first.adjustments.csv'))).toBe(false);
+  expect(await deliver(clicks, before, 'second.csv')).toBeNull();
+  expect(existsSync(join(folder, 'second.csv'))).toBe(false);
+
+  await deliver(clicks, after, 'third.csv');
+  expect(read('third.csv')).toBe(
+    'Parameters:TimeZone=America/New_York,,,,\r\n' +
+      'Google Click ID,Conversion Name,Conversion Time,Conversion Value,Conversion Currency\r\n' +
+      'Cj0KCQ_late,Phone lead,2026-11-18 14:03:03-0500,20.00,USD\r\n' +
+      'Cj0KCQ_5,Phone lead,2026-11-18 14:03:05-0500,20.00,USD\r\n',
+  );
+  expect(read('third.adjustments.csv')).toBe(
+    readFileSync(new URL('golden/google-ads-adjustments.txt', import.meta.url), 'utf8'),
+  );
+  expect(checkSheet(read('third.adjustments.csv'), clicks.adjustments as never, rules)).toEqual([]);
+  expect(await changes(clicks, after)).toEqual({ add: [], adjust: [], unchanged: 4, unadjusted: [] });
+});
+
+test('adjustments for Microsoft Advertising are a bulk file', async () => {
+  for (const name of ['microsoft-ads', 'microsoft-bulk'] as const) {
+    const format = sheetFormats[name];
+    await deliver(format, before, `${name}.csv`);
+    await deliver(format, after, `${name}-2.csv`);
+    const text = read(`${name}-2.adjustments.csv`);
+    expect(text).toBe(readFileSync(new URL('golden/microsoft-adjustments.txt', import.meta.url), 'utf8'));
+    expect(checkSheet(text, format.adjustments as never, rules)).toEqual([]);
+  }
+});
+
+test('where the tool takes no adjustments, what has changed is listed and not uploaded again', async () => {
+  for (const name of ['google-ads-calls', 'sa360', 'marin', 'skai'] as const) {
+    const format = sheetFormats[name];
+    await deliver(format, before, `${name}.csv`);
+    const found = await changes(format, after);
+    expect(found.adjust, name).toEqual([]);
+    expect(
+      found.add.map(({ sid }) => sid),
+      name,
+    ).toEqual(['5']);
+    expect(found.unadjusted.length, name).toBeGreaterThan(0);
+  }
+  expect((await changes(sheetFormats.sa360, after)).unadjusted).toEqual([
+    { sid: '1', change: 'value_changed' },
+    { sid: '2', change: 'no_conversion' },
+    { sid: '3', change: 'click_changed' },
+  ]);
+  expect((await changes(sheetFormats.skai, after)).unadjusted).toEqual([
+    { sid: '1', change: 'length_changed' },
+    { sid: '2', change: 'no_conversion' },
+  ]);
+  expect(unadjustedLines((await changes(sheetFormats.sa360, after)).unadjusted)[0]).toBe(
+    '  1  value_changed: the call now has another value',
+  );
+});
+
+test('a conversion that was retracted and counts again is listed, because tools ignore it', async () => {
+  await deliver(clicks, before, '1.csv');
+  await deliver(clicks, [call('2', { talk_minutes: '0.0' })], '2.csv');
+  expect(await changes(clicks, [call('2')])).toMatchObject({
+    add: [],
+    adjust: [],
+    unadjusted: [{ sid: '2', change: 'counts_again' }],
+  });
+});
+
+test('a call that is only too old or too recent by now is not retracted', async () => {
+  await deliver(clicks, before, '1.csv');
+  const later = { ...rules, now: rules.now + 120 * 86_400_000 };
+  expect(
+    await changesSince(ledger.delivered(clicks.name), conversions(before, later, clicks), clicks),
+  ).toEqual({
+    add: [],
+    adjust: [],
+    unchanged: 0,
+    unadjusted: [],
+  });
+});
+
+test('a name that ends in .gz gets a compressed file', async () => {
+  await deliver(clicks, before, 'first.csv.gz');
+  expect(gunzipSync(readFileSync(join(folder, 'first.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=/);
+});
+
+test('a sheet that may not have been uploaded is never replaced', async () => {
+  await deliver(clicks, before, 'clicks.csv');
+  await expect(deliver(clicks, after, 'clicks.csv')).rejects.toThrow(
+    /clicks\.csv exists already\. If it was uploaded/,
+  );
+  expect((await changes(clicks, after)).add).toHaveLength(2);
+  rmSync(join(folder, 'clicks.csv'));
+  await deliver(clicks, after, 'clicks.csv');
+});
+
+test.each(['prepared', 'one renamed', 'all renamed'])(
+  'a delivery that was interrupted when its files were %s is finished, neither twice nor not at all',
+  async (when) => {
+    await deliver(clicks, before, 'first.csv');
+    await deliver(clicks, after, 'clicks.csv');
+    const [sheet, adjustments] = [read('clicks.csv'), read('clicks.adjustments.csv')];
+    await ledger.close();
+    // The journal without its last line is that of a run that was killed before it could commit.
+    const path = join(folder, 'uploads.ledger');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
+    const back = (name: string) => renameSync(join(folder, name), join(folder, `${name}.prepared`));
+    if (when !== 'all renamed') back('clicks.adjustments.csv');
+    if (when === 'prepared') back('clicks.csv');
+    ledger = await openLedger(path);
+    expect(ledger.pending(clicks.name)).not.toBeNull();
+    await expect(finishDeliveries(ledger, 'another-machine')).rejects.toThrow(/Finish it there/);
+    expect(await finishDeliveries(ledger)).toHaveLength(1);
+    expect([read('clicks.csv'), read('clicks.adjustments.csv')]).toEqual([sheet, adjustments]);
+    expect(await changes(clicks, after)).toMatchObject({ add: [], adjust: [] });
+    expect(await finishDeliveries(ledger)).toEqual([]);
+  },
+);
