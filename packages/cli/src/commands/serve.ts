@@ -1,20 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { startSandbox } from '@call-attribution/sandbox';
-import {
-  createService,
-  type Listening,
-  type ListenOptions,
-  type LogEntry,
-  type ServiceOptions,
-} from '@call-attribution/service';
+import { createService, type Feed, type Listening } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
 import { openStoreOf, storeUrl } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
-import { systemCode, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { readFeedFile, refuseStrangeAccounts, sayFeeds, warehouseFeeds } from '../feeds/feed-file.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
+import { warehouseFile } from '../warehouse/choose.ts';
+import { loadLibrary } from '../warehouse/library.ts';
+import { explainListening, listenOptions, logsTo, serviceOptions, whole } from './serve-options.ts';
 import { dumpSettings, serveSettings } from './serve-settings.ts';
 
 /** `calls serve`: the API on this machine, over made-up calls or your own store. */
@@ -24,14 +20,17 @@ export const serve: Handler = async (args, io, commands) => {
     await write(io.stdout, dumpSettings(settings, commands));
     return exitCodes.ok;
   }
-  if (settings.text('store') === null || settings.flag('sandbox')) return serveSandbox(settings, io);
+  const feeds = await readFeedFile(settings.text('feeds'), io);
+  if (settings.text('store') === null || settings.flag('sandbox')) return serveSandbox(settings, feeds, io);
   for (const name of ['records', 'seed', 'accounts', 'live']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; remove it, or remove --store`);
   }
-  return serveStore(settings, io);
+  const file = warehouseFile({ url: settings.text('store') ?? '', folder: io.cwd });
+  if (file !== null && feeds.length > 0) return serveWarehouse(settings, file.path, feeds, io);
+  return serveStore(settings, feeds, io);
 };
 
-async function serveSandbox(settings: Args, io: Io): Promise<number> {
+async function serveSandbox(settings: Args, feeds: readonly Feed[], io: Io): Promise<number> {
   const records = whole(settings, 'records', 0);
   const store = settings.text('store');
   const sandbox = await startSandbox({
@@ -41,9 +40,10 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
     live: settings.flag('live'),
     ...(store === null ? {} : { store: storeUrl(store, io) }),
     ...listenOptions(settings, io),
-    service: serviceOptions(settings, io, 'off'),
+    service: { ...serviceOptions(settings, io, 'off'), feeds },
   }).catch(explainListening);
   try {
+    refuseStrangeAccounts(feeds, sandbox.accounts);
     const { url, legacyUrl, accounts } = sandbox;
     const shown = accounts.map(({ id, accessKey, secretKey, bearerToken }) => ({
       id,
@@ -60,6 +60,7 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
       notify(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
       notify(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
     }
+    sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
     await stopped(io.signal);
     return exitCodes.ok;
   } finally {
@@ -67,12 +68,13 @@ async function serveSandbox(settings: Args, io: Io): Promise<number> {
   }
 }
 
-async function serveStore(settings: Args, io: Io): Promise<number> {
+async function serveStore(settings: Args, feeds: readonly Feed[], io: Io): Promise<number> {
   const at = listenOptions(settings, io);
   const options = serviceOptions(settings, io, 'json');
   const store = await openStoreOf(settings, io);
   try {
-    const service = createService({ ...options, store });
+    refuseStrangeAccounts(feeds, await store.accounts());
+    const service = createService({ ...options, store, feeds });
     try {
       const { url, legacyUrl } = await service.listen(at).catch(explainListening);
       const accounts = (await store.accounts()).map(({ id, name }) => ({ id, name }));
@@ -83,6 +85,7 @@ async function serveStore(settings: Args, io: Io): Promise<number> {
         notify(
           'it accepts the keys that calls sync was run with, and those made by calls store accounts key',
         );
+      sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
       await stopped(io.signal);
       return exitCodes.ok;
     } finally {
@@ -90,6 +93,32 @@ async function serveStore(settings: Args, io: Io): Promise<number> {
     }
   } finally {
     await store.close();
+  }
+}
+
+/** Feeds alone: a warehouse does not serve the API. */
+async function serveWarehouse(settings: Args, path: string, feeds: readonly Feed[], io: Io): Promise<number> {
+  const at = listenOptions(settings, io);
+  const options = serviceOptions(settings, io, 'json');
+  const { openWarehouse } = await loadLibrary();
+  const warehouse = await openWarehouse(path, { create: false });
+  try {
+    const accounts = (await warehouse.lastSync()).map(({ account }) => ({ id: account }));
+    refuseStrangeAccounts(feeds, accounts);
+    const feedSource = warehouseFeeds(warehouse);
+    const service = createService({ ...options, store: null, feeds, feedSource });
+    try {
+      const { url, legacyUrl } = await service.listen(at).catch(explainListening);
+      const notify = await announce(settings, io, { url, legacyUrl, accounts });
+      notify(`${settings.text('store')}: feeds on ${url}, without the API; Ctrl-C stops it`);
+      sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
+      await stopped(io.signal);
+      return exitCodes.ok;
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await warehouse.close();
   }
 }
 
@@ -102,68 +131,4 @@ async function announce(
   if (settings.flag('ready-json')) await write(io.stdout, `${JSON.stringify(ready)}\n`);
   const logs = logsTo(settings, settings.text('store') === null || settings.flag('sandbox') ? 'off' : 'json');
   return logs && io.stderr.isTTY !== true ? () => undefined : (line) => say(io, line);
-}
-
-function listenOptions(settings: Args, io: Io): ListenOptions {
-  const [cert, key] = [settings.text('tls-cert'), settings.text('tls-key')];
-  if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
-  return {
-    port: whole(settings, 'port', 0, 65_535),
-    host: settings.text('host') ?? '',
-    adminPort: settings.integer('admin-port', { max: 65_535 }),
-    tls: cert === null || key === null ? null : { cert: pem(cert, io), key: pem(key, io) },
-  };
-}
-
-function pem(path: string, io: Io): string {
-  try {
-    return readFileSync(resolve(io.cwd, path), 'utf8');
-  } catch (cause) {
-    throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
-  }
-}
-
-function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omit<ServiceOptions, 'store'> {
-  const requests = whole(settings, 'rate-requests', 0);
-  const drainMs = settings.integer('drain-timeout', { min: 1, max: 1e9 });
-  return {
-    proxies: (settings.text('proxies') ?? '').split(',').filter((proxy) => proxy !== ''),
-    defaultRows: whole(settings, 'default-rows'),
-    maxRows: whole(settings, 'max-rows'),
-    rowsOver: settings.text('rows-over') as NonNullable<ServiceOptions['rowsOver']>,
-    singleAs: settings.text('single-as') as NonNullable<ServiceOptions['singleAs']>,
-    countAs: settings.text('count-as') as NonNullable<ServiceOptions['countAs']>,
-    rateLimit: requests === 0 ? null : { requests, seconds: whole(settings, 'rate-seconds') },
-    limits: {
-      urlBytes: whole(settings, 'max-url-bytes'),
-      headerBytes: whole(settings, 'max-header-bytes'),
-      connections: whole(settings, 'max-connections'),
-      connectionsPerAddress: whole(settings, 'max-connections-per-address'),
-      handshakes: whole(settings, 'max-handshakes'),
-      handshakeMs: whole(settings, 'handshake-timeout'),
-      pipelined: whole(settings, 'max-pipelined', 0),
-      atWork: whole(settings, 'max-at-work'),
-      headMs: whole(settings, 'head-timeout'),
-      sendMs: whole(settings, 'send-timeout'),
-      unsentBytes: whole(settings, 'max-unsent-bytes'),
-      idleMs: whole(settings, 'idle-timeout'),
-      ...(drainMs === null ? {} : { drainMs }),
-    },
-    log: logsTo(settings, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
-  };
-}
-
-const logsTo = (settings: Args, standard: 'json' | 'off'): boolean =>
-  (settings.text('log') ?? standard) === 'json';
-
-/** A number that has a default, so that there always is one. */
-function whole(settings: Args, name: string, min = 1, max = 1e9): number {
-  return settings.integer(name, { min, max }) as number;
-}
-
-// The service says in its message what is wrong with the address or a proxy; choosing another one is up to the user.
-function explainListening(error: unknown): never {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const isUsage = error instanceof RangeError || systemCode(cause) !== null;
-  throw error instanceof Error && isUsage ? new UsageError(error.message, { cause: cause ?? error }) : error;
 }

@@ -1,8 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import type { UpsertSink } from '@call-attribution/node-stream';
+import { type FeedSource, storeFeeds } from '@call-attribution/service';
 import { mirrorSink, openStore, type Store } from '@call-attribution/store';
 import { storeUrl } from '../calls/store-url.ts';
+import { warehouseFeeds } from '../feeds/feed-file.ts';
 import type { Io } from '../io.ts';
 import { type ChosenStore, type WarehouseFile, warehouseFile } from '../warehouse/choose.ts';
 import { loadLibrary } from '../warehouse/library.ts';
@@ -16,6 +18,10 @@ export interface Copy {
   /** Makes the account ready to be filled. */
   prepare(account: string, settings: Settings): Promise<void>;
   sink(account: string): UpsertSink;
+  /** The row store; null for a warehouse. */
+  readonly store: Store | null;
+  /** Where feeds read its calls. */
+  readonly feeds: FeedSource;
   /** A call as it is stored now, or null. */
   get(account: string, sid: string): Promise<Call | null>;
   close(): Promise<void>;
@@ -31,6 +37,8 @@ export async function openCopy(chosen: ChosenStore, io: Io): Promise<Copy> {
     file: /^sqlite:(?!:memory:)(.+)$/.exec(chosen.url)?.[1] ?? null,
     prepare: (account, settings) => acceptSameKeys(store, account, settings),
     sink: (account) => mirrorSink(store, account),
+    store,
+    feeds: storeFeeds(store),
     get: (account, sid) => store.get(account, sid),
     close: () => store.close(),
   };
@@ -44,6 +52,8 @@ async function openWarehouseCopy({ path, shown }: WarehouseFile): Promise<Copy> 
     file: shown,
     prepare: async () => {},
     sink: (account) => warehouse.sink(account),
+    store: null,
+    feeds: warehouseFeeds(warehouse),
     get: (account, sid) => warehouse.get(sid, account),
     close: () => warehouse.close(),
   };

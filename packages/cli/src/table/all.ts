@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../args/command.ts';
+import { feedingCommands } from './feeding.ts';
 import { movingCommands } from './moving.ts';
 import { readingCommands } from './reading.ts';
 import { runningCommands } from './running.ts';
@@ -8,6 +9,7 @@ import { servingCommands } from './serving.ts';
 export const commands: readonly CommandSpec[] = [
   ...readingCommands,
   ...movingCommands,
+  ...feedingCommands,
   ...servingCommands,
   ...runningCommands,
 ];

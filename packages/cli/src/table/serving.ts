@@ -51,7 +51,11 @@ export const servingCommands: readonly CommandSpec[] = [
       'CALLS_SERVICE_MAX_ROWS=500, or in the file of --config. Options win over the environment, and the environment\n' +
       'over the file. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
     options: [
-      { name: 'store', value: 'URL', text: `serve this store: ${storeUrl}` },
+      {
+        name: 'store',
+        value: 'URL',
+        text: `serve this store: ${storeUrl}; a warehouse (duckdb:) serves feeds`,
+      },
       {
         name: 'port',
         value: 'N',
@@ -59,6 +63,12 @@ export const servingCommands: readonly CommandSpec[] = [
         default: serviceDefaults.port,
       },
       { name: 'host', value: 'NAME', text: 'address to listen on', default: serviceDefaults.host },
+      {
+        name: 'feeds',
+        value: 'FILE',
+        text: 'JSON file with upload sheets to serve at fixed addresses, for bid tools that fetch them',
+        completes: 'file',
+      },
       {
         name: 'ready-json',
         text: 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
@@ -131,6 +141,10 @@ export const servingCommands: readonly CommandSpec[] = [
     examples: [
       { line: 'calls serve', text: 'a sandbox, with the lines to paste for its keys' },
       { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as written by calls sync' },
+      {
+        line: 'calls serve --store sqlite:calls.db --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+        text: 'upload sheets that Google Ads and other tools fetch by themselves',
+      },
       {
         line: 'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
         text: 'for scripts: one JSON line with URLs and keys once it listens',

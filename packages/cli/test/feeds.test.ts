@@ -1,0 +1,180 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openOwnStage } from './stage.ts';
+
+const stage = await openOwnStage({ records: 300, days: 20, until: '2026-11-21 07:00:00' });
+const folder = stage.folder();
+afterAll(() => stage.close());
+
+const account = stage.sandbox.accounts[0]?.id ?? '';
+const secret = { CALLS_FEED_PASSWORD: 'correct horse battery' };
+const basic = { authorization: `Basic ${Buffer.from('google:correct horse battery').toString('base64')}` };
+const feed = {
+  path: '/feeds/clicks.csv',
+  format: 'google-ads-clicks',
+  account,
+  window: '14d',
+  conversionName: 'Phone lead',
+  user: 'google',
+  passwordEnv: 'CALLS_FEED_PASSWORD',
+};
+const { user: _, passwordEnv: __, ...open } = feed;
+
+function feedFile(name: string, ...feeds: object[]): string {
+  writeFileSync(join(folder, name), JSON.stringify({ timeZone: 'America/New_York', feeds }));
+  return name;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** Runs a command that goes on until it is stopped, and tries it while it runs. */
+async function during(args: readonly string[], attempt: (url: string) => Promise<void>) {
+  const port = await freePort();
+  const stop = new AbortController();
+  const ended = stage.quick([...args, '--port', String(port)], {
+    cwd: folder,
+    env: secret,
+    signal: stop.signal,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  let isOver = false;
+  void ended.finally(() => {
+    isOver = true;
+  });
+  try {
+    for (;;) {
+      const response = await fetch(`${url}/readyz`).catch(() => null);
+      if (response?.status === 200) break;
+      if (isOver) throw new Error((await ended).stderr);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    await attempt(url);
+  } finally {
+    stop.abort();
+  }
+  return ended;
+}
+
+describe('calls pipeline', () => {
+  test('it syncs, serves the feed, reports health and metrics, and stops at Ctrl-C', async () => {
+    const file = feedFile('feeds.json', feed);
+    const args = ['pipeline', '--feeds', file, '--store', 'sqlite:pipeline.db', '--every', '1h'];
+    const { code, stderr, stdout } = await during(args, async (url) => {
+      expect((await fetch(url + feed.path)).status).toBe(401);
+      const response = await fetch(url + feed.path, { headers: basic });
+      const lines = (await response.text()).trim().split('\r\n');
+      expect(lines[0]).toMatch(/^Google Click ID,/);
+      expect(lines.length).toBeGreaterThan(5);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
+      expect(metrics).toMatch(/^calls_sync_lag_seconds 0$/m);
+      expect(metrics).toContain(`calls_feed_rows{feed="${feed.path}"} ${lines.length - 1}`);
+    });
+    expect([code, stdout]).toEqual([0, '']);
+    const log = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(log.find(({ message }) => message === 'synced')).toMatchObject({
+      account,
+      changed: 0,
+      skipped: 0,
+    });
+    expect(log.find(({ rows }) => rows !== undefined)).toMatchObject({
+      route: feed.path,
+      status: 200,
+      user: 'google',
+    });
+    expect(stderr).not.toContain('correct horse');
+  });
+
+  test('it is not ready while the API does not respond, and says so', async () => {
+    const file = feedFile('feeds.json', feed);
+    stage.sandbox.faults.set('*', 'status=503');
+    const port = await freePort();
+    const stop = new AbortController();
+    const args = [
+      'pipeline',
+      '--feeds',
+      file,
+      '--store',
+      'sqlite:down.db',
+      '--port',
+      String(port),
+      '--timeout',
+      '5',
+    ];
+    const ended = stage.quick(args, { cwd: folder, env: secret, signal: stop.signal });
+    let text = '';
+    while (!text.includes('no sync')) {
+      text = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+        (response) => response.text(),
+        () => '',
+      );
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    expect(text).toBe('no sync has finished yet\n');
+    stop.abort();
+    expect((await ended).code).toBe(0);
+    stage.sandbox.faults.clear();
+  });
+
+  test('what it is missing is said before anything is read', async () => {
+    const refused = async (args: readonly string[], env = {}) => {
+      const run = await stage.quick(['pipeline', '--store', 'sqlite:none.db', ...args], { cwd: folder, env });
+      expect(run.code).toBe(2);
+      return run.stderr;
+    };
+    expect(await refused([])).toContain('calls pipeline needs feeds: --feeds feeds.json');
+    expect(await refused(['--feeds', 'nowhere.json'])).toContain(
+      '--feeds: cannot read nowhere.json (ENOENT)',
+    );
+    const two = feedFile('two.json', feed, { ...feed, path: '/b.csv', account: '999' });
+    expect(await refused(['--feeds', two], secret)).toContain(
+      'a pipeline syncs one account, and the feeds are of',
+    );
+    const unset = feedFile('unset.json', feed);
+    expect(await refused(['--feeds', unset])).toContain('CALLS_FEED_PASSWORD holds no password');
+  });
+});
+
+describe('calls serve --feeds', () => {
+  test('it serves feeds next to the API, from a store or from a warehouse', async () => {
+    const file = feedFile('feeds.json', feed);
+    for (const store of ['sqlite:serve.db', 'duckdb:serve.duckdb']) {
+      await stage.quick(['sync', '--store', store], { cwd: folder });
+      await during(['serve', '--store', store, '--feeds', file, '--log', 'off'], async (url) => {
+        const response = await fetch(url + feed.path, { headers: basic });
+        expect([store, response.status]).toEqual([store, 200]);
+        expect((await response.text()).split('\r\n').length).toBeGreaterThan(5);
+        const api = await fetch(`${url}/v3/user/bid-management?rows=1`);
+        expect(api.status).toBe(store.startsWith('sqlite') ? 401 : 404);
+      });
+    }
+  });
+
+  test('a feed without a password for others, or of another account, is refused at start', async () => {
+    await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+    const refused = async (file: string, ...args: string[]) => {
+      const all = ['serve', '--store', 'sqlite:serve.db', '--feeds', file, '--port', '0', ...args];
+      const run = await stage.quick(all, { cwd: folder, env: secret });
+      expect(run.code).toBe(2);
+      return run.stderr;
+    };
+    const bare = feedFile('open.json', open);
+    expect(await refused(bare, '--host', '0.0.0.0')).toContain('The feed /feeds/clicks.csv has no password');
+    const strange = feedFile('strange.json', { ...feed, account: '999' });
+    expect(await refused(strange)).toContain(
+      'the feed /feeds/clicks.csv is of account 999, which is not in the store',
+    );
+  });
+});
