@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Acceptance, Consent, Conversion } from '../conversion.ts';
+import type { Acceptance, Consent } from '../conversion.ts';
+import type { LedgerEntry } from '../entry.ts';
 
 /** One event as the Data Manager API takes it. The names are those of its schema. */
 export interface DataManagerEvent {
@@ -35,7 +36,7 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
     onlyExtensions: false,
     needsFinalStatus: true,
     takesValue: true,
-    minTalk: 30,
+    minTalk: 60,
     minHours: 6,
     maxClickDays: phone ? 63 : 90,
   };
@@ -43,33 +44,44 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
 
 /** A change of what Google has: a conversion that is new, worth something else, or no longer one. */
 export interface ConversionChange {
-  /** What happened to it since it was sent. */
-  readonly kind: 'add' | 'restate' | 'retract';
-  /** The conversion as it is now; for one that no longer counts, as it was sent. */
-  readonly conversion: Pick<
-    Conversion,
-    'sid' | 'orderId' | 'startedAt' | 'click' | 'callerNumber' | 'consent' | 'value' | 'currency'
-  >;
+  /** What the ledger will say about it. Its action is the kind of the change. */
+  readonly entry: LedgerEntry;
+  /** The number of the caller; null unless it may be used to match the call. */
+  readonly callerNumber: string | null;
+  /** What the caller agreed to. */
+  readonly consent: Consent | null;
 }
 
-/** The event of a conversion. The number of the caller is in it only when the caller agreed to that. */
-export function dataManagerEvent({ kind, conversion }: ConversionChange, now: number): DataManagerEvent {
-  const { click, callerNumber, consent, currency } = conversion;
-  const value = kind === 'retract' ? 0 : conversion.value;
-  const isGoogle = click?.kind === 'gclid' || click?.kind === 'gbraid' || click?.kind === 'wbraid';
+/**
+ * The event of a change. The number of the caller is in it only when the caller agreed to that, and not next to a `gbraid`
+ * or `wbraid`, which stand for many clicks.
+ */
+export function dataManagerEvent(change: ConversionChange, now: number): DataManagerEvent {
+  const { entry, consent } = change;
+  const { action, click, currency } = entry;
+  const value = action === 'retract' ? 0 : entry.value;
+  const phone = phoneOf(change);
   return {
-    transactionId: conversion.orderId,
-    eventTimestamp: new Date(conversion.startedAt).toISOString(),
-    ...(kind === 'add' ? {} : { lastUpdatedTimestamp: new Date(now).toISOString() }),
+    transactionId: entry.orderId,
+    eventTimestamp: new Date(entry.at).toISOString(),
+    ...(action === 'add' ? {} : { lastUpdatedTimestamp: new Date(now).toISOString() }),
     eventSource: 'PHONE',
-    ...(click !== null && isGoogle ? { adIdentifiers: { [click.kind]: click.id } } : {}),
-    ...(callerNumber !== null && consent?.adUserData === 'granted'
-      ? { userData: { userIdentifiers: [{ phoneNumber: sha256(callerNumber) }] } }
-      : {}),
+    ...(click === null ? {} : { adIdentifiers: { [click.kind]: click.id } }),
+    ...(phone === null ? {} : { userData: { userIdentifiers: [{ phoneNumber: sha256(phone) }] } }),
     ...(consent === null ? {} : { consent: consentOf(consent) }),
     ...(value === null ? {} : { conversionValue: value }),
     ...(value === null || currency === null ? {} : { currency }),
   };
+}
+
+/** Can Google find the click of a change? Without a click ID it needs a number that the caller agreed to share. */
+export function isMatchable(change: ConversionChange): boolean {
+  return change.entry.click !== null || phoneOf(change) !== null;
+}
+
+function phoneOf({ entry, callerNumber, consent }: ConversionChange): string | null {
+  const isOneClick = entry.click === null || entry.click.kind === 'gclid';
+  return isOneClick && consent?.adUserData === 'granted' ? callerNumber : null;
 }
 
 const consentOf = ({ adUserData, adPersonalization }: Consent) => ({

@@ -1,5 +1,6 @@
 // Conversions sent to Google's Data Manager API: credentials, events, batches, and what became of them.
-// Start with findGoogleCredentials() and createDataManager(); pushConversions() sends batches of changes.
+// Start with findGoogleCredentials() and createDataManager(); changesToPush() finds what is new, pushConversions() sends it.
+export { changesToPush, type PushChanges } from './changes.ts';
 export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
 export {
   createDataManager,
@@ -21,5 +22,4 @@ export {
   type PushSummary,
   pushConversions,
   type RefusedCall,
-  type SentBatch,
 } from './push.ts';

@@ -1,3 +1,4 @@
+import type { Ledger } from '../ledger/ledger.ts';
 import { type DataManager, mostEvents } from './google-data-manager.ts';
 import { type ConversionChange, dataManagerEvent } from './google-events.ts';
 
@@ -11,80 +12,97 @@ export interface RefusedCall {
   readonly reason: string;
 }
 
-/** A batch that the tool has taken. */
-export interface SentBatch {
-  /** What was sent, without what the tool refused. */
-  readonly changes: readonly ConversionChange[];
-  /** ID of the request, for diagnostics. */
-  readonly requestId: string;
-}
-
 /** Settings of `pushConversions`. */
 export interface PushOptions {
-  /** Only check: the tool stores nothing. Default false. */
+  /** Where it is noted what was sent. Without it, everything is sent. */
+  readonly ledger?: Ledger;
+  /** What the ledger calls the destination. Needed with a ledger. */
+  readonly destination?: string;
+  /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   readonly validateOnly?: boolean;
   /** Changes in one request, at most 2,000. Default 2,000. */
   readonly batch?: number;
   /** The present, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Called after each batch that was taken, before the next one is sent: the place for a ledger. */
-  readonly onSent?: (batch: SentBatch) => Promise<void> | void;
 }
 
 /** What a push did. */
 export interface PushSummary {
   /** Changes that the tool has taken, by kind. */
-  readonly sent: Readonly<Record<ConversionChange['kind'], number>>;
+  readonly sent: Readonly<Record<'add' | 'restate' | 'retract', number>>;
   /** Calls that it refused, each with the first reason. */
   readonly refused: readonly RefusedCall[];
-  /** IDs of the requests. */
+  /** IDs of the requests, for `diagnose`. */
   readonly requests: readonly string[];
 }
 
 /**
- * Sends changes in batches. When the tool refuses some of a batch, they are left out and the others are sent again. A run
- * that ends early has sent whole batches, and has called `onSent` for each.
+ * Sends changes in batches. When the tool refuses some of a batch, they are left out and the others are sent again. Each batch
+ * is noted in the ledger before it is sent and after it was taken; a batch of which a crash has left only the first note is
+ * sent again, under the same transaction IDs, so that nothing counts twice.
  *
  * @example
- * const summary = await pushConversions(api, changes, { onSent: (batch) => ledger.keep(batch) });
+ * const { changes } = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+ * const summary = await pushConversions(api, changes, { ledger, destination: 'google' });
  */
 export async function pushConversions(
   api: DataManager,
-  changes: Iterable<ConversionChange> | AsyncIterable<ConversionChange>,
+  changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly = false, batch: size = mostEvents, now = Date.now, onSent } = options;
+  const { validateOnly = false, now = Date.now, destination = 'google-data-manager' } = options;
+  const ledger = validateOnly ? undefined : options.ledger;
+  const size = Math.min(options.batch ?? mostEvents, mostEvents);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const requests: string[] = [];
 
-  const send = async (whole: readonly ConversionChange[]): Promise<void> => {
-    let left = whole;
-    while (left.length > 0) {
-      const events = left.map((change) => dataManagerEvent(change, now()));
-      const outcome = await api.ingest(events, { validateOnly });
-      if ('requestId' in outcome) {
-        for (const { kind } of left) sent[kind] += 1;
-        if (outcome.requestId !== '') requests.push(outcome.requestId);
-        if (!validateOnly) await onSent?.({ changes: left, requestId: outcome.requestId });
-        return;
-      }
-      const bad = new Map(outcome.refusals.toReversed().map((refusal) => [refusal.index, refusal]));
-      for (const [index, { field, reason }] of [...bad].sort(([a], [b]) => a - b)) {
-        const { sid } = (left[index] as ConversionChange).conversion;
-        refused.push({ sid, field, reason });
-      }
-      left = left.filter((_, index) => !bad.has(index));
+  const unfinished = ledger?.pending(destination);
+  if (unfinished) await ledger?.abandon(unfinished);
+  for (let at = 0; at < changes.length; at += size) {
+    const batch = changes.slice(at, at + size);
+    const delivery = await ledger?.prepare(
+      destination,
+      batch.map(({ entry }) => entry),
+    );
+    try {
+      const outcome = await sendBatch(api, batch, validateOnly, now());
+      if (delivery)
+        await ledger?.commit(delivery, { except: outcome.refused.map(({ entry }) => entry.orderId) });
+      for (const { entry } of outcome.taken) sent[entry.action] += 1;
+      refused.push(...outcome.refused.map(({ entry, field, reason }) => ({ sid: entry.sid, field, reason })));
+      if (outcome.requestId !== null) requests.push(outcome.requestId);
+    } catch (error) {
+      // Whether the tool has taken it or not, sending it again is safe.
+      if (delivery && ledger?.pending(destination)) await ledger.abandon(delivery);
+      throw error;
     }
-  };
-
-  let batch: ConversionChange[] = [];
-  for await (const change of changes) {
-    batch.push(change);
-    if (batch.length < Math.min(size, mostEvents)) continue;
-    await send(batch);
-    batch = [];
   }
-  await send(batch);
   return { sent, refused, requests };
+}
+
+interface Sent {
+  readonly taken: readonly ConversionChange[];
+  readonly refused: readonly (ConversionChange & Omit<RefusedCall, 'sid'>)[];
+  readonly requestId: string | null;
+}
+
+async function sendBatch(
+  api: DataManager,
+  batch: readonly ConversionChange[],
+  validateOnly: boolean,
+  now: number,
+): Promise<Sent> {
+  const refused: Sent['refused'][number][] = [];
+  let taken = batch;
+  while (taken.length > 0) {
+    const events = taken.map((change) => dataManagerEvent(change, now));
+    const outcome = await api.ingest(events, { validateOnly });
+    if ('requestId' in outcome) return { taken, refused, requestId: outcome.requestId || null };
+    const bad = new Map(outcome.refusals.toReversed().map((refusal) => [refusal.index, refusal]));
+    for (const [index, { field, reason }] of [...bad].sort(([a], [b]) => a - b))
+      refused.push({ ...(taken[index] as ConversionChange), field, reason });
+    taken = taken.filter((_, index) => !bad.has(index));
+  }
+  return { taken, refused, requestId: null };
 }

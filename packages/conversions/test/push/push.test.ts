@@ -2,10 +2,19 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
 import { createManualClock } from '@call-attribution/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type Consent,
+  type ConversionRules,
+  conversions,
+  type LedgerEntry,
+  openLedger,
+} from '../../src/index.ts';
+import {
   type ConversionChange,
+  changesToPush,
   createDataManager,
   dataManagerAccepts,
   dataManagerEvent,
@@ -56,19 +65,26 @@ async function open(file = serviceAccount(), clock = createManualClock(now)) {
   return createDataManager({ credentials, destination, endpoint: stub.url, clock });
 }
 
-function change(number: number, more: Partial<ConversionChange['conversion']> = {}): ConversionChange {
-  const conversion: ConversionChange['conversion'] = {
+interface Facts extends Partial<LedgerEntry> {
+  readonly callerNumber?: string;
+  readonly consent?: Consent;
+}
+
+function change(number: number, { callerNumber, consent, ...more }: Facts = {}): ConversionChange {
+  const entry: LedgerEntry = {
+    action: 'add',
     sid: String(number),
     orderId: String(number),
-    startedAt: Date.UTC(2026, 10, 20, 19, 3),
+    account: '101',
+    at: Date.UTC(2026, 10, 20, 19, 3),
+    name: 'Phone lead',
     click: { kind: 'gclid', id: `click-${number}` },
-    callerNumber: null,
-    consent: null,
+    talkSeconds: 120,
     value: 25,
     currency: 'USD',
     ...more,
   };
-  return { kind: 'add', conversion };
+  return { entry, callerNumber: callerNumber ?? null, consent: consent ?? null };
 }
 
 describe('events', () => {
@@ -94,18 +110,20 @@ describe('events', () => {
     expect(event.consent).toEqual({ adUserData: 'CONSENT_GRANTED', adPersonalization: 'CONSENT_DENIED' });
     expect(violations('Event', event)).toEqual([]);
     const denied = { adUserData: 'denied', adPersonalization: 'denied' } as const;
-    for (const consent of [denied, null])
-      expect(dataManagerEvent(change(1, { callerNumber, consent }), now).userData).toBeUndefined();
+    expect(dataManagerEvent(change(1, { callerNumber, consent: denied }), now).userData).toBeUndefined();
+    expect(dataManagerEvent(change(1, { callerNumber }), now).userData).toBeUndefined();
+    const braid = change(1, { callerNumber, consent: granted, click: { kind: 'wbraid', id: 'w-1' } });
+    expect(dataManagerEvent(braid, now).userData).toBeUndefined();
   });
 
   test('it restates a value and takes a conversion back under the same transaction ID', () => {
-    const restated = dataManagerEvent({ ...change(1, { value: 80 }), kind: 'restate' }, now);
+    const restated = dataManagerEvent(change(1, { value: 80, action: 'restate' }), now);
     expect(restated).toMatchObject({
       transactionId: '1',
       conversionValue: 80,
       lastUpdatedTimestamp: '2026-11-21T00:00:00.000Z',
     });
-    expect(dataManagerEvent({ ...change(1), kind: 'retract' }, now)).toMatchObject({
+    expect(dataManagerEvent(change(1, { action: 'retract' }), now)).toMatchObject({
       transactionId: '1',
       conversionValue: 0,
     });
@@ -122,18 +140,10 @@ describe('events', () => {
 });
 
 describe('batches', () => {
-  test('it sends all changes in batches, each checked against the schema, and reports each batch before the next', async () => {
-    const kept: number[] = [];
+  test('it sends all changes in batches, each checked against the schema', async () => {
     const changes = Array.from({ length: 5 }, (_, at) => change(at));
-    const summary = await pushConversions(await open(), changes, {
-      batch: 2,
-      now: () => now,
-      onSent: ({ changes: sent }) => {
-        kept.push(sent.length);
-        expect(stub.taken).toHaveLength(kept.length);
-      },
-    });
-    expect(kept).toEqual([2, 2, 1]);
+    const summary = await pushConversions(await open(), changes, { batch: 2, now: () => now });
+    expect(stub.taken.map(({ events }) => events.length)).toEqual([2, 2, 1]);
     expect(summary).toMatchObject({ sent: { add: 5, restate: 0, retract: 0 }, refused: [] });
     expect(summary.requests).toEqual(['request-1', 'request-2', 'request-3']);
     expect(stub.taken[0]?.destinations).toEqual([
@@ -155,26 +165,21 @@ describe('batches', () => {
   test('it leaves out the events that Google refuses, names their calls, and sends the others', async () => {
     stub.badClicks.add('click-1');
     const changes = [change(0), change(1), change(2, { click: null }), change(3)];
-    const kept: string[] = [];
-    const summary = await pushConversions(await open(), changes, {
-      now: () => now,
-      onSent: (batch) => void kept.push(...batch.changes.map(({ conversion }) => conversion.sid)),
-    });
+    const summary = await pushConversions(await open(), changes, { now: () => now });
     expect(summary.refused).toEqual([
       { sid: '1', field: 'ad_identifiers.gclid', reason: 'INVALID_FORMAT' },
       { sid: '2', field: 'ad_identifiers', reason: 'NO_IDENTIFIERS_PROVIDED' },
     ]);
-    expect(kept).toEqual(['0', '3']);
     expect([...stub.conversions.keys()]).toEqual(['0', '3']);
   });
 
   test('it only asks for a check with validateOnly, and keeps nothing', async () => {
-    const summary = await pushConversions(await open(), [change(1)], {
-      validateOnly: true,
-      now: () => now,
-      onSent: () => expect.unreachable(),
-    });
+    const ledger = await openLedger(join(folder, 'check.ledger'));
+    const options = { validateOnly: true, now: () => now, ledger, destination: 'google' };
+    const summary = await pushConversions(await open(), [change(1)], options);
     expect(summary.sent.add).toBe(1);
+    expect(ledger.destinations()).toEqual([]);
+    await ledger.close();
     expect(stub.taken[0]?.validateOnly).toBe(true);
     expect(stub.conversions.size).toBe(0);
   });
@@ -185,6 +190,98 @@ describe('batches', () => {
       errors: [{ reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID', count: 2 }],
       warnings: [],
     });
+  });
+});
+
+describe('the ledger', () => {
+  const call = (number: number, more: object = {}): Call =>
+    ({
+      sid: String(number),
+      acct_id: '101',
+      date_added: '2026-11-18 10:00:00',
+      ani: `20255501${String(number).padStart(2, '0')}`,
+      talk_minutes: '4.0',
+      ppc_status: 'Found',
+      ppc_gclid: `click-${number}`,
+      ...more,
+    }) as unknown as Call;
+  const rules: ConversionRules = {
+    timeZone: 'America/New_York',
+    conversionName: '',
+    now,
+    value: (one) => Number(one.talk_minutes) * 10,
+    currency: 'USD',
+  };
+  const tool = { accepts: dataManagerAccepts({ phone: false }) };
+
+  test('a second run sends only what is new or has changed, and corrects what no longer counts', async () => {
+    const path = join(folder, 'runs.ledger');
+    const run = async (...calls: Call[]) => {
+      const ledger = await openLedger(path);
+      const found = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+      const summary = await pushConversions(await open(), found.changes, {
+        ledger,
+        destination: 'google',
+        now: () => now,
+      });
+      await ledger.close();
+      return { ...summary.sent, unchanged: found.unchanged, unadjusted: found.unadjusted };
+    };
+    expect(await run(call(1), call(2), call(3))).toMatchObject({ add: 3, unchanged: 0 });
+    expect(await run(call(1), call(2), call(3))).toMatchObject({ add: 0, unchanged: 3 });
+    const changed = [call(1, { talk_minutes: '9.0' }), call(2, { talk_minutes: '0.0' }), call(3), call(4)];
+    expect(await run(...changed)).toMatchObject({ add: 1, restate: 1, retract: 1, unchanged: 1 });
+    expect([...stub.conversions].map(([id, { conversionValue }]) => [id, conversionValue])).toEqual([
+      ['1', 90],
+      ['2', 0],
+      ['3', 40],
+      ['4', 40],
+    ]);
+    expect(await run(call(1, { talk_minutes: '9.0' }), call(2))).toMatchObject({
+      add: 0,
+      restate: 1,
+      unchanged: 1,
+    });
+    expect(stub.conversions.get('2')?.conversionValue).toBe(40);
+    const moved = await run(call(3, { ppc_gclid: 'another-click' }));
+    expect(moved).toMatchObject({ add: 0, retract: 0, unadjusted: [{ sid: '3', change: 'click_changed' }] });
+  });
+
+  test('what was refused or not sent is sent by the next run, also after a crash in between', async () => {
+    const path = join(folder, 'trouble.ledger');
+    stub.badClicks.add('click-1');
+    let ledger = await openLedger(path);
+    const send = async () => {
+      const { changes } = await changesToPush(
+        ledger.delivered('google'),
+        conversions([call(1), call(2)], rules, tool),
+      );
+      return pushConversions(await open(), changes, { ledger, destination: 'google', now: () => now });
+    };
+    stub.trouble.push(() => ({ status: 403, body: '{"error":{"status":"PERMISSION_DENIED"}}' }));
+    await expect(send()).rejects.toThrow('PERMISSION_DENIED');
+    // As if the process had ended after the note that a batch is about to be sent.
+    await ledger.prepare('google', [change(2).entry]);
+    await ledger.close();
+    ledger = await openLedger(path);
+    expect(await send()).toMatchObject({ sent: { add: 1 }, refused: [{ sid: '1' }] });
+    stub.badClicks.clear();
+    expect(await send()).toMatchObject({ sent: { add: 1 }, refused: [] });
+    expect(await send()).toMatchObject({ sent: { add: 0 } });
+    await ledger.close();
+    expect([...stub.conversions.keys()].sort()).toEqual(['1', '2']);
+  });
+
+  test('a call that could be matched only by its number is not sent without consent', async () => {
+    const phone = { accepts: dataManagerAccepts({ phone: true }) };
+    const withheld = call(1, { ppc_gclid: undefined });
+    const of = (consent?: Consent) =>
+      changesToPush(new Map(), conversions([withheld], { ...rules, ...(consent ? { consent } : {}) }, phone));
+    expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
+    const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
+    expect(granted).toMatchObject({ changes: [{ callerNumber: '+12025550101' }], withoutConsent: 0 });
+    await pushConversions(await open(), granted.changes, { now: () => now });
+    expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
 });
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type Consent,
+  isCurrency,
   readValueRules,
   type SheetFormat,
   type SheetFormatName,
@@ -158,8 +159,8 @@ async function readFeed(fields: Fields, feed: number, context: FeedsContext, ref
     refuse({ code: 'no_name', feed, title: format.title });
   const currency = check<string>(
     'currency',
-    (value) => /^[A-Z]{3}$/.test(String(value)),
-    'a code such as USD',
+    (code) => isCurrency(String(code)),
+    'the code of a currency, such as USD',
   );
   const value = await ruleOf(fields, feed, context, refuse);
   const minAge = text('minAge');
@@ -231,7 +232,7 @@ async function ruleOf(
   const content = await fileOf(valueRules, folder, feed, refuse);
   try {
     const table = readValueRules(content, valueRules);
-    return (call) => valueByRules(call, table);
+    return (call, caller) => valueByRules(call, table, caller);
   } catch (error) {
     return refuse({ code: 'value_rules', feed, message: (error as Error).message });
   }

@@ -1,0 +1,75 @@
+import type { Conversion } from '../conversion.ts';
+import type { Outcome } from '../conversions.ts';
+import { entryOf, type LedgerEntry } from '../entry.ts';
+import { sheetFormats } from '../formats/all.ts';
+import { changesSince, type Unadjusted } from '../ledger/changes.ts';
+import { type ConversionChange, isMatchable } from './google-events.ts';
+
+/** What Google does not know yet. */
+export interface PushChanges {
+  /** What to send, in order of the calls. */
+  readonly changes: readonly ConversionChange[];
+  /** How many conversions Google has as they are now. */
+  readonly unchanged: number;
+  /** Conversions that could be matched only by a number whose caller did not agree to that. */
+  readonly withoutConsent: number;
+  /** What was sent and cannot be corrected. */
+  readonly unadjusted: readonly Unadjusted[];
+}
+
+/**
+ * Compares calls with what the ledger says was sent to Google: new conversions, other values, and calls that no longer count.
+ *
+ * @example
+ * const tool = { accepts: dataManagerAccepts({ phone: false }) };
+ * const { changes } = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+ */
+export async function changesToPush(
+  delivered: ReadonlyMap<string, LedgerEntry>,
+  outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
+): Promise<PushChanges> {
+  const known = new Map<string, Conversion>();
+  const watched = async function* (): AsyncGenerator<Outcome> {
+    for await (const outcome of outcomes) {
+      if ('conversion' in outcome && delivered.has(outcome.conversion.orderId))
+        known.set(outcome.conversion.orderId, outcome.conversion);
+      yield outcome;
+    }
+  };
+  // Google corrects by transaction ID what a file corrects by order ID.
+  const found = await changesSince(delivered, watched(), sheetFormats['google-ads-clicks']);
+  const changes: ConversionChange[] = [];
+  const unadjusted: Unadjusted[] = [];
+  let withoutConsent = 0;
+  const take = (
+    entry: LedgerEntry,
+    { callerNumber, consent }: Pick<Conversion, 'callerNumber' | 'consent'>,
+  ) => {
+    const change = { entry, callerNumber, consent };
+    if (isMatchable(change)) changes.push(change);
+    else if (entry.action === 'add') withoutConsent += 1;
+    else
+      unadjusted.push({
+        sid: entry.sid,
+        change: entry.action === 'retract' ? 'no_conversion' : 'value_changed',
+      });
+  };
+
+  const moved = new Set(
+    found.add.filter(({ orderId }) => delivered.has(orderId)).map(({ orderId }) => orderId),
+  );
+  for (const entry of found.adjust) {
+    // The same transaction ID with another click would stay with the first one.
+    if (moved.has(entry.orderId)) unadjusted.push({ sid: entry.sid, change: 'click_changed' });
+    else take(entry, known.get(entry.orderId) ?? { callerNumber: null, consent: null });
+  }
+  for (const conversion of found.add)
+    if (!moved.has(conversion.orderId)) take(entryOf(conversion), conversion);
+  for (const item of found.unadjusted) {
+    const conversion = item.change === 'counts_again' ? known.get(item.sid) : undefined;
+    // A retraction was a value of 0, so a value brings it back.
+    if (conversion?.value != null) take(entryOf(conversion, 'restate'), conversion);
+    else unadjusted.push(item);
+  }
+  return { changes, unchanged: found.unchanged, withoutConsent, unadjusted };
+}
