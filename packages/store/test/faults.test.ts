@@ -1,4 +1,5 @@
 import { testStores } from '@call-attribution/test-tools';
+import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 import { injectFaults } from './faults.ts';
 
@@ -10,8 +11,9 @@ test('a PostgreSQL connection that breaks, stalls or is refused at any statement
       turn += 1;
       return turn % 41 === 0;
     };
-    const { runs, hung } = await injectFaults(newUrl, isWanted);
-    expect(runs).toBeGreaterThan(5);
-    expect(hung).toBe(0);
+    const tally = new Tally();
+    await injectFaults(newUrl, isWanted, tally);
+    expect(tally.counts.runs).toBeGreaterThan(5);
+    expect(tally.counts.hung).toBe(0);
   }
 });

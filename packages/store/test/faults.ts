@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
 import { everything, openStore, type Store, StoreError } from '../src/index.ts';
 import { type Fault, faults, startFaultyPostgres } from './faulty-postgres.ts';
@@ -8,6 +9,11 @@ const calls = Array.from({ length: 24 }, (_, i) =>
   smallCall(`S${i}`, timeText(1_700_000_000 + i * 5_000), String(i % 5)),
 );
 const moved = calls.slice(0, 12).map((call) => ({ ...call, city: 'Elsewhere', talk_minutes: '9.9' }) as Call);
+
+/** What is left when all tasks are done. */
+const left = new Map(
+  [...calls.slice(0, 22), ...moved.slice(6), ...calls.slice(0, 6)].map((call) => [call.sid, call]),
+);
 
 /** One after the other, everything that a store does. The last one checks what is in it. */
 const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
@@ -42,8 +48,8 @@ const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
 export async function injectFaults(
   newUrl: () => Promise<string>,
   isWanted: (fault: Fault, statement: number) => boolean,
-): Promise<{ runs: number; healed: number; failed: number; hung: number }> {
-  const counts = { runs: 0, healed: 0, failed: 0, hung: 0 };
+  tally = new Tally(),
+): Promise<void> {
   const proxy = await startFaultyPostgres(await newUrl());
   const options = {
     sliceRows: 6,
@@ -52,7 +58,7 @@ export async function injectFaults(
     reconnectMs: 3_000,
   };
   const store = await openStore(proxy.url, options);
-  const once = async (fault: Fault | null, statement: number): Promise<void> => {
+  const once = async (fault: Fault | null, statement: number): Promise<number> => {
     // A run can end before the statement of its fault, which would then be one of the preparations of the next run.
     proxy.arm(null);
     await store.putAccount({ id: '1', name: 'One' });
@@ -62,30 +68,46 @@ export async function injectFaults(
     );
     proxy.arm(fault, statement);
     let failed = 0;
-    for (const task of tasks) {
-      const start = performance.now();
-      await task(store).catch(async (error: unknown) => {
-        if (!(error instanceof StoreError)) throw error;
-        expect(error).toMatchObject({
-          isRetryable: true,
-          code: expect.stringMatching(/^store_(busy|unavailable)$/),
+    for (const task of tasks)
+      await withinSeconds(20, tally, async () => {
+        await task(store).catch(async (error: unknown) => {
+          if (!(error instanceof StoreError)) throw error;
+          expect(error).toMatchObject({
+            isRetryable: true,
+            code: expect.stringMatching(/^store_(busy|unavailable)$/),
+          });
+          failed += 1;
+          await task(store);
         });
-        failed += 1;
-        await task(store);
       });
-      if (performance.now() - start > 20_000) counts.hung += 1;
-    }
     expect({ fault, statement, failed: Math.max(failed, 1) }).toEqual({ fault, statement, failed: 1 });
-    counts.runs += 1;
-    counts.failed += failed;
-    counts.healed += 1 - failed;
+    const statements = proxy.statements();
+    proxy.arm(null);
+    const found = new Map<string, Call>();
+    const sids: string[] = [];
+    for await (const call of store.calls('1')) {
+      found.set(call.sid, call);
+      sids.push(call.sid);
+    }
+    tally.compare(left.keys(), sids);
+    // What was acknowledged is what is there.
+    for (const [sid, call] of left) if (found.has(sid)) expect(found.get(sid)).toMatchObject(call);
+    if (fault !== null) tally.happened(failed === 0 ? 'retries' : 'typed errors');
+    return statements;
   };
-  await once(null, 0);
-  const statements = proxy.statements();
+  const statements = await tally.run(() => once(null, 0));
   for (const fault of faults)
     for (let statement = 0; statement < statements; statement += 1)
-      if (isWanted(fault, statement)) await once(fault, statement);
+      if (isWanted(fault, statement)) await tally.run(() => once(fault, statement));
   await store.close();
   await proxy.close();
-  return counts;
+}
+
+/** A task that takes longer does not end by itself, as far as its caller is concerned. */
+async function withinSeconds(seconds: number, tally: Tally, work: () => Promise<void>): Promise<void> {
+  const start = performance.now();
+  await work();
+  if (performance.now() - start < seconds * 1000) return;
+  tally.add({ hung: 1 });
+  throw new Error(`A task took more than ${seconds} seconds.`);
 }

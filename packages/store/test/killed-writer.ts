@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { builtFile } from '@call-attribution/test-tools';
+import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
 import { everything, openStore } from '../src/index.ts';
 
@@ -22,20 +23,27 @@ async function writeAndKill(url: string, from: number, batches: number): Promise
   return last;
 }
 
+const sidsUpTo = (batch: number): string[] => Array.from({ length: (batch + 1) * 10 }, (_, i) => `S${i}`);
+
 /** Kills a writer again and again. No acknowledged batch may be missing, no batch may be there in part, counts stay exact. */
-export async function killWriters(url: string, kills: number): Promise<void> {
+export async function killWriters(url: string, kills: number, tally = new Tally()): Promise<void> {
   const store = await openStore(url);
   await store.putAccount({ id: '1', name: 'drill' });
   let acknowledged = -1;
-  for (let kill = 0; kill < kills; kill += 1) {
-    acknowledged = await writeAndKill(url, acknowledged + 1, 5 + (kill % 4) * 3);
-    const [found] = await store.notes('1', 'sync');
-    const { batch } = (found as { note: unknown }).note as { batch: number };
-    // The batch in progress may or may not have been committed.
-    expect([acknowledged, acknowledged + 1]).toContain(batch);
-    expect(await store.count('1', everything)).toBe((batch + 1) * 10);
-    expect(await store.check()).toEqual([]);
-    acknowledged = batch;
-  }
+  for (let kill = 0; kill < kills; kill += 1)
+    await tally.run(async () => {
+      acknowledged = await writeAndKill(url, acknowledged + 1, 5 + (kill % 4) * 3);
+      const [found] = await store.notes('1', 'sync');
+      tally.happened('kills');
+      const { batch } = (found as { note: unknown }).note as { batch: number };
+      const sids: string[] = [];
+      for await (const { sid } of store.calls('1')) sids.push(sid);
+      tally.compare(sidsUpTo(acknowledged), sids, sidsUpTo(batch));
+      // The batch in progress may or may not have been committed.
+      expect([acknowledged, acknowledged + 1]).toContain(batch);
+      expect(await store.count('1', everything)).toBe((batch + 1) * 10);
+      expect(await store.check()).toEqual([]);
+      acknowledged = batch;
+    });
   await store.close();
 }

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, expect } from 'vitest';
@@ -81,7 +82,7 @@ async function sids(body: Buffer | AsyncIterable<Buffer>): Promise<string[]> {
 }
 
 /** Checks after random writes that a store returns the totals and pages that plain SQL returns, and that its counts are exact. */
-export async function agreesWithNaiveSql(url: string, runs: number): Promise<void> {
+export async function agreesWithNaiveSql(url: string, runs: number, tally = new Tally()): Promise<void> {
   // Small slices and full descent, so that few calls reach every branch.
   const store = await openStore(url, { sliceRows: 3, walkBelow: 1 });
   let account = 0;
@@ -89,28 +90,31 @@ export async function agreesWithNaiveSql(url: string, runs: number): Promise<voi
     fc.asyncProperty(
       fc.array(change, { maxLength: 6 }),
       fc.array(query, { minLength: 1, maxLength: 8 }),
-      async (changes, queries) => {
-        account += 1;
-        const id = String(account);
-        naive.exec('DELETE FROM calls');
-        await store.putAccount({ id, name: 'law' });
-        for (const step of changes as { put?: Call[]; drop?: number[] }[]) {
-          if (step.put) await store.upsert(id, step.put);
-          if (step.drop)
-            await store.remove(
-              id,
-              step.drop.map((n) => `S${n}`),
-            );
-          naiveApply(step);
-        }
-        for (const wanted of queries) {
-          const expected = naiveResult(wanted);
-          const page = await store.page(id, { ...wanted, version: 'v3' });
-          expect({ total: page.total, sids: await sids(page.body) }).toEqual(expected);
-          expect(page.count).toBe(expected.sids.length);
-          expect(await store.count(id, wanted.selection)).toBe(expected.total);
-        }
-      },
+      (changes, queries) =>
+        tally.run(async () => {
+          account += 1;
+          const id = String(account);
+          naive.exec('DELETE FROM calls');
+          await store.putAccount({ id, name: 'law' });
+          for (const step of changes as { put?: Call[]; drop?: number[] }[]) {
+            if (step.put) await store.upsert(id, step.put);
+            if (step.drop)
+              await store.remove(
+                id,
+                step.drop.map((n) => `S${n}`),
+              );
+            naiveApply(step);
+          }
+          for (const wanted of queries) {
+            const expected = naiveResult(wanted);
+            const page = await store.page(id, { ...wanted, version: 'v3' });
+            const found = await sids(page.body);
+            tally.compare(expected.sids, found);
+            expect({ total: page.total, sids: found }).toEqual(expected);
+            expect(page.count).toBe(expected.sids.length);
+            expect(await store.count(id, wanted.selection)).toBe(expected.total);
+          }
+        }),
     ),
     { numRuns: runs },
   );

@@ -1,3 +1,4 @@
+import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AnswerValue, Measure, Question } from '../src/index.ts';
@@ -7,6 +8,11 @@ import { call, testWarehouse } from './support.ts';
 
 // The drills run this file too, with more runs: see vitest.config.ts.
 const runs = Number(process.env.CALLS_LAW_RUNS ?? 2);
+const tally = openDrill({
+  name: 'warehouse-answers',
+  kind: 'random histories',
+  what: 'Random calls and questions, around clock changes and with odd values; each answer is what plain JavaScript finds in the same records',
+});
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 
 // Around both clock changes of New York in 2026, a year apart, on borders of days, weeks and months, and no times at all.
@@ -228,7 +234,7 @@ test('every answer is what plain JavaScript finds in the same records', async ()
     fc.asyncProperty(
       fc.array(fc.array(record, { maxLength: 40 }), { minLength: 1, maxLength: 3 }),
       fc.array(question, { minLength: 4, maxLength: 4 }),
-      async (batches, questions) => {
+      tally.counted(async (batches, questions) => {
         run += 1;
         const accountOf = (account: string) => `${account}-${run}`;
         const stored = new Map<string, Row>();
@@ -263,7 +269,7 @@ test('every answer is what plain JavaScript finds in the same records', async ()
           if ((asked.groupBy ?? []).length > 0) expect(sorted(answer.rows)).toEqual(sorted(expected.rows));
           expect(answer.groups).toBe(answer.rows.length);
         }
-      },
+      }),
     ),
     { numRuns: runs },
   );

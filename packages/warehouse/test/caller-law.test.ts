@@ -1,11 +1,17 @@
 import type { Call } from '@call-attribution/core';
 import { phoneKey } from '@call-attribution/core/privacy';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { call, rowsOf, testWarehouse } from './support.ts';
 
 // The drills run this file too, with more runs: see vitest.config.ts.
 const runs = Number(process.env.CALLS_LAW_RUNS ?? 3);
+const tally = openDrill({
+  name: 'warehouse-callers',
+  kind: 'random histories',
+  what: 'Calls of the same callers arrive in any order; exactly one call of each caller is the first',
+});
 
 test('exactly one call of each caller is the first, whatever comes in which order', async () => {
   const { warehouse } = await testWarehouse();
@@ -23,7 +29,7 @@ test('exactly one call of each caller is the first, whatever comes in which orde
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyCall, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 }),
-      async (batches) => {
+      tally.counted(async (batches) => {
         run += 1;
         const account = `run-${run}`;
         const stored = new Map<string, Call>();
@@ -46,7 +52,7 @@ test('exactly one call of each caller is the first, whatever comes in which orde
           `select sid from calls where account = '${account}' and caller_type = 'first' order by sid`,
         );
         expect(rows.map((row) => row.sid)).toEqual([...expected.values()].sort());
-      },
+      }),
     ),
     { numRuns: runs },
   );

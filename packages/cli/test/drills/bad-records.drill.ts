@@ -3,12 +3,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, expect, test } from 'vitest';
 import { openStage } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());
-const rounds = process.env.CALLS_DRILLS === 'all' ? 60 : 5;
+const repeats = rounds(5, 60);
+const tally = openDrill({
+  name: 'bad-records',
+  kind: 'odd records',
+  what: 'A fifth of the records cannot be stored; `calls sync` and `calls retry-dead-letters` are killed with SIGKILL; each record is in the store or in the dead-letter file, once',
+});
 
 const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
 const isBad = (at: number): boolean => at % 5 === 2;
@@ -32,30 +38,28 @@ test('a sync and a retry that are killed at any moment lose no record and double
     CALLS_ACCESS_KEY: 'a',
     CALLS_SECRET_KEY: 'b',
   };
-  let runs = 0;
-  let kills = 0;
-  let lied = 0;
   /** Runs a command until it ends by itself, with up to four kills before. */
   const untilDone = async (args: readonly string[], cwd: string): Promise<number | null> => {
     for (let attempt = 1; ; attempt += 1) {
-      runs += 1;
-      const child = spawn(process.execPath, [stage.bin, ...args], {
-        cwd,
-        env: { ...env, HOME: cwd },
-        stdio: 'ignore',
+      const { code, signal } = await tally.run(async () => {
+        const child = spawn(process.execPath, [stage.bin, ...args], {
+          cwd,
+          env: { ...env, HOME: cwd },
+          stdio: 'ignore',
+        });
+        const timer =
+          attempt > 4 ? undefined : setTimeout(() => child.kill('SIGKILL'), 150 + Math.random() * 900);
+        const ended = await new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+          child.on('close', (code, signal) => resolve({ code, signal })),
+        );
+        clearTimeout(timer);
+        return ended;
       });
-      const timer =
-        attempt > 4 ? undefined : setTimeout(() => child.kill('SIGKILL'), 150 + Math.random() * 900);
-      const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) =>
-        child.on('close', (code, signal) => resolve({ code, signal })),
-      );
-      clearTimeout(timer);
       if (signal === null) return code;
-      kills += 1;
+      tally.happened('kills');
     }
   };
-  const totals = { lost: 0, doubled: 0 };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < repeats; round += 1) {
     const cwd = stage.folder();
     const file = join(cwd, 'calls.db.dead-letters.ndjson');
     const letters = (): { sid: string; record: string }[] =>
@@ -77,12 +81,13 @@ test('a sync and a retry that are killed at any moment lose no record and double
       await store.close();
       return sids;
     };
-    const count = (sids: readonly string[]): void => {
-      totals.lost += calls.length - new Set(sids).size;
-      totals.doubled += sids.length - new Set(sids).size;
-    };
+    const count = (sids: readonly string[]): void =>
+      tally.compare(
+        calls.map(({ sid }) => sid),
+        sids,
+      );
     const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--on-bad-record', 'file'];
-    if ((await untilDone(sync, cwd)) !== 0) lied += 1;
+    if ((await untilDone(sync, cwd)) !== 0) tally.add({ lied: 1 });
     count([...(await stored()), ...letters().map(({ sid }) => sid)]);
     // The reader has learned to read them, as after an update.
     const learned = letters().map(
@@ -93,13 +98,10 @@ test('a sync and a retry that are killed at any moment lose no record and double
     const retry = ['retry-dead-letters', 'calls.db.dead-letters.ndjson', '--store', 'sqlite:calls.db'];
     // A run that was killed after its last step has left no file to retry, which ends with status 2.
     const code = await untilDone(retry, cwd);
-    if (code !== 0 && !(code === 2 && letters().length === 0)) lied += 1;
+    if (code !== 0 && !(code === 2 && letters().length === 0)) tally.add({ lied: 1 });
     count([...(await stored()), ...letters().map(({ sid }) => sid)]);
   }
   await server.close();
-  process.stdout.write(
-    `drill: bad-records runs=${runs} lost=${totals.lost} doubled=${totals.doubled} hung=0 lied=${lied} kills=${kills}\n`,
-  );
-  expect({ ...totals, lied }).toEqual({ lost: 0, doubled: 0, lied: 0 });
-  expect(kills).toBeGreaterThan(rounds);
+  expect(tally.counts).toMatchObject({ lost: 0, doubled: 0, hung: 0, lied: 0 });
+  expect(tally.events.kills).toBeGreaterThan(repeats);
 });

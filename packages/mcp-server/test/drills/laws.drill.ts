@@ -1,3 +1,4 @@
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { describe, it } from 'vitest';
 import {
   anyArgumentsGiveAUsableResult,
@@ -5,12 +6,29 @@ import {
   pagingReturnsEveryCallOnce,
 } from '../support/laws.ts';
 
+const wildArguments = openDrill({
+  name: 'wild-arguments',
+  kind: 'hostile clients',
+  what: 'An assistant calls tools with any arguments; each result is valid, within its budget and says what to do next',
+});
+const hostileRecords = openDrill({
+  name: 'hostile-records',
+  kind: 'odd records',
+  what: 'Records hold whatever a visitor may have typed; the results of the tools stay on one line, fenced and within their budget',
+});
+const pagedLists = openDrill({
+  name: 'paged-lists',
+  kind: 'random histories',
+  what: 'An assistant pages through calls with any page size, budget and fields; each call comes once and in order',
+});
+
 describe('over many random cases, every result', () => {
   it('is valid, within the budget and usable, whatever the arguments are', () =>
-    anyArgumentsGiveAUsableResult(5000));
+    anyArgumentsGiveAUsableResult(rounds(1000, 5000), wildArguments));
 
   it('is valid, within the budget and on one line with its fences intact, whatever the records hold', () =>
-    anyRecordsGiveASafeResult(2000));
+    anyRecordsGiveASafeResult(rounds(400, 2000), hostileRecords));
 
-  it('is part of a list without gaps or repeats', () => pagingReturnsEveryCallOnce(500));
+  it('is part of a list without gaps or repeats', () =>
+    pagingReturnsEveryCallOnce(rounds(100, 500), pagedLists));
 });

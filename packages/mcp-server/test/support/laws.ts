@@ -1,5 +1,6 @@
 import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { Tally } from '@call-attribution/test-tools/drill';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -52,20 +53,22 @@ const anyCall = fc.constantFrom(...tools).chain((tool) => {
 });
 
 /** Whatever the arguments are, the result is valid, within the budget and usable. */
-export async function anyArgumentsGiveAUsableResult(numRuns: number): Promise<void> {
+export async function anyArgumentsGiveAUsableResult(numRuns: number, tally = new Tally()): Promise<void> {
   const server = createServer(fakeClient(fixtureCalls(120)), { budget: 1500 });
   await fc.assert(
-    fc.asyncProperty(anyCall, async ({ tool, args }) => {
-      const result = await callTool(server, tool.name, args);
-      const text = result.content[0]?.text ?? '';
-      expect(estimateTokens(text)).toBeLessThanOrEqual(1500);
-      if (result.isError) {
-        expect(result.structuredContent).toBeUndefined();
-        expect(text).toMatch(/\nWhy: [\s\S]+\nNext: [\s\S]+\nRetry: /);
-      } else {
-        expect(validators.get(tool.name)?.(result.structuredContent).errorMessage).toBeUndefined();
-      }
-    }),
+    fc.asyncProperty(anyCall, ({ tool, args }) =>
+      tally.run(async () => {
+        const result = await callTool(server, tool.name, args);
+        const text = result.content[0]?.text ?? '';
+        expect(estimateTokens(text)).toBeLessThanOrEqual(1500);
+        if (result.isError) {
+          expect(result.structuredContent).toBeUndefined();
+          expect(text).toMatch(/\nWhy: [\s\S]+\nNext: [\s\S]+\nRetry: /);
+        } else {
+          expect(validators.get(tool.name)?.(result.structuredContent).errorMessage).toBeUndefined();
+        }
+      }),
+    ),
     { numRuns },
   );
 }
@@ -92,30 +95,32 @@ const anyRecord = fc
   .map((record) => ({ ...fixtureCalls(1)[0], ...record }) as unknown as Call);
 
 /** Whatever is in the records, results are valid, within the budget and on one line, and every fence holds. */
-export async function anyRecordsGiveASafeResult(numRuns: number): Promise<void> {
+export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), async (calls) => {
-      const server = createServer(fakeClient(calls), { budget: 2000 });
-      for (const [tool, args] of [
-        ['list_calls', { fields: 'all' }],
-        ['summarize_calls', { group_by: ['search_term', 'last_touch'] }],
-      ] as const) {
-        const result = await callTool(server, tool, args);
-        const text = result.content[0]?.text ?? '';
-        expect(result.isError, text).toBeUndefined();
-        expect(validators.get(tool)?.(result.structuredContent).errorMessage).toBeUndefined();
-        expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
-        const { columns, rows } = result.structuredContent as { columns: string[]; rows: unknown[][] };
-        for (const row of rows) {
-          for (const [i, cell] of row.entries()) {
-            if (typeof cell !== 'string') continue;
-            expect(cell).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-            const spec = fields.find((each) => each.name === columns[i]);
-            if (spec?.visitorText && !spec.values) expect(cell).toMatch(/^«[^«»]*»$/);
+    fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), (calls) =>
+      tally.run(async () => {
+        const server = createServer(fakeClient(calls), { budget: 2000 });
+        for (const [tool, args] of [
+          ['list_calls', { fields: 'all' }],
+          ['summarize_calls', { group_by: ['search_term', 'last_touch'] }],
+        ] as const) {
+          const result = await callTool(server, tool, args);
+          const text = result.content[0]?.text ?? '';
+          expect(result.isError, text).toBeUndefined();
+          expect(validators.get(tool)?.(result.structuredContent).errorMessage).toBeUndefined();
+          expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
+          const { columns, rows } = result.structuredContent as { columns: string[]; rows: unknown[][] };
+          for (const row of rows) {
+            for (const [i, cell] of row.entries()) {
+              if (typeof cell !== 'string') continue;
+              expect(cell).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+              const spec = fields.find((each) => each.name === columns[i]);
+              if (spec?.visitorText && !spec.values) expect(cell).toMatch(/^«[^«»]*»$/);
+            }
           }
         }
-      }
-    }),
+      }),
+    ),
     { numRuns },
   );
 }
@@ -140,7 +145,7 @@ export async function list(server: CallsMcpServer, args: Record<string, unknown>
 }
 
 /** Whatever the page size and the budget are, following the cursors returns every call once and in order. */
-export async function pagingReturnsEveryCallOnce(numRuns: number): Promise<void> {
+export async function pagingReturnsEveryCallOnce(numRuns: number, tally = new Tally()): Promise<void> {
   const calls = fixtureCalls(137);
   await fc.assert(
     fc.asyncProperty(
@@ -149,23 +154,28 @@ export async function pagingReturnsEveryCallOnce(numRuns: number): Promise<void>
       fc.constantFrom('summary', 'all', 'sid', 'attribution,ads', 'timing'),
       fc.option(fc.integer({ min: 5, max: 40 }), { nil: 1000 }),
       fc.boolean(),
-      async (rows, budget, fields, maxRows, withoutTotal) => {
-        const server = createServer(fakeClient(calls, { maxRows, withoutTotal }), { budget });
-        const sids: unknown[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await list(server, { rows, fields, ...(cursor ? { cursor, rows: undefined } : {}) });
-          expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(budget);
-          if (page.rows.length > 0) {
-            expect([page.first, page.last]).toEqual([sids.length + 1, sids.length + page.rows.length]);
-            expect(page.summary).toContain(`Rows ${page.first}-${page.last} of `);
-          }
-          sids.push(...page.rows.map((row) => row[0]));
-          cursor = page.next_cursor;
-          if (cursor) expect(page.summary).toContain(`more with cursor=${cursor}`);
-        } while (cursor);
-        expect(sids).toEqual(calls.map((call) => call.sid));
-      },
+      (rows, budget, fields, maxRows, withoutTotal) =>
+        tally.run(async () => {
+          const server = createServer(fakeClient(calls, { maxRows, withoutTotal }), { budget });
+          const sids: unknown[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await list(server, { rows, fields, ...(cursor ? { cursor, rows: undefined } : {}) });
+            expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(budget);
+            if (page.rows.length > 0) {
+              expect([page.first, page.last]).toEqual([sids.length + 1, sids.length + page.rows.length]);
+              expect(page.summary).toContain(`Rows ${page.first}-${page.last} of `);
+            }
+            sids.push(...page.rows.map((row) => row[0]));
+            cursor = page.next_cursor;
+            if (cursor) expect(page.summary).toContain(`more with cursor=${cursor}`);
+          } while (cursor);
+          tally.compare(
+            calls.map((call) => call.sid),
+            sids.map(String),
+          );
+          expect(sids).toEqual(calls.map((call) => call.sid));
+        }),
     ),
     { numRuns },
   );

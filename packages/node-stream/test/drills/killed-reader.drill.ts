@@ -1,10 +1,16 @@
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type KilledReader, prepareKilledReader } from '../laws/killed-reader.ts';
 
-const kills = Number(process.env.CALLS_DRILLS ?? 12);
+const kills = rounds(10, 100);
+const tally = openDrill({
+  name: 'killed-reader',
+  kind: 'kills',
+  what: 'A process that reads into a file, a store or a transaction is killed with SIGKILL and started again; the result has each record once',
+});
 let reader: KilledReader;
 beforeAll(async () => {
-  reader = await prepareKilledReader();
+  reader = await prepareKilledReader(tally);
 });
 afterAll(() => reader.close());
 

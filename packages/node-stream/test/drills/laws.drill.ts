@@ -1,21 +1,48 @@
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
 import { resumesAnywhere } from '../laws/checkpoint.ts';
 import { readsHostileServers } from '../laws/hostile.ts';
 import { readsMovingLists, readsMovingPages } from '../laws/shifting.ts';
 import { syncsThroughCrashes } from '../laws/sync.ts';
 
-// The laws of the normal tests, with many more runs. CALLS_RUNS replaces the number.
-const runs = (usual: number): number => Number(process.env.CALLS_RUNS ?? usual);
+// The laws of the normal tests, with many more runs.
 
-test('each record of a moving list is read once, whatever moves where', () => readsMovingLists(runs(1000)));
+const movingLists = openDrill({
+  name: 'moving-lists',
+  kind: 'moving lists',
+  what: 'Records are inserted, removed, swapped and changed while a list is read, page by page; each record that stayed comes once',
+});
+test('each record of a moving list is read once, whatever moves where', () =>
+  readsMovingLists(rounds(300, 3000), movingLists));
 
+const movingPages = openDrill({
+  name: 'moving-pages',
+  kind: 'moving lists',
+  what: 'The same in slices of several pages; the read is complete or fails as incomplete',
+});
 test('slices of several pages are read completely or reported as incomplete', () =>
-  readsMovingPages(runs(1000)));
+  readsMovingPages(rounds(300, 3000), movingPages));
 
+const stoppedReads = openDrill({
+  name: 'stopped-reads',
+  kind: 'stops',
+  what: 'A read is stopped after any record and resumed from its checkpoint, over and over; each record comes once and in order',
+});
 test('a later stream resumes after the last record taken, and each record comes once', () =>
-  resumesAnywhere(runs(600)));
+  resumesAnywhere(rounds(200, 2000), stoppedReads));
 
-test('a hostile server is read completely, each record once', () => readsHostileServers(runs(100)));
+const hostileServers = openDrill({
+  name: 'hostile-servers',
+  kind: 'cut connections',
+  what: 'A server resets connections, cuts bodies, sends HTML, wrong pages and errors, and moves its records; each record comes once',
+});
+test('a hostile server is read completely, each record once', () =>
+  readsHostileServers(rounds(40, 400), hostileServers));
 
+const crashedSyncs = openDrill({
+  name: 'crashed-syncs',
+  kind: 'kills',
+  what: 'A sync fails at any commit while the server goes on; in the end the store holds what the server has',
+});
 test('the store ends with the records of the server, whenever a run dies', () =>
-  syncsThroughCrashes(runs(400)));
+  syncsThroughCrashes(rounds(150, 1500), crashedSyncs));

@@ -1,8 +1,20 @@
+import { type Counts, openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
 import { playHistory, regimes } from '../simulator/history.ts';
 
-const histories = Number(process.env.CALLS_HISTORIES ?? 1_000_000);
-const each = histories / regimes.length;
+const each = rounds(60_000, 1_000_000) / regimes.length;
+const tally = openDrill({
+  name: 'planning',
+  kind: 'moving lists',
+  what: 'Random servers, moves, faults and resumed runs are simulated; the plan loses no record, delivers none twice, ends, and says complete only when it is',
+});
+
+const kinds: readonly (readonly [RegExp, Exclude<keyof Counts, 'runs'>])[] = [
+  [/ lost$/, 'lost'],
+  [/ was delivered (again|twice)/, 'doubled'],
+  [/^the read (waits for nothing|asks without end)$/, 'hung'],
+  [/./, 'lied'],
+];
 
 // The first 20,000 are the ones of the normal tests.
 test.each(regimes.map((regime, at) => [regime, at] as const))(
@@ -12,6 +24,9 @@ test.each(regimes.map((regime, at) => [regime, at] as const))(
     for (let i = 0; i < each; i += 1) {
       const seed = i * regimes.length + at;
       const { violations } = playHistory(seed);
+      tally.add({ runs: 1 });
+      for (const violation of violations)
+        tally.add({ [kinds.find(([pattern]) => pattern.test(violation))?.[1] ?? 'lied']: 1 });
       if (violations.length > 0) throw new Error(`history ${seed}, ${regime}: ${violations.join('; ')}`);
     }
   },

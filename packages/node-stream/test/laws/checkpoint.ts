@@ -1,3 +1,4 @@
+import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts';
@@ -31,32 +32,38 @@ const reading = {
 };
 
 /** Stops a read at any record and resumes it, over and over: each record comes once, in order. */
-export async function resumesAnywhere(numRuns: number): Promise<void> {
+export async function resumesAnywhere(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.record(reading),
       fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 5 }),
-      async (plan, stops) => {
-        const { count, ties, window, ...rest } = plan;
-        const server = new FakeServer(fakeRecords(count, (i) => (i % 3 === 0 ? ties : 0)));
-        const options = { ...rest, ...(window === undefined ? {} : { window }) };
-        const sids: string[] = [];
-        let checkpoint: Checkpoint | null = null;
-        for (const take of stops) {
-          const part = await readSome(server, take, { ...options, checkpoint });
-          sids.push(...part.sids);
-          checkpoint = part.checkpoint;
-          expect(checkpoint.delivered).toBe(sids.length);
-        }
-        const last = await readSome(server, Number.POSITIVE_INFINITY, { ...options, checkpoint });
-        expect([...sids, ...last.sids]).toEqual(server.records.map(({ sid }) => sid));
-        expect(last.verdict).toMatchObject({
-          total: count,
-          delivered: last.sids.length,
-          deliveredBefore: sids.length,
-          proof: 'whole',
-        });
-      },
+      (plan, stops) =>
+        tally.run(async () => {
+          const { count, ties, window, ...rest } = plan;
+          const server = new FakeServer(fakeRecords(count, (i) => (i % 3 === 0 ? ties : 0)));
+          const options = { ...rest, ...(window === undefined ? {} : { window }) };
+          const sids: string[] = [];
+          let checkpoint: Checkpoint | null = null;
+          for (const take of stops) {
+            const part = await readSome(server, take, { ...options, checkpoint });
+            sids.push(...part.sids);
+            checkpoint = part.checkpoint;
+            tally.happened('stops');
+            expect(checkpoint.delivered).toBe(sids.length);
+          }
+          const last = await readSome(server, Number.POSITIVE_INFINITY, { ...options, checkpoint });
+          tally.compare(
+            server.records.map(({ sid }) => sid),
+            [...sids, ...last.sids],
+          );
+          expect([...sids, ...last.sids]).toEqual(server.records.map(({ sid }) => sid));
+          expect(last.verdict).toMatchObject({
+            total: count,
+            delivered: last.sids.length,
+            deliveredBefore: sids.length,
+            proof: 'whole',
+          });
+        }),
     ),
     { numRuns },
   );

@@ -6,6 +6,7 @@ import {
   type HostileServer,
   startHostileServer,
 } from '@call-attribution/core/testing';
+import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createCallByteStream } from '../../src/source/call-byte-stream.ts';
@@ -40,7 +41,7 @@ export function hostileClient(server: HostileServer, attempts = 14) {
 }
 
 /** Reads from a server that fails, lies, returns fewer rows and moves its records, over real sockets: each record once. */
-export async function readsHostileServers(numRuns: number): Promise<void> {
+export async function readsHostileServers(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -59,54 +60,57 @@ export async function readsHostileServers(numRuns: number): Promise<void> {
           { maxLength: 40 },
         ),
       }),
-      async ({ count, rows, maxRows, prefetch, asBytes, script }) => {
-        const calls = fixtureCalls(count);
-        const must = new Set(calls.map(({ sid }) => sid));
-        const may = new Set(must);
-        const extra = fixtureCalls(50, 2);
-        const server = await startHostileServer({
-          calls,
-          ...(maxRows === undefined ? {} : { maxRows }),
-          fault: (_, index) => {
-            const { whim, move, at } = script[index % (script.length + 20)] ?? {
-              whim: 'none',
-              move: 'none',
-              at: 0,
-            };
-            return {
-              ...(whims[whim] as () => Fault)(),
-              before(served) {
-                if ((move === 'remove' || move === 'swap') && served.length > 0) {
-                  must.delete((served.splice(at % served.length, 1)[0] as Call).sid);
-                }
-                const fresh = move === 'insert' || move === 'swap' ? extra.pop() : undefined;
-                if (fresh === undefined) return;
-                may.add(fresh.sid);
-                served.splice(at % (served.length + 1), 0, fresh);
-              },
-            };
-          },
-        });
-        const client = hostileClient(server);
-        const sids: string[] = [];
-        const options = { rows, prefetch, now };
-        if (asBytes) {
-          const text = (await createCallByteStream(client, options).toArray()).map(String).join('');
-          sids.push(
-            ...text
-              .split('\n')
-              .filter(Boolean)
-              .map((line) => JSON.parse(line).sid),
-          );
-        } else {
-          for await (const { sid } of createCallStream(client, options)) sids.push(sid);
-        }
-        await client.close();
-        await server.close();
-        expect(new Set(sids).size).toBe(sids.length);
-        expect([...must].filter((sid) => !sids.includes(sid))).toEqual([]);
-        expect(sids.filter((sid) => !may.has(sid))).toEqual([]);
-      },
+      ({ count, rows, maxRows, prefetch, asBytes, script }) =>
+        tally.run(async () => {
+          const calls = fixtureCalls(count);
+          const must = new Set(calls.map(({ sid }) => sid));
+          const may = new Set(must);
+          const extra = fixtureCalls(50, 2);
+          const server = await startHostileServer({
+            calls,
+            ...(maxRows === undefined ? {} : { maxRows }),
+            fault: (_, index) => {
+              const { whim, move, at } = script[index % (script.length + 20)] ?? {
+                whim: 'none',
+                move: 'none',
+                at: 0,
+              };
+              if (whim !== 'none') tally.happened('faults');
+              return {
+                ...(whims[whim] as () => Fault)(),
+                before(served) {
+                  if ((move === 'remove' || move === 'swap') && served.length > 0) {
+                    must.delete((served.splice(at % served.length, 1)[0] as Call).sid);
+                  }
+                  const fresh = move === 'insert' || move === 'swap' ? extra.pop() : undefined;
+                  if (fresh === undefined) return;
+                  may.add(fresh.sid);
+                  served.splice(at % (served.length + 1), 0, fresh);
+                },
+              };
+            },
+          });
+          const client = hostileClient(server);
+          const sids: string[] = [];
+          const options = { rows, prefetch, now };
+          if (asBytes) {
+            const text = (await createCallByteStream(client, options).toArray()).map(String).join('');
+            sids.push(
+              ...text
+                .split('\n')
+                .filter(Boolean)
+                .map((line) => JSON.parse(line).sid),
+            );
+          } else {
+            for await (const { sid } of createCallStream(client, options)) sids.push(sid);
+          }
+          await client.close();
+          await server.close();
+          tally.compare(must, sids, may);
+          expect(new Set(sids).size).toBe(sids.length);
+          expect([...must].filter((sid) => !sids.includes(sid))).toEqual([]);
+          expect(sids.filter((sid) => !may.has(sid))).toEqual([]);
+        }),
     ),
     { numRuns },
   );

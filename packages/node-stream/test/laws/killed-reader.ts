@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { Tally } from '@call-attribution/test-tools/drill';
 import { build } from 'esbuild';
 import { expect } from 'vitest';
 
@@ -26,7 +27,7 @@ export interface KilledReader {
 }
 
 /** Builds the program and starts the server it reads from. */
-export async function prepareKilledReader(): Promise<KilledReader> {
+export async function prepareKilledReader(tally = new Tally()): Promise<KilledReader> {
   const folder = await mkdtemp(join(tmpdir(), 'killed-reader-'));
   const packageFolder = new URL('../..', import.meta.url).pathname;
   const program = join(packageFolder, 'node_modules', `.killed-reader-${process.pid}`, 'reader.mjs');
@@ -52,24 +53,27 @@ export async function prepareKilledReader(): Promise<KilledReader> {
   });
   /** Starts the reader until it finishes, and kills it before as often as that is allowed. */
   const finish = async (mode: Mode, target: string, kills: { landed: number; readonly most: number }) => {
-    for (;;) {
-      const child = spawn(process.execPath, [program, mode, server.url, target], {
-        stdio: ['ignore', 'pipe', 'inherit'],
+    let isFinished = false;
+    while (!isFinished)
+      await tally.run(async () => {
+        const child = spawn(process.execPath, [program, mode, server.url, target], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        const ended = once(child, 'exit');
+        if (kills.landed < kills.most) {
+          await Promise.race([once(child.stdout, 'data'), ended]);
+          await Promise.race([delay(5 + ((kills.landed * 31) % 170)), ended]);
+          child.kill('SIGKILL');
+        }
+        const [code, signal] = await ended;
+        if (signal === 'SIGKILL') {
+          kills.landed++;
+          tally.happened('kills');
+        } else {
+          expect(code).toBe(0);
+          isFinished = true;
+        }
       });
-      const ended = once(child, 'exit');
-      if (kills.landed < kills.most) {
-        await Promise.race([once(child.stdout, 'data'), ended]);
-        await Promise.race([delay(5 + ((kills.landed * 31) % 170)), ended]);
-        child.kill('SIGKILL');
-      }
-      const [code, signal] = await ended;
-      if (signal === 'SIGKILL') {
-        kills.landed++;
-      } else {
-        expect(code).toBe(0);
-        return;
-      }
-    }
   };
   return {
     expected: server.calls.map(({ sid }) => sid),
@@ -82,7 +86,13 @@ export async function prepareKilledReader(): Promise<KilledReader> {
         const text = await readFile(join(target, 'log.ndjson'), 'utf8');
         // A line that a kill cut in two is not a record; a transaction leaves none.
         const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
-        results.push(lines.map((line) => JSON.parse(line).sid));
+        const sids: string[] = lines.map((line) => JSON.parse(line).sid);
+        // A store that upserts by sid may be given a record again.
+        tally.compare(
+          server.calls.map(({ sid }) => sid),
+          mode === 'upsert' ? [...new Set(sids)] : sids,
+        );
+        results.push(sids);
       }
       return results;
     },

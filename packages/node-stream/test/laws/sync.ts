@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { syncInto } from '../../src/sync/sync.ts';
@@ -27,7 +28,7 @@ export function memoryStore(): UpsertSink & { rows: Map<string, Call>; dieAfter:
 }
 
 /** Syncs into a store that dies at any commit while the server goes on: in the end both hold the same records. */
-export async function syncsThroughCrashes(numRuns: number): Promise<void> {
+export async function syncsThroughCrashes(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
@@ -35,30 +36,38 @@ export async function syncsThroughCrashes(numRuns: number): Promise<void> {
         fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
         { maxLength: 6 },
       ),
-      async (count, rounds) => {
-        const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
-        const sink = memoryStore();
-        for (const [i, { dies, late, touched }] of rounds.entries()) {
-          sink.dieAfter = dies;
-          await syncInto(server, sink, options).catch((error: Error) => expect(error.message).toBe('killed'));
-          const newest = Math.max(
-            ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
-          );
-          const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
-          server.records.push({ sid: `x${i}`, date_added });
-          // Only what lies in the lookback may change without an open status.
-          const at = server.records.length - 1 - (touched % server.records.length);
-          const record = server.records[at] as FakeRecord;
-          if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
-            server.records[at] = { ...record, note: `n${i}` };
+      (count, rounds) =>
+        tally.run(async () => {
+          const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
+          const sink = memoryStore();
+          for (const [i, { dies, late, touched }] of rounds.entries()) {
+            sink.dieAfter = dies;
+            await syncInto(server, sink, options).catch((error: Error) => {
+              expect(error.message).toBe('killed');
+              tally.happened('kills');
+            });
+            const newest = Math.max(
+              ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
+            );
+            const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
+            server.records.push({ sid: `x${i}`, date_added });
+            // Only what lies in the lookback may change without an open status.
+            const at = server.records.length - 1 - (touched % server.records.length);
+            const record = server.records[at] as FakeRecord;
+            if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
+              server.records[at] = { ...record, note: `n${i}` };
+            }
           }
-        }
-        sink.dieAfter = Number.POSITIVE_INFINITY;
-        await syncInto(server, sink, options);
-        expect(Object.fromEntries(sink.rows)).toEqual(
-          Object.fromEntries(server.records.map((record) => [record.sid, record])),
-        );
-      },
+          sink.dieAfter = Number.POSITIVE_INFINITY;
+          await syncInto(server, sink, options);
+          tally.compare(
+            server.records.map(({ sid }) => sid),
+            [...sink.rows.keys()],
+          );
+          expect(Object.fromEntries(sink.rows)).toEqual(
+            Object.fromEntries(server.records.map((record) => [record.sid, record])),
+          );
+        }),
     ),
     { numRuns },
   );

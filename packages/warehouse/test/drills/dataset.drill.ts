@@ -3,10 +3,18 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Call, fields } from '@call-attribution/core';
 import { fileSink, toParquet } from '@call-attribution/node-stream';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import type { Warehouse } from '../../src/index.ts';
 import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
+
+openDrill({
+  name: 'warehouse-datasets',
+  kind: 'kills',
+  what: 'Parquet files are written, interrupted, resumed and loaded back; each file is whole or absent, and the calls are the same',
+  countTests: true,
+});
 
 const dates = [
   '2026-09-30 23:59:59',

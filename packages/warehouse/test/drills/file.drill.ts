@@ -2,10 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
+
+const tally = openDrill({
+  name: 'warehouse-files',
+  kind: 'full disk',
+  what: 'A disk that is full or cannot be written, and files of other programs and releases; what was acknowledged is there, and the same command runs again',
+  countTests: true,
+});
 
 /** Runs statements on a file, past the warehouse. */
 async function alter(path: string, ...statements: string[]): Promise<void> {
@@ -146,7 +154,13 @@ describe('a disk that does not do as it should', () => {
     const acknowledged = full.stdout.trim().split('\n').map(Number).at(-1) ?? 5;
     const warehouse = await openWarehouse(path);
     const found = await storedCalls(warehouse);
-    for (let batch = 0; batch <= acknowledged; batch += 1) expect(found.has(`S${batch * 10}`)).toBe(true);
+    const batches = Array.from({ length: acknowledged + 1 }, (_, batch) => batch);
+    tally.compare(
+      batches.flatMap((batch) => Array.from({ length: 10 }, (_, i) => `S${batch * 10 + i}`)),
+      [...found.keys()].map(String),
+      [...found.keys()].map(String),
+    );
+    for (const batch of batches) expect(found.has(`S${batch * 10}`)).toBe(true);
     await warehouse.close();
     expect(run('unlimited', acknowledged + 1, acknowledged + 4).status).toBe(0);
   });

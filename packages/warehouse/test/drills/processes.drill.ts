@@ -1,9 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { builtFile } from '@call-attribution/test-tools';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { call, testWarehouse } from '../support.ts';
+
+openDrill({
+  name: 'warehouse-processes',
+  kind: 'stops',
+  what: 'Several processes write and read one warehouse; readers never see half a commit, and whoever has to wait is told for whom',
+  countTests: true,
+});
 
 let files: Record<'hold' | 'reader' | 'writer', string>;
 beforeAll(async () => {
