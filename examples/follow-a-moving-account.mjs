@@ -29,7 +29,7 @@ try {
     assert.equal(copy.size - before, hours === 0 ? 300 : arrived);
   }
   assert.ok(changed > 0, 'some ad data should have changed');
-  for await (const call of client.calls({ filter })) assert.deepEqual(copy.get(call.sid), call);
+  for await (const call of client.listCalls({ filter })) assert.deepEqual(copy.get(call.sid), call);
   console.log(`${copy.size} calls in the copy, ${changed} changes seen, no difference from the server`);
 } finally {
   await client.close();

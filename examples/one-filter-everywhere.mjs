@@ -21,9 +21,9 @@ const client = createClient({
 try {
   const filter = parse(fixed);
   const byServer = [];
-  for await (const call of client.calls({ filter })) byServer.push(call);
+  for await (const call of client.listCalls({ filter })) byServer.push(call);
   const all = [];
-  for await (const call of client.calls()) all.push(call);
+  for await (const call of client.listCalls()) all.push(call);
   const byPredicate = all.filter(matcher(filter));
   assert.deepEqual(byPredicate, byServer);
 

@@ -57,13 +57,13 @@ const sidsOfList = async (filter: string, from = v2) =>
 describe('the client', () => {
   test('[R01][R03][R42][R45][R48] reads every call exactly once over pages', async () => {
     const found: string[] = [];
-    for await (const page of v3.pages({ filter: all, rows: 13 }))
+    for await (const page of v3.listCalls({ filter: all, rows: 13 }).pages())
       found.push(...page.records.map(({ sid }) => sid));
     expect(found).toEqual(sids());
   });
 
   test('[R43] requests pages of the given size', async () => {
-    const page = await v3.listCalls({ filter: all, rows: 2, start: 1 });
+    const page = await v3.listCalls({ filter: all, rows: 2, page: 1 });
     expect([page.range, page.records.map(({ sid }) => sid)]).toEqual([
       { first: 3, last: 4, total: 60 },
       sids().slice(2, 4),
@@ -97,7 +97,7 @@ describe('the client', () => {
   test('[R04][R05][R40][R41][R44][R47][R49][R60][R100] sends GET without a body, to the path of its version, with each parameter once', async () => {
     seen.length = 0;
     await v3.listCalls();
-    await v2.listCalls({ filter: 'talk_minutes:[1 TO *]', rows: 5, start: 1 });
+    await v2.listCalls({ filter: 'talk_minutes:[1 TO *]', rows: 5, page: 1 });
     await v2.getCall(sids()[0] as string);
     expect(seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
     expect(seen.map(({ url }) => url.split('?')[0])).toEqual([
@@ -116,7 +116,7 @@ describe('the client', () => {
   test('[R46][R98] accepts a list without matches and a page past the end', async () => {
     const none = await v3.listCalls({ filter: 'date_added:[* TO 1999-01-01 00:00:00]' });
     expect([none.records, none.range?.total]).toEqual([[], 0]);
-    const past = await v3.listCalls({ filter: all, rows: 10, start: 50 });
+    const past = await v3.listCalls({ filter: all, rows: 10, page: 50 });
     expect([past.records, past.range?.total]).toEqual([[], 60]);
   });
 
@@ -213,7 +213,7 @@ describe('the client', () => {
   test('[R97] notices fewer rows than requested and still reads every call', async () => {
     const pair = await openPair({ maxRows: 10, rowsOver: 'clamp' });
     const found: string[] = [];
-    for await (const { sid } of pair.v3.calls({ filter: all, rows: 25 })) found.push(sid);
+    for await (const { sid } of pair.v3.listCalls({ filter: all, rows: 25 })) found.push(sid);
     expect(found).toEqual(sids());
   });
 

@@ -7,6 +7,7 @@ export { type Secret, secret } from './auth/secret.ts';
 export { isLoopback } from './client/address.ts';
 export type {
   CallCount,
+  CallList,
   CallPage,
   Client,
   CountSource,

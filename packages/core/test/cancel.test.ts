@@ -11,7 +11,7 @@ describe('an abort', () => {
   const reads: [string, (client: Client, signal: AbortSignal) => Promise<unknown>][] = [
     ['listCalls', (client, signal) => client.listCalls({ signal })],
     ['fetchPage', (client, signal) => client.fetchPage({ signal })],
-    ['calls', (client, signal) => collect(client.calls({ signal }))],
+    ['calls', (client, signal) => collect(client.listCalls({ signal }))],
     ['getCall', (client, signal) => client.getCall('S1-0000001', { signal })],
     ['countCalls', (client, signal) => client.countCalls({ signal })],
     ['listSmsNumbers', (client, signal) => client.listSmsNumbers({ signal })],

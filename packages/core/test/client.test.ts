@@ -31,11 +31,11 @@ describe('the client against a plain server', () => {
     const page = await client.listCalls({
       filter: 'date_added:[2024-01-01 00:00:00 TO *]',
       rows: 2,
-      start: 1,
+      page: 1,
     });
     expect(page.range).toEqual({ first: 3, last: 4, total: 18 });
     expect(page.records).toEqual(records);
-    expect(page.meta).toMatchObject({ status: 200, attempts: 1, rows: 2, start: 1 });
+    expect(page.meta).toMatchObject({ status: 200, attempts: 1, rows: 2, page: 1 });
     expect(seen[0]?.url).toBe(
       '/v3/user/bid-management?q=date_added%3A%5B2024-01-01%2000%3A00%3A00%20TO%20*%5D&rows=2&start=1',
     );
@@ -59,7 +59,7 @@ describe('the client against a plain server', () => {
     const client = createClient({ baseUrl, version: 'v2', auth: bearerToken('Bearer t0ken') });
     closers.push(() => client.close());
     const calls: Call[] = [];
-    for await (const call of client.calls({ rows: 3 })) calls.push(call);
+    for await (const call of client.listCalls({ rows: 3 })) calls.push(call);
     expect(calls.map((call) => call.sid)).toEqual(all.map((call) => call.sid));
     expect(calls[0]).toHaveProperty('first_touch');
   });

@@ -40,7 +40,7 @@ describe('diagnostics channels', () => {
     });
     expect(events[3]).toMatchObject({ status: 200, bytes: expect.any(Number) });
     expect(events[4]).toMatchObject({ attempts: 2, status: 200, durationMs: expect.any(Number) });
-    expect(events[5]).toMatchObject({ rows: 5, start: 0, total: 20, clamped: false });
+    expect(events[5]).toMatchObject({ rows: 5, page: 0, total: 20, clamped: false });
     expect(new Set(events.slice(0, 5).map(({ id }) => id)).size).toBe(1);
   });
 
@@ -82,7 +82,7 @@ describe('reports', () => {
     const reports: unknown[] = [];
     const odd = fixtureCalls(20).map((call) => ({ ...call, novel: 1, rank: '9' })) as Call[];
     const { client } = await serve({ calls: odd }, { onReport: (report) => reports.push(report) });
-    const calls = await collect(client.calls({ rows: 5 }));
+    const calls = await collect(client.listCalls({ rows: 5 }));
     expect(calls.map((call) => (call as Call & { novel: number }).novel)).toEqual(Array(20).fill(1));
     expect(reports).toEqual([
       {
@@ -115,7 +115,7 @@ describe('the response of a result', () => {
       requestId: 'req-1',
       attempts: 1,
       rows: 2,
-      start: 0,
+      page: 0,
       headers: { 'x-served-by': 'a' },
     });
     expect(JSON.stringify(meta)).not.toContain('session');
@@ -126,7 +126,7 @@ describe('the response of a result', () => {
 
   test('a raw page has its bytes, its byte ranges and single records', async () => {
     const { server, client } = await serve();
-    const page = await client.fetchPage({ rows: 3, start: 1 });
+    const page = await client.fetchPage({ rows: 3, page: 1 });
     const [first] = page.byteRanges();
     expect(page).toMatchObject({ count: 3, range: { first: 4, last: 6, total: 20 } });
     expect(JSON.parse(Buffer.from(page.bytes.subarray(first?.start, first?.end)).toString())).toEqual(
@@ -164,7 +164,7 @@ describe('another dispatcher', () => {
     const calls = fixtureCalls(7);
     const dispatcher = createMockAgent({ baseUrl: 'https://api.example.com', calls });
     const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys('a', 'b'), dispatcher });
-    expect(await collect(client.calls({ rows: 3 }))).toEqual(calls);
+    expect(await collect(client.listCalls({ rows: 3 }))).toEqual(calls);
     expect(await client.getCall(calls[2]?.sid as string)).toEqual(calls[2]);
     expect(await client.countCalls()).toEqual({ total: 7, source: 'content-range' });
     await client.close();

@@ -7,13 +7,13 @@ import { collect, failure, serve } from './support.ts';
 const ids = (calls: readonly Call[]): string[] => calls.map((call) => call.sid);
 const all = fixtureCalls(60);
 
-describe('pages and calls', () => {
+describe('lists', () => {
   test('servers that disagree on the total are an error, not an endless loop', async () => {
     const { client } = await serve({
       calls: fixtureCalls(20),
       fault: (_, i) => faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
     });
-    expect(await failure(collect(client.calls({ rows: 3 })))).toMatchObject({ code: 'list_moved' });
+    expect(await failure(collect(client.listCalls({ rows: 3 })))).toMatchObject({ code: 'list_moved' });
   });
 
   test.each([
@@ -24,14 +24,58 @@ describe('pages and calls', () => {
     [20, 0],
     [20, 2],
     [20, 3],
-  ])('with rows %i from page %i, every call comes once and in order', async (rows, start) => {
+  ])('with rows %i from page %i, every call comes once and in order', async (rows, page) => {
     const { client } = await serve({ calls: [...all] });
-    expect(ids(await collect(client.calls({ rows, start })))).toEqual(ids(all.slice(rows * start)));
+    expect(ids(await collect(client.listCalls({ rows, page })))).toEqual(ids(all.slice(rows * page)));
+  });
+
+  test('an awaited list is one page, and leads to the pages after it', async () => {
+    const { server, client } = await serve({ calls: [...all] });
+    const first = await client.listCalls({ rows: 25 });
+    expect([ids(first.records), first.total, first.range?.last]).toEqual([ids(all.slice(0, 25)), 60, 25]);
+    expect(server.requests).toHaveLength(1);
+    const found = ids(first.records);
+    let page = first;
+    while (page.hasNext()) {
+      page = await page.next();
+      found.push(...ids(page.records));
+    }
+    expect(found).toEqual(ids(all));
+    expect(await failure(page.next())).toMatchObject({
+      code: 'invalid_argument',
+      hint: 'Check hasNext() before you call next().',
+    });
+    expect(ids((await first.next()).records)).toEqual(ids(all.slice(25, 50)));
+  });
+
+  test('without a total, the last page is the empty one', async () => {
+    const { client } = await serve({ calls: fixtureCalls(2), fault: () => faults.noRange() });
+    const page = await client.listCalls({ rows: 2 });
+    expect([page.total, page.hasNext()]).toEqual([null, true]);
+    const last = await page.next();
+    expect([last.records, last.hasNext()]).toEqual([[], false]);
+  });
+
+  test('a list that is awaited and iterated requests its first page once', async () => {
+    const { server, client } = await serve({ calls: [...all] });
+    const list = client.listCalls({ rows: 60 });
+    expect((await list).records).toHaveLength(60);
+    expect(ids(await collect(list))).toEqual(ids(all));
+    expect(server.requests).toHaveLength(1);
+    expect(list).toBeInstanceOf(Promise);
+  });
+
+  test('a list that nobody reads fails without ending the process', async () => {
+    const { server, client } = await serve({}, { retry: { attempts: 1 } });
+    server.next(faults.status(500));
+    const list = client.listCalls();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await failure(collect(list))).toMatchObject({ code: 'server_error' });
   });
 
   test('an empty list is one empty page', async () => {
     const { server, client } = await serve({ calls: [] });
-    const pages = await collect(client.pages());
+    const pages = await collect(client.listCalls().pages());
     expect(pages.map(({ records, range }) => [records, range])).toEqual([
       [[], { first: 0, last: 0, total: 0 }],
     ]);
@@ -40,7 +84,7 @@ describe('pages and calls', () => {
 
   test('a page past the end is empty and has the total', async () => {
     const { client } = await serve({ calls: [...all] });
-    expect(await client.listCalls({ rows: 50, start: 9 })).toMatchObject({
+    expect(await client.listCalls({ rows: 50, page: 9 })).toMatchObject({
       records: [],
       range: { first: 0, last: 0, total: 60 },
     });
@@ -49,7 +93,7 @@ describe('pages and calls', () => {
   test.each([404, 416])('status %i past the end is an empty page as well', async (status) => {
     const { server, client } = await serve();
     server.next(faults.replace(status, '{}', { 'content-range': '*/20' }));
-    expect((await client.listCalls({ rows: 50, start: 9 })).range).toEqual({ first: 0, last: 0, total: 20 });
+    expect((await client.listCalls({ rows: 50, page: 9 })).range).toEqual({ first: 0, last: 0, total: 20 });
   });
 
   test('reading continues with the real page size of a server that clamps rows', async () => {
@@ -58,7 +102,7 @@ describe('pages and calls', () => {
       { calls: [...all], maxRows: 25 },
       { onReport: (report) => reports.push(report) },
     );
-    expect(ids(await collect(client.calls({ rows: 1000 })))).toEqual(ids(all));
+    expect(ids(await collect(client.listCalls({ rows: 1000 })))).toEqual(ids(all));
     expect(server.requests.map(({ query }) => [query.get('rows'), query.get('start')])).toEqual([
       ['1000', null],
       ['25', '1'],
@@ -69,14 +113,14 @@ describe('pages and calls', () => {
 
   test('with a server that clamps rows, reading from a later page starts at the right call', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 7 });
-    expect(ids(await collect(client.calls({ rows: 20, start: 1 })))).toEqual(ids(all.slice(20)));
+    expect(ids(await collect(client.listCalls({ rows: 20, page: 1 })))).toEqual(ids(all.slice(20)));
   });
 
   test('a clamped first page says its real size; a later one is refused, because it is another part of the list', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 25 });
     expect((await client.listCalls({ rows: 50 })).meta.clampedTo).toBe(25);
     for (const method of ['listCalls', 'fetchPage'] as const)
-      await expect(client[method]({ rows: 50, start: 1 })).rejects.toMatchObject({
+      await expect(client[method]({ rows: 50, page: 1 })).rejects.toMatchObject({
         code: 'page_clamped',
         hint: expect.stringContaining('rows: 25'),
       });
@@ -86,13 +130,13 @@ describe('pages and calls', () => {
     'every call comes once without Content-Range, with rows %i',
     async (rows) => {
       const { client } = await serve({ calls: [...all], fault: () => faults.noRange() });
-      expect(ids(await collect(client.calls({ rows })))).toEqual(ids(all));
+      expect(ids(await collect(client.listCalls({ rows })))).toEqual(ids(all));
     },
   );
 
   test('every call comes from a clamping server without Content-Range', async () => {
     const { client } = await serve({ calls: [...all], maxRows: 10, fault: () => faults.noRange() });
-    expect(ids(await collect(client.calls({ rows: 100 })))).toEqual(ids(all));
+    expect(ids(await collect(client.listCalls({ rows: 100 })))).toEqual(ids(all));
   });
 
   test('every call comes without a total', async () => {
@@ -100,7 +144,7 @@ describe('pages and calls', () => {
       calls: [...all],
       fault: () => faults.range((first, last) => `${first}-${last}/*`),
     });
-    expect(ids(await collect(client.calls({ rows: 25 })))).toEqual(ids(all));
+    expect(ids(await collect(client.listCalls({ rows: 25 })))).toEqual(ids(all));
   });
 
   test('calls that appear at the beginning of the list are noticed, and no call comes twice', async () => {
@@ -110,7 +154,7 @@ describe('pages and calls', () => {
       { onReport: (report) => reports.push(report) },
     );
     server.next(faults.none(), faults.insertFirst(...fixtureCalls(3, 99)));
-    expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
+    expect(ids(await collect(client.listCalls({ rows: 20 })))).toEqual(ids(all));
     expect(reports).toEqual([
       { type: 'total_moved', from: 60, to: 63 },
       { type: 'repeated_calls', count: 3 },
@@ -124,14 +168,14 @@ describe('pages and calls', () => {
       { onReport: (report) => reports.push(report) },
     );
     server.next(faults.none(), faults.none(), faults.removeFirst(5));
-    expect(ids(await collect(client.calls({ rows: 20 })))).toEqual(ids(all));
+    expect(ids(await collect(client.listCalls({ rows: 20 })))).toEqual(ids(all));
     expect(reports[0]).toEqual({ type: 'total_moved', from: 60, to: 55 });
   });
 
   test('a list that shrinks by more than the client can make up for is an error', async () => {
     const { server, client } = await serve({ calls: [...all] });
     server.next(faults.none(), faults.none(), faults.removeFirst(50));
-    await expect(collect(client.calls({ rows: 10 }))).rejects.toMatchObject({
+    await expect(collect(client.listCalls({ rows: 10 }))).rejects.toMatchObject({
       code: 'list_moved',
       message: '50 calls left the list while it was read: calls may have been missed.',
     });
@@ -143,7 +187,7 @@ describe('pages and calls', () => {
       calls: [...all],
       fault: () => faults.range((first, last) => `${first}-${last}/${60 - (pages++ % 2)}`),
     });
-    await expect(collect(client.calls({ rows: 20 }))).rejects.toMatchObject({
+    await expect(collect(client.listCalls({ rows: 20 }))).rejects.toMatchObject({
       code: 'list_moved',
       message:
         'The total of the list keeps changing: it fell 11 times without a new call, last from 60 to 59.',
@@ -157,7 +201,7 @@ describe('pages and calls', () => {
       calls: [...all],
       fault: ({ query }) => (query.get('start') === '2' ? gone : undefined),
     });
-    const error = await failure(collect(client.calls({ rows: 20 })));
+    const error = await failure(collect(client.listCalls({ rows: 20 })));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code: 'list_short' });
   });
@@ -169,7 +213,7 @@ describe('pages and calls', () => {
     });
     const seen: string[] = [];
     const walk = (async () => {
-      for await (const call of client.calls({ rows: 5 })) seen.push(call.sid);
+      for await (const call of client.listCalls({ rows: 5 })) seen.push(call.sid);
     })();
     await expect(walk).rejects.toMatchObject({ code: 'wrong_page' });
     expect(seen).toEqual(ids(all.slice(0, 5)));
@@ -183,7 +227,7 @@ describe('pages and calls', () => {
     const seen: string[] = [];
     const error = await failure(
       (async () => {
-        for await (const call of client.calls({ rows: 20 })) seen.push(call.sid);
+        for await (const call of client.listCalls({ rows: 20 })) seen.push(call.sid);
       })(),
     );
     expect([seen.length, (error as ResponseError).code]).toEqual([20, 'server_error']);
@@ -191,7 +235,7 @@ describe('pages and calls', () => {
 
   test('leaving the loop sends no more requests', async () => {
     const { server, client } = await serve({ calls: [...all] });
-    for await (const call of client.calls({ rows: 5 })) if (call.sid === all[7]?.sid) break;
+    for await (const call of client.listCalls({ rows: 5 })) if (call.sid === all[7]?.sid) break;
     expect(server.requests).toHaveLength(2);
   });
 
@@ -215,7 +259,7 @@ describe('pages and calls', () => {
           const { server, client } = await serve({ calls: [...calls], maxRows });
           // No more than three faults in a row, or the retries are used up.
           server.next(...plan.flatMap((kind, i) => (i % 3 === 2 ? [faults.none()] : [kinds[kind] as Fault])));
-          expect(ids(await collect(client.calls({ rows })))).toEqual(ids(calls));
+          expect(ids(await collect(client.listCalls({ rows })))).toEqual(ids(calls));
         },
       ),
       { numRuns: Number(process.env.CALLS_RUNS ?? 40) },

@@ -107,7 +107,7 @@ const paths: [string, HostileFault][] = [
 const reads: [string, (client: Client) => Promise<unknown>][] = [
   ['listCalls', (client) => client.listCalls()],
   ['fetchPage', async (client) => (await client.fetchPage()).records()],
-  ['calls', (client) => collect(client.calls())],
+  ['calls', (client) => collect(client.listCalls())],
   ['getCall', (client) => client.getCall('S1-0000001')],
   ['countCalls', (client) => client.countCalls()],
   ['listSmsNumbers', (client) => client.listSmsNumbers()],

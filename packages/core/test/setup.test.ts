@@ -181,7 +181,7 @@ describe('options', () => {
     await client.close();
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
   });
-  test.each([{ rows: 0 }, { rows: 1.5 }, { start: -1 }, { rows: '5' as never }])(
+  test.each([{ rows: 0 }, { rows: 1.5 }, { page: -1 }, { rows: '5' as never }])(
     'the query %j is refused before it is sent',
     async (query) => {
       const { server, client } = await serve();

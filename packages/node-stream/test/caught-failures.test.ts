@@ -32,8 +32,8 @@ function failing(): FakeServer {
     delay: async () => {
       await new Promise((resolve) => setImmediate(resolve));
     },
-    before: ({ start }, { requests }) => {
-      if (requests.length > 2 || start > 3)
+    before: ({ page }, { requests }) => {
+      if (requests.length > 2 || page > 3)
         throw Object.assign(new Error('503: down'), { code: 'unavailable' });
     },
   });

@@ -66,7 +66,7 @@ export class FakeServer implements SyncClient {
     const matches = matcher(behaviour.exclusive === 'inclusive' ? closed(request.filter) : request.filter);
     const all = this.records.filter((record) => matches({ ...record })).sort(behaviour.order ?? byTime);
     const rows = behaviour.clamp?.(request.rows) ?? request.rows;
-    const from = request.start * rows;
+    const from = request.page * rows;
     const page = {
       records: all.slice(from, from + rows),
       first: from + 1,
@@ -98,7 +98,7 @@ export function rawPage({ records, first, total }: FakePage): RawPage {
     bytes,
     count: records.length,
     range: { first: isEmpty ? 0 : first, last: isEmpty ? 0 : first + records.length - 1, total },
-    meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: 0, start: 0 },
+    meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: 0, page: 0 },
     byteRanges: () => borders,
     records: () => JSON.parse(bytes.toString()) as Call[],
     record: (i) => JSON.parse((parts[i] as Buffer).toString()) as Call,

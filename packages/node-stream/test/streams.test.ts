@@ -246,7 +246,7 @@ describe('progress', () => {
     let moves = 1;
     const server = new FakeServer(records, {
       before: (request, self) => {
-        if (request.start === 1 && moves-- > 0)
+        if (request.page === 1 && moves-- > 0)
           self.records.push({ sid: 'x', date_added: '2026-01-01 00:00:30' });
       },
     });

@@ -172,8 +172,8 @@ describe('a call that changes while its slice is read', () => {
   const moving = () => {
     const server = new FakeServer(fakeRecords(700, () => 0));
     let isDone = false;
-    server.behaviour.before = ({ start }) => {
-      if (isDone || start !== 1) return;
+    server.behaviour.before = ({ page }) => {
+      if (isDone || page !== 1) return;
       isDone = true;
       server.records[5] = { ...(server.records[5] as { sid: string; date_added: string }), note: 'later' };
       server.records.push({ sid: 'a', date_added: '2026-01-01 00:00:00' });

@@ -28,7 +28,8 @@ describe('the client against the faults of a sandbox', () => {
 
   const sids = async (client: Client) => {
     const all: string[] = [];
-    for await (const call of client.calls({ filter: 'talk_minutes:[0 TO *]', rows: 60 })) all.push(call.sid);
+    for await (const call of client.listCalls({ filter: 'talk_minutes:[0 TO *]', rows: 60 }))
+      all.push(call.sid);
     return all;
   };
 

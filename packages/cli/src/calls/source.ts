@@ -43,7 +43,9 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
       // A request may have fewer rows than the limit, but --page counts pages of the limit.
       const rows = Math.min(limit, clientDefaults.rows);
       let at = Math.floor(skip / rows) * rows;
-      for await (const { records, range } of client.pages({ filter, signal, rows, start: at / rows })) {
+      for await (const { records, range } of client
+        .listCalls({ filter, signal, rows, page: at / rows })
+        .pages()) {
         for (const call of records) {
           if (at >= skip + limit) return;
           if (at++ >= skip) yield { call, total: range?.total ?? null };

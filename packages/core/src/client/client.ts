@@ -22,8 +22,8 @@ export interface ListQuery extends RequestOptions {
   readonly filter?: FilterInput;
   /** Calls of a page. @default 250 */
   readonly rows?: number;
-  /** Number of the page, counted from 0, in pages of `rows`. @default 0 */
-  readonly start?: number;
+  /** Number of the first page, counted from 0, in pages of `rows`. @default 0 */
+  readonly page?: number;
 }
 
 /** The response that a result was read from. */
@@ -42,8 +42,8 @@ export interface ResponseInfo {
 export interface ResponseMeta extends ResponseInfo {
   /** Rows requested. */
   readonly rows: number;
-  /** Page requested. */
-  readonly start: number;
+  /** Number of the page requested, counted from 0. */
+  readonly page: number;
   /** The real page size, if the server sent fewer rows than requested although it has more. */
   readonly clampedTo?: number;
 }
@@ -52,10 +52,29 @@ export interface ResponseMeta extends ResponseInfo {
 export interface CallPage {
   /** The calls, checked. */
   readonly records: readonly Call[];
-  /** Which calls of the list these are; null when the server does not say. */
+  /** Which calls of the list the server's page has; null when the server does not say. */
   readonly range: PageRange | null;
+  /** Calls of the whole list; null when the server does not say. */
+  readonly total: number | null;
   /** The response, and what was requested. */
   readonly meta: ResponseMeta;
+  /** Is there a page after this one? Without a `total` only an empty page shows that it is not. */
+  hasNext(): boolean;
+  /** The page after this one. Rejects when there is none. */
+  next(): Promise<CallPage>;
+}
+
+/**
+ * A list of calls: awaited, it is one page; iterated, it is all calls from that page on, in order. Iterating again reads the
+ * later pages again.
+ *
+ * Lists may change while they are read. Calls that come again because the list has grown are dropped, and pages are read again
+ * when it has shrunk, as far as totals and ids show it. To read a live account and prove that no call is missing, use
+ * `createCallStream` of `@call-attribution/node-stream`.
+ */
+export interface CallList extends Promise<CallPage>, AsyncIterable<Call> {
+  /** The same list page by page, for programs that show progress or work on whole pages. */
+  pages(): AsyncIterable<CallPage>;
 }
 
 /** One page as it was received: complete and the right one, but not parsed. */
@@ -101,19 +120,24 @@ export interface Client {
   readonly version: Version;
   /** Base URL of its requests, without secrets. */
   readonly baseUrl: string;
-  /** One page of calls. */
-  listCalls(query?: ListQuery): Promise<CallPage>;
-  /** All pages from `start` on, one after another. */
-  pages(query?: ListQuery): AsyncIterable<CallPage>;
-  /** All calls from page `start` on, one after another. */
-  calls(query?: ListQuery): AsyncIterable<Call>;
+  /**
+   * Lists calls: iterate over all of them, or await one page. The first request is sent at once.
+   *
+   * @example
+   * for await (const call of client.listCalls({ filter })) console.log(call.sid);
+   *
+   * let page = await client.listCalls({ filter, rows: 100 });
+   * console.log(`${page.records.length} of ${page.total}`);
+   * while (page.hasNext()) page = await page.next();
+   */
+  listCalls(query?: ListQuery): CallList;
   /** One call by its id. Rejects with code `not_found` when the account does not have it. */
   getCall(sid: string, options?: RequestOptions): Promise<Call>;
   /** How many calls match. */
-  countCalls(query?: Omit<ListQuery, 'rows' | 'start'>): Promise<CallCount>;
+  countCalls(query?: Omit<ListQuery, 'rows' | 'page'>): Promise<CallCount>;
   /** The SMS-enabled numbers of the account. */
   listSmsNumbers(options?: SmsOptions): Promise<SmsNumber[]>;
-  /** One page as bytes, for programs that pass records on without parsing them. */
+  /** One page as bytes, for programs that pass records on without parsing them. Everything else is for `listCalls`. */
   fetchPage(query?: ListQuery): Promise<RawPage>;
   /** Lets requests in progress finish, then closes the sockets. A request that waits for its next attempt ends with `client_closed`. */
   close(): Promise<void>;

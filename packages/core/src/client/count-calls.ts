@@ -16,7 +16,7 @@ import { recordReader, requestPage } from './page-request.ts';
  */
 export async function countCalls(
   context: Context,
-  query: Omit<ListQuery, 'rows' | 'start'>,
+  query: Omit<ListQuery, 'rows' | 'page'>,
 ): Promise<CallCount> {
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
@@ -47,7 +47,7 @@ async function countByList(
 ): Promise<CallCount> {
   const { range, count } = await requestPage(
     context,
-    { filter, rows: 1, start: 0, options },
+    { filter, rows: 1, page: 0, options },
     recordReader(context),
   );
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };

@@ -4,17 +4,16 @@ import { createContext } from './context.ts';
 import { countCalls } from './count-calls.ts';
 import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
+import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
 import { type ClientOptions, readOptions } from './options.ts';
-import { listCalls } from './page-request.ts';
-import { calls, pages } from './pages.ts';
 
 /**
  * Makes a client of the API. The options are checked and read here, once; nothing is sent until a method is called.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) });
- * for await (const call of client.calls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
+ * for await (const call of client.listCalls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
  * await client.close();
  */
 export function createClient(options: ClientOptions): Client {
@@ -27,8 +26,6 @@ export function createClient(options: ClientOptions): Client {
     version,
     baseUrl: base.origin + base.prefix,
     listCalls: (query = {}) => listCalls(context, query),
-    pages: (query = {}) => pages(context, query),
-    calls: (query = {}) => calls(context, query),
     getCall: (sid, given = {}) => getCall(context, sid, given),
     countCalls: (query = {}) => countCalls(context, query),
     listSmsNumbers: (given = {}) => listSmsNumbers(context, given),

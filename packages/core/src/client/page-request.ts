@@ -10,7 +10,7 @@ import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { responseInfo } from './api-request.ts';
-import type { CallPage, ListQuery, RequestOptions, ResponseMeta } from './client.ts';
+import type { ListQuery, RequestOptions, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
 import { clientDefaults, whole } from './options.ts';
@@ -26,7 +26,7 @@ export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
   return {
     filter: filterText(query.filter, settings.version),
     rows: whole(query.rows ?? clientDefaults.rows, 'rows', 1),
-    start: whole(query.start ?? 0, 'start', 0),
+    page: whole(query.page ?? 0, 'page', 0),
     options: query,
   };
 }
@@ -52,13 +52,13 @@ export async function requestPage<T>(
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageResult<T>> {
-  const { filter, rows, start, options } = query;
-  const tailWith = (q: string | undefined) => queryString({ q, rows, start: start || undefined });
+  const { filter, rows, page, options } = query;
+  const tailWith = (q: string | undefined) => queryString({ q, rows, start: page || undefined });
   const request = requests.make('list', tailWith(filter.q), options, tailWith(filter.shownQ));
   const response = await engine.send({
     ...request,
     // Some servers say "not found" or "range not satisfiable" for a page past the end.
-    alsoRead: start > 0 ? [404, 416] : [],
+    alsoRead: page > 0 ? [404, 416] : [],
     read: (response) => readPage(response, query, reader),
   });
   const { count, range, verdict } = response.value;
@@ -66,10 +66,10 @@ export async function requestPage<T>(
   if (channels.page.hasSubscribers) {
     const { url } = request;
     const total = range?.total ?? null;
-    channels.page.publish({ url, rows, start, count, total, clamped } satisfies PageEvent);
+    channels.page.publish({ url, rows, page, count, total, clamped } satisfies PageEvent);
   }
   if (clamped) report({ type: 'clamped', requested: rows, received: count });
-  const meta = { ...responseInfo(response), rows, start, ...(clamped ? { clampedTo: count } : {}) };
+  const meta = { ...responseInfo(response), rows, page, ...(clamped ? { clampedTo: count } : {}) };
   return { ...response.value, meta };
 }
 
@@ -103,16 +103,9 @@ export function recordReader({ adapt, engine }: Context): PageReader<Call[]> {
   };
 }
 
-/** One page of calls, and only the page that was requested. */
-export async function listCalls(context: Context, query: ListQuery): Promise<CallPage> {
-  const page = await requestPage(context, readQuery(context, query), recordReader(context));
-  refuseShifted(page);
-  return { records: page.content, range: page.range, meta: page.meta };
-}
-
 /** A server that counts in smaller pages sends another part of the list than a caller of one page wants. */
 export function refuseShifted({ verdict, count, meta }: PageResult<unknown>): void {
   if (!verdict.shifted) return;
-  const { status, attempts, rows, start } = meta;
-  throw new ResponseError('page_clamped', messages.pageClamped(count, rows, start), { status, attempts });
+  const { status, attempts, rows, page } = meta;
+  throw new ResponseError('page_clamped', messages.pageClamped(count, rows, page), { status, attempts });
 }

@@ -10,7 +10,7 @@ const cutOnTheWay = 'The response may have been cut or converted on the way.';
 const statuses: Partial<Record<ErrorCode, readonly [message: string, hint?: string]>> = {
   bad_request: [
     'The server refused the request as malformed',
-    'The body may name the parameter: check the filter, rows and start.',
+    'The body may name the parameter: check the filter, rows and page.',
   ],
   unauthorized: ['The server does not accept these credentials'],
   forbidden: ['The server does not allow this with these credentials'],
@@ -199,9 +199,9 @@ export const messages = {
       ? 'This server seems to count start in records, not in pages.'
       : 'A cache may have responded with another page.',
   }),
-  pageClamped: (most: number, rows: number, start: number): ErrorWords => ({
-    message: `The server sends at most ${most} rows, not the ${rows} requested, so its page ${start} is another part of the list.`,
-    hint: `Request rows: ${most}, or use pages() or calls(), which continue with the real page size.`,
+  pageClamped: (most: number, rows: number, page: number): ErrorWords => ({
+    message: `The server sends at most ${most} rows, not the ${rows} requested, so its page ${page} is another part of the list.`,
+    hint: `Request rows: ${most}, or iterate over listCalls(), which continues with the real page size.`,
   }),
   pageRepeated: (): ErrorWords => ({
     message: 'The server sends the same calls again as the next page: it seems to ignore start.',
@@ -221,7 +221,7 @@ export const messages = {
   }),
   totalMissing: (): ErrorWords => ({
     message: 'The server does not send a total in Content-Range.',
-    hint: 'Count the calls that client.calls() returns.',
+    hint: 'Count the calls while you iterate over listCalls().',
   }),
   countUnreadable: (): ErrorWords => ({
     message: 'The response of the count request does not hold a number.',

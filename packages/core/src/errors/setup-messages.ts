@@ -91,6 +91,10 @@ export const setupMessages = {
     message: 'timeZone must be an IANA name such as America/New_York or UTC.',
     hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.',
   }),
+  noNextPage: (): ErrorWords => ({
+    message: 'There is no page after this one.',
+    hint: 'Check hasNext() before you call next().',
+  }),
   clientClosed: (): ErrorWords => ({ message: 'The client has been closed.', hint: newClient }),
   dispatcherClosed: (): ErrorWords => ({
     message: 'The client or its dispatcher has been closed.',

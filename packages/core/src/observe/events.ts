@@ -78,7 +78,7 @@ export interface PageEvent {
   /** Rows requested. */
   readonly rows: number;
   /** Number of the page, counted from 0. */
-  readonly start: number;
+  readonly page: number;
   /** Records of the page. */
   readonly count: number;
   /** Records of the list; null when the server does not say. */

@@ -7,7 +7,7 @@ export interface PageRequest {
   /** Records of a page. */
   readonly rows: number;
   /** Number of the page, counted from 0. */
-  readonly start: number;
+  readonly page: number;
 }
 
 /** How a page that passed its checks compares with the request. */
@@ -23,8 +23,8 @@ export interface PageVerdict {
  * true; most of these errors are worth another try, since the server may have been in the middle of a change.
  */
 export function judgePage(request: PageRequest, range: PageRange | null, count: number): PageVerdict {
-  const { rows, start } = request;
-  const expected = start * rows + 1;
+  const { rows, page } = request;
+  const expected = page * rows + 1;
   if (count > rows) throw new ResponseError('wrong_page', messages.rowsIgnored(rows, count));
   if (range === null) return { clamped: false, shifted: false };
   const retry = { isRetryable: true };
@@ -42,8 +42,8 @@ export function judgePage(request: PageRequest, range: PageRange | null, count: 
   const clamped = count < rows && total !== null && range.last < total;
   if (range.first === expected) return { clamped, shifted: false };
   // Fewer rows than requested, in the right place for pages of that size: the server has a maximum of its own.
-  if (clamped && range.first === start * count + 1) return { clamped, shifted: true };
-  const isOffset = range.first === start + 1 && start > 0;
+  if (clamped && range.first === page * count + 1) return { clamped, shifted: true };
+  const isOffset = range.first === page + 1 && page > 0;
   throw new ResponseError('wrong_page', messages.pageWrong(expected, range.first, isOffset), {
     isRetryable: !isOffset,
   });

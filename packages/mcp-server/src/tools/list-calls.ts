@@ -50,7 +50,7 @@ export const listCalls = defineTool({
     const client = await context.client();
     const page = await client.listCalls({
       rows: position.rows,
-      start: position.start,
+      page: position.start,
       signal: context.signal,
       ...(chosen.filter ? { filter: chosen.filter } : {}),
     });

@@ -109,7 +109,7 @@ async function readAll(
   let repeated = 0;
   let stop: Stop | undefined;
   const query = { rows: Math.min(pageRows, rows), signal: context.signal, ...(filter ? { filter } : {}) };
-  for await (const page of client.pages(query)) {
+  for await (const page of client.listCalls(query).pages()) {
     total = page.range?.total ?? total;
     for (const call of page.records) {
       if (seen.has(call.sid)) {

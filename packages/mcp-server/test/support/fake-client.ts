@@ -27,34 +27,38 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     const matches = matcher(toFilter(query.filter));
     return calls.filter((call) => matches(call as unknown as Record<string, unknown>));
   };
-  const listCalls = async (query: ListQuery = {}): Promise<CallPage> => {
+  const onePage = async (query: ListQuery): Promise<CallPage> => {
     await options.before?.(query);
     query.signal?.throwIfAborted();
     const found = chosen(query);
     const asked = query.rows ?? 100;
     const rows = Math.min(asked, options.maxRows ?? asked);
-    const start = query.start ?? 0;
-    const records = found.slice(start * rows, (start + 1) * rows);
+    const number = query.page ?? 0;
+    const records = found.slice(number * rows, (number + 1) * rows);
     const total = options.withoutTotal ? null : found.length;
-    const first = records.length === 0 ? 0 : start * rows + 1;
+    const first = records.length === 0 ? 0 : number * rows + 1;
     return {
       records,
       range: options.withoutTotal
         ? null
         : { first, last: first === 0 ? 0 : first + records.length - 1, total },
-      meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: asked, start },
+      meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: asked, page: number },
     } as unknown as CallPage;
   };
   const client = {
     version: options.version ?? 'v3',
     baseUrl: 'http://127.0.0.1:1',
-    listCalls,
-    async *pages(query: ListQuery = {}) {
-      for (let start = 0; ; start += 1) {
-        const page = await listCalls({ ...query, start });
-        if (page.records.length > 0 || start === 0) yield page;
-        if (page.records.length === 0) return;
+    listCalls(query: ListQuery = {}) {
+      const first = onePage(query);
+      first.catch(() => {});
+      async function* pages() {
+        for (let number = 0; ; number += 1) {
+          const page = number === 0 ? await first : await onePage({ ...query, page: number });
+          if (page.records.length > 0 || number === 0) yield page;
+          if (page.records.length === 0) return;
+        }
       }
+      return Object.assign(first, { pages });
     },
     async getCall(sid: string) {
       const found = calls.find((call) => call.sid === sid);

@@ -61,7 +61,7 @@ export class Run {
   async count(span: Span): Promise<number | null> {
     // `closed` is documented for both versions, so it is right where this server's way was never asked for.
     const filter = this.#query.within(span, this.#plan.style ?? 'closed');
-    const page = await this.#client.fetchPage({ filter, rows: 1, start: 0, signal: this.#abort.signal });
+    const page = await this.#client.fetchPage({ filter, rows: 1, page: 0, signal: this.#abort.signal });
     this.#observer.onPage(page);
     return page.range?.total ?? null;
   }
@@ -128,7 +128,7 @@ export class Run {
     let event: PlanEvent;
     try {
       const filter = this.#query.within(span, style);
-      const page = await this.#client.fetchPage({ filter, rows, start, signal: this.#abort.signal });
+      const page = await this.#client.fetchPage({ filter, rows, page: start, signal: this.#abort.signal });
       this.#observer.onPage(page);
       this.#pages.set(id, page);
       event = { kind: 'arrived', id, page: viewOf(page) };
