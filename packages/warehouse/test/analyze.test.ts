@@ -215,6 +215,20 @@ describe('an answer', () => {
     expect((await warehouse.analyze(zones)).period.timeZone).toBe('Europe/Berlin');
   });
 
+  test('callers are counted right when there are too many of them, and of groups, for bitmaps', async () => {
+    const { warehouse: wide } = await testWarehouse();
+    const number = (i: number) => `555${String(Math.floor(i / 2)).padStart(7, '0')}`;
+    await wide.load(
+      'main',
+      Array.from({ length: 50_000 }, (_, i) => call(`S${i}`, { ani: number(i), city: `C${i % 3}` })),
+    );
+    const few = await wide.analyze({ groupBy: ['city'], measures: ['callers'] });
+    expect(few.rows.map(({ callers }) => callers)).toEqual([16_667, 16_667, 16_666]);
+    const many = await wide.analyze({ groupBy: ['sid', 'city'], measures: ['callers'], limit: 3 });
+    expect(many).toMatchObject({ groups: 50_000, total: { callers: 25_000 } });
+    expect(many.rows.every(({ callers }) => callers === 1)).toBe(true);
+  });
+
   test('too many empty days are left out, and that is said', async () => {
     const { warehouse: wide } = await testWarehouse();
     await wide.load('main', [

@@ -2,7 +2,7 @@ import { formatNaive } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { Parameters } from '../where/sql.ts';
-import { bucketStart, composeRows, composeTotal, selected } from './compose.ts';
+import { bucketStart, composeGroupCount, composeRows, composeTotal, selected } from './compose.ts';
 import { groupValue } from './groups.ts';
 import { explainLeftOut, notesOf } from './left-out.ts';
 import { measureSpecs } from './measures.ts';
@@ -20,8 +20,9 @@ export async function analyze(session: Session, question: Question): Promise<Ans
   const read = await readSelection(question, session);
   const plan = planOf(question, read);
   const statuses = await accountStatuses(session, plan.accounts);
-  const totals = await readTotals(session, plan);
-  const { rows, groups, filled } = await readRows(session, plan, totals.total, question);
+  const totals = await readTotals(session, { ...plan, bitmap: await bitmapOf(session, plan, 1) });
+  const bitmap = await bitmapOf(session, plan);
+  const { rows, groups, filled } = await readRows(session, { ...plan, bitmap }, totals.total, question);
   const { period, zones, warnings } = { ...read, period: plan.period };
   const answer = {
     columns: columnsOf(plan),
@@ -101,6 +102,7 @@ function planOf(question: Question, { plan, fields }: ReadSelection): Plan {
     order: question.order === undefined ? usualOrder(groups, cells) : readOrder(question.order, columns),
     limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
     topPer: readCount('topPer', question.topPer, 1, 1_000_000),
+    bitmap: null,
   };
 }
 
@@ -129,6 +131,20 @@ function columnsOf(plan: Plan): AnswerColumn[] {
     }),
   );
   return [...groups, ...cellsOf(plan).map(({ column }) => column)];
+}
+
+// Bytes that the bitmaps of all groups may take together.
+const mostBitmaps = 64e6;
+
+/** The largest number of a caller, when a bitmap of all callers for each group is the cheapest way to count them. */
+async function bitmapOf(session: Session, plan: Plan, groups?: number): Promise<number | null> {
+  const names = plan.measures.map(({ name }) => name);
+  if (!names.includes('callers') || names.includes('repeat_callers')) return null;
+  const { last } = await session.one('SELECT max(no) AS last FROM callers');
+  if (last === null) return null;
+  const { sql, parameters } = composeGroupCount(plan);
+  const count = groups ?? Number((await session.one(sql, parameters.values)).n);
+  return (count * Number(last)) / 8 <= mostBitmaps ? Number(last) : null;
 }
 
 interface Totals {

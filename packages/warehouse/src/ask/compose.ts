@@ -61,32 +61,36 @@ function calls(plan: Plan, period: Period, p: number, parameters: Parameters): s
     'talk_minutes AS talk',
     'is_first',
     'caller_key',
+    'caller_no',
     `${lagTenths} AS lag`,
     `${plan.time} AS called`,
   ];
   return `SELECT ${columns.join(', ')} FROM records WHERE ${selected(plan, parameters, { period })}`;
 }
 
+/** The period of a question, and the one to compare with. */
+const periodsOf = ({ period, compared }: Plan): Period[] => (compared ? [period, compared] : [period]);
+
 /** One row for each group and period, with the measures as `m0`, `m1` and so on. */
 function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] = []): string[] {
-  const { measures, compared, period } = plan;
+  const { measures } = plan;
   const keys = ['p', ...keysOf(plan)];
   const by = keys.join(', ');
   const needsCallers = measures.some(({ name }) => name === 'repeat_callers');
   const own = measures.map(({ name }, i) => {
     if (name === 'distinct') return `count(DISTINCT d${i}) AS m${i}`;
     if (!measureSpecs[name].perCaller) return `${measureSpecs[name].sql} AS m${i}`;
-    return needsCallers ? null : `count(DISTINCT caller_key) AS m${i}`;
+    if (needsCallers) return null;
+    return plan.bitmap === null
+      ? `count(DISTINCT caller_key) AS m${i}`
+      : `coalesce(bit_count(bitstring_agg(caller_no, 0, ${plan.bitmap})), 0) AS m${i}`;
   });
   const perCaller = measures.map(({ name }, i) =>
     needsCallers && name !== 'distinct' && measureSpecs[name].perCaller
       ? `${measureSpecs[name].sql} AS m${i}`
       : null,
   );
-  const branches = [
-    calls(plan, period, 0, parameters),
-    ...(compared ? [calls(plan, compared, 1, parameters)] : []),
-  ];
+  const branches = periodsOf(plan).map((each, p) => calls(plan, each, p, parameters));
   const present = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null);
   const cells = measures.map(({ name }, i) => {
     const cell = perCaller[i] === null ? `main.m${i}` : `coalesce(callers.m${i}, 0)`;
@@ -200,6 +204,17 @@ named AS MATERIALIZED (SELECT filled.*${changes.join('')}${spend.columns} FROM f
 kept AS (SELECT * FROM named WHERE ${having} ${top})
 SELECT json_array(${shown.join(', ')}, (SELECT count(*) FROM named), ${filling.count})::VARCHAR
 FROM kept ORDER BY ${order} LIMIT ${plan.limit}`,
+  };
+}
+
+/** The statement that counts the groups of a question. */
+export function composeGroupCount(plan: Plan): Statement {
+  const parameters = new Parameters();
+  const keys = ['p', ...keysOf(plan)].join(', ');
+  const branches = periodsOf(plan).map((period, p) => calls(plan, period, p, parameters));
+  return {
+    parameters,
+    sql: `SELECT count(*)::INTEGER AS n FROM (SELECT 1 FROM (${branches.join(' UNION ALL ')}) GROUP BY ${keys})`,
   };
 }
 

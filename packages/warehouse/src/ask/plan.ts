@@ -30,6 +30,8 @@ export interface Plan extends SelectionPlan {
   readonly order: readonly Order[];
   readonly limit: number;
   readonly topPer: number | null;
+  /** The largest number of a caller, where callers are counted in a bitmap for each group. */
+  readonly bitmap: number | null;
 }
 
 /** A measured column of an answer: `cell` is its name in the statement. */

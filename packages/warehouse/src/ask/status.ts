@@ -7,12 +7,9 @@ export async function accountStatuses(
   accounts: readonly string[] | null = null,
 ): Promise<AccountStatus[]> {
   const rows = await session.all(
-    `SELECT a.account, coalesce(r.calls, 0)::VARCHAR AS calls, r.first::VARCHAR AS first, r.last::VARCHAR AS last,
-        epoch_ms(greatest(r.stored, s.saved_at))::VARCHAR AS stored, epoch_ms(s.finished_at)::VARCHAR AS synced
-       FROM accounts a
-       LEFT JOIN (SELECT account, count(*) AS calls, min(date_added) AS first, max(date_added) AS last, max(loaded_at) AS stored
-                    FROM records GROUP BY account) r ON r.account = a.account
-       LEFT JOIN sync_state s ON s.account = a.account ORDER BY a.account`,
+    `SELECT a.account, a.calls::VARCHAR AS calls, a.first_call::VARCHAR AS first, a.last_call::VARCHAR AS last,
+        epoch_ms(greatest(a.stored_at, s.saved_at))::VARCHAR AS stored, epoch_ms(s.finished_at)::VARCHAR AS synced
+       FROM accounts a LEFT JOIN sync_state s ON s.account = a.account ORDER BY a.account`,
   );
   const iso = (millis: unknown) => (millis === null ? null : new Date(Number(millis)).toISOString());
   const text = (value: unknown) => (value === null ? null : String(value));

@@ -1,7 +1,7 @@
 import { phoneKey } from '@call-attribution/core/privacy';
 import type { Session } from '../file/session.ts';
 import { callerKey } from '../tables/caller-key.ts';
-import { callerMark, saltOf } from './merge.ts';
+import { callerMark, refreshAccount, saltOf } from './merge.ts';
 
 /**
  * Deletes the calls of a caller from an account and remembers a keyed hash of the number, so that no later sync brings them
@@ -15,20 +15,30 @@ export function eraseCaller(session: Session, account: string, caller: string): 
       mark,
     ]);
     if (known.length === 0) await session.run('INSERT INTO erased VALUES ($1, $2)', [account, mark]);
-    const key = callerKey(caller);
-    if (key !== null)
-      return session.run('DELETE FROM records WHERE account = $1 AND caller_key = $2::BIGINT', [
-        account,
-        key,
-      ]);
-    const numbers = await session.all(
-      'SELECT DISTINCT ani FROM records WHERE account = $1 AND caller_key IS NULL AND ani IS NOT NULL',
-      [account],
-    );
-    const same = numbers.map(({ ani }) => String(ani)).filter((ani) => phoneKey(ani) === phoneKey(caller));
-    return session.run(
-      `DELETE FROM records WHERE account = $1 AND caller_key IS NULL AND ani IN (SELECT unnest(from_json($2, '["VARCHAR"]')))`,
-      [account, JSON.stringify(same)],
-    );
+    const erased = await deleteCalls(session, account, caller);
+    await refreshAccount(session, account);
+    return erased;
   });
+}
+
+async function deleteCalls(session: Session, account: string, caller: string): Promise<number> {
+  const key = callerKey(caller);
+  if (key !== null) {
+    const where = 'caller_key = $1::BIGINT';
+    const erased = await session.run(`DELETE FROM records WHERE ${where} AND account = $2`, [key, account]);
+    await session.run(
+      `DELETE FROM callers WHERE ${where} AND NOT EXISTS (SELECT 1 FROM records WHERE ${where})`,
+      [key],
+    );
+    return erased;
+  }
+  const numbers = await session.all(
+    'SELECT DISTINCT ani FROM records WHERE account = $1 AND caller_key IS NULL AND ani IS NOT NULL',
+    [account],
+  );
+  const same = numbers.map(({ ani }) => String(ani)).filter((ani) => phoneKey(ani) === phoneKey(caller));
+  return session.run(
+    `DELETE FROM records WHERE account = $1 AND caller_key IS NULL AND ani IN (SELECT unnest(from_json($2, '["VARCHAR"]')))`,
+    [account, JSON.stringify(same)],
+  );
 }

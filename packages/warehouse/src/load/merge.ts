@@ -40,6 +40,7 @@ export async function merge(
     const merged =
       source.records > 0 ? await store(session, account, source, salt, now) : { stored: 0, leftOut: 0 };
     if (state !== undefined) await saveState(session, account, state, now);
+    if (merged.stored > 0) await refreshAccount(session, account);
     return merged;
   });
 }
@@ -63,10 +64,12 @@ async function store(
     [account],
   );
   await session.run('DELETE FROM records WHERE rowid IN (SELECT r FROM replaced)');
+  await numberCallers(session);
   await markFirstCalls(session, account);
   const stored = await session.run(
-    `INSERT INTO records (${names}, account, is_first, loaded_at)
-       SELECT ${names}, $1, sid IN (SELECT sid FROM first_in_batch), ${await loadTime(session, now)} FROM ${source.sql}
+    `INSERT INTO records (${names}, account, caller_no, is_first, loaded_at)
+       SELECT ${names}, $1, no, sid IN (SELECT sid FROM first_in_batch), ${await loadTime(session, now)}
+       FROM ${source.sql} LEFT JOIN numbers USING (caller_key)
        ${leftOut > 0 ? 'WHERE sid IN (SELECT sid FROM batch)' : ''}`,
     [account],
   );
@@ -93,18 +96,35 @@ async function dropErased(session: Session, account: string, salt: string): Prom
 const callerOf = "coalesce(substr(caller_key::VARCHAR, 2), odd_number, '')";
 
 /**
+ * Gives each new caller the next number, and puts the numbers of the callers of the batch into `numbers`. Small whole
+ * numbers without gaps let different callers be counted in a bitmap.
+ */
+async function numberCallers(session: Session): Promise<void> {
+  await session.run(
+    'CREATE OR REPLACE TEMP TABLE batch_callers AS SELECT DISTINCT caller_key FROM batch WHERE caller_key IS NOT NULL',
+  );
+  await session.run(
+    `INSERT INTO callers SELECT caller_key, coalesce((SELECT max(no) + 1 FROM callers), 0) + row_number() OVER () - 1
+       FROM batch_callers ANTI JOIN callers USING (caller_key)`,
+  );
+  await session.run(
+    'CREATE OR REPLACE TEMP TABLE numbers AS SELECT caller_key, no FROM callers SEMI JOIN batch_callers USING (caller_key)',
+  );
+}
+
+/**
  * Keeps `is_first` true: exactly one call of each caller, the earliest by time and `sid`, has it. Looks at the callers
  * of the batch, and at those that lost their first call to it, and says in `first_in_batch` which new calls get the mark.
  */
 async function markFirstCalls(session: Session, account: string): Promise<void> {
   await session.run(
-    `CREATE OR REPLACE TEMP TABLE callers AS
-       SELECT DISTINCT caller_key FROM batch WHERE caller_key IS NOT NULL
+    `CREATE OR REPLACE TEMP TABLE affected AS
+       SELECT caller_key FROM batch_callers
        UNION SELECT caller_key FROM replaced WHERE is_first`,
   );
   await session.run(
     `CREATE OR REPLACE TEMP TABLE present AS SELECT rowid AS r, sid, date_added, caller_key, is_first FROM records
-      WHERE account = $1 AND caller_key IN (SELECT caller_key FROM callers)`,
+      WHERE account = $1 AND caller_key IN (SELECT caller_key FROM affected)`,
     [account],
   );
   await session.run(
@@ -147,8 +167,18 @@ export async function saltOf(session: Session, account: string): Promise<string>
   const [row] = await session.all('SELECT salt FROM accounts WHERE account = $1', [account]);
   if (row !== undefined) return String(row.salt);
   const salt = randomBytes(16).toString('base64url');
-  await session.run('INSERT INTO accounts (account, salt) VALUES ($1, $2)', [account, salt]);
+  await session.run('INSERT INTO accounts (account, salt, calls) VALUES ($1, $2, 0)', [account, salt]);
   return salt;
+}
+
+/** Counts the calls of an account again, so that no question has to. */
+export async function refreshAccount(session: Session, account: string): Promise<void> {
+  await session.run(
+    `UPDATE accounts SET calls = r.calls, first_call = r.first_call, last_call = r.last_call, stored_at = r.stored_at
+       FROM (SELECT count(*) AS calls, min(date_added) AS first_call, max(date_added) AS last_call, max(loaded_at) AS stored_at
+               FROM records WHERE account = $1) r WHERE accounts.account = $1`,
+    [account],
+  );
 }
 
 /** What is remembered of an erased caller: a keyed hash, from which the number cannot be read. */

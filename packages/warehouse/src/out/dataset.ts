@@ -213,9 +213,11 @@ async function partsOf(
   }));
 }
 
-// Accounts and partitions are in the paths, where engines find them; in a file they would be there twice.
+// Accounts and partitions are in the paths, where engines find them; in a file they would be there twice. The numbers of
+// callers are those of one database file.
+const notExported = new Set(['account', 'caller_no']);
 const exported = columns
-  .filter(({ name }) => name !== 'account')
+  .filter(({ name }) => !notExported.has(name))
   .map(({ name, type }) => (type === 'JSON' ? `${quoted(name)}::VARCHAR AS ${quoted(name)}` : quoted(name)))
   .join(', ');
 

@@ -1,7 +1,15 @@
 import { type FieldType, fields } from '@call-attribution/core';
 
 /** Types of columns in the database file. */
-export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DECIMAL(9,1)' | 'TIMESTAMP' | 'BOOLEAN' | 'JSON';
+export type ColumnType =
+  | 'VARCHAR'
+  | 'BIGINT'
+  | 'INTEGER'
+  | 'UINTEGER'
+  | 'DECIMAL(9,1)'
+  | 'TIMESTAMP'
+  | 'BOOLEAN'
+  | 'JSON';
 
 /** A column of the table `records`. */
 export interface Column {
@@ -58,6 +66,11 @@ export const extraColumns: readonly Column[] = [
 /** What the warehouse adds when it loads a call. */
 const loadColumns: readonly Column[] = [
   { name: 'account', type: 'VARCHAR', meaning: 'Account of the warehouse that the call was loaded into.' },
+  {
+    name: 'caller_no',
+    type: 'UINTEGER',
+    meaning: 'Number of the caller in this file, from 0: one for each caller_key.',
+  },
   {
     name: 'is_first',
     type: 'BOOLEAN',

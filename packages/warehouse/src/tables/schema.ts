@@ -11,7 +11,9 @@ export const createTables: readonly string[] = [
   'CREATE TABLE meta (version INTEGER NOT NULL, pending VARCHAR)',
   `INSERT INTO meta VALUES (${schemaVersion}, NULL)`,
   `CREATE TABLE records (${columns.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')})`,
-  'CREATE TABLE accounts (account VARCHAR NOT NULL, salt VARCHAR NOT NULL)',
+  `CREATE TABLE accounts (account VARCHAR NOT NULL, salt VARCHAR NOT NULL, calls BIGINT NOT NULL,
+     first_call TIMESTAMP, last_call TIMESTAMP, stored_at TIMESTAMP)`,
+  'CREATE TABLE callers (caller_key BIGINT NOT NULL, no UINTEGER NOT NULL)',
   'CREATE TABLE erased (account VARCHAR NOT NULL, caller VARCHAR NOT NULL)',
   'CREATE TABLE sync_state (account VARCHAR NOT NULL, state VARCHAR NOT NULL, saved_at TIMESTAMP NOT NULL, finished_at TIMESTAMP)',
 ];
