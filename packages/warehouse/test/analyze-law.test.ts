@@ -15,9 +15,10 @@ const tally = openDrill({
 });
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 
-// Around both clock changes of New York in 2026, a year apart, on borders of days, weeks and months, and no times at all.
+// Around and within both clock changes of New York in 2026, a year apart, on borders of days, weeks and months, and no times at all.
 const moments = [
   '2026-03-08 01:30:00',
+  '2026-03-08 02:30:00',
   '2026-03-08 03:30:00',
   '2026-11-01 00:59:59',
   '2026-11-01 01:30:00',

@@ -1,10 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Warehouse } from '../src/index.ts';
-import { call, rowsOf, temporaryFolder, testWarehouse } from './support.ts';
+import { call, cleanUp, rowsOf, temporaryFolder, testWarehouse } from './support.ts';
 
 let warehouse: Warehouse;
+afterAll(cleanUp);
 beforeAll(async () => {
   ({ warehouse } = await testWarehouse());
   await warehouse.load('main', [

@@ -4,7 +4,7 @@ import { syncInto } from '@call-attribution/node-stream';
 import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Warehouse } from '../src/index.ts';
-import { rowsOf, testWarehouse } from './support.ts';
+import { cleanUp, rowsOf, testWarehouse } from './support.ts';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -23,6 +23,7 @@ beforeAll(async () => {
   await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
 });
 afterAll(async () => {
+  await cleanUp();
   await client.close();
   await sandbox.close();
 });

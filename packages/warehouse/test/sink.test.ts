@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { SyncState } from '@call-attribution/node-stream';
 import { describe, expect, test } from 'vitest';
@@ -78,6 +86,42 @@ describe('the sink of a sync', () => {
     expect(await second.sink('main').load()).toMatchObject({ watermark: '2' });
     expect(existsSync(lines)).toBe(false);
     await second.close();
+  });
+
+  test('a page that a full disk refused leaves neither calls nor a state behind', async () => {
+    const path = join(temporaryFolder(), 'calls.duckdb');
+    const first = await openWarehouse(path);
+    const sink = first.sink('main');
+    await sink.load();
+    const lines = join(`${path}.staged`, 'main.csv');
+    symlinkSync('/dev/full', lines);
+    const batch = { calls: [call('a')], state: { ...running, watermark: '1' } };
+    await expect(sink.commit(batch)).rejects.toMatchObject({ code: 'disk_full' });
+    await first.close();
+    rmSync(lines, { force: true });
+    const second = await openWarehouse(path);
+    expect(await second.sink('main').load()).toBeNull();
+    expect(await sids(second)).toEqual([]);
+    await second.sink('main').commit(batch);
+    await second.close();
+    const third = await openWarehouse(path);
+    expect(await sids(third)).toEqual(['a']);
+    expect(await third.sink('main').load()).toMatchObject({ watermark: '1' });
+    await third.close();
+  });
+
+  test('after a batch was stored, the next one is staged in the same file, and nothing of the first remains in it', async () => {
+    const { warehouse } = await testWarehouse({ batch: 2 });
+    const sink = warehouse.sink('main');
+    await sink.load();
+    const long = 'x'.repeat(5000);
+    await sink.commit({ calls: [call('a', { city: long }), call('b', { city: long })], state: running });
+    await sink.commit({ calls: [call('c')], state: running });
+    await sink.commit({ calls: [call('d'), call('e', { ani: 'Anonymous' })], state: running });
+    await sink.commit({ calls: [call('f', { first_name: 'a\u0000"b' })], state: finished });
+    const found = await storedCalls(warehouse);
+    expect([...found.keys()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(found.get('f')).toEqual(call('f', { first_name: 'a\u0000"b' }));
   });
 
   test('a state that is large against what was staged is not written with every page', async () => {

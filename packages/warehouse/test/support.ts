@@ -4,25 +4,41 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import type { SyncState } from '@call-attribution/node-stream';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../src/index.ts';
 
-/** A folder that is deleted when the test file is done. */
+const shared: (() => Promise<void> | void)[] = [];
+
+/** Runs when the test at work is finished. Between tests it is left to `cleanUp`. */
+function atEnd(work: () => Promise<void> | void): void {
+  try {
+    onTestFinished(() => work());
+  } catch {
+    shared.push(work);
+  }
+}
+
+/** Closes and deletes what the tests of a file share. Such a file registers it with `afterAll`. */
+export async function cleanUp(): Promise<void> {
+  for (const work of shared.splice(0).reverse()) await work();
+}
+
+/** A folder that is deleted when the test, or the file that shares it, is done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'warehouse-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 let count = 0;
 
-/** An empty warehouse in a folder of its own, closed when the test file is done. */
+/** An empty warehouse in a folder of its own, closed when the test, or the file that shares it, is done. */
 export async function testWarehouse(
   options: WarehouseOptions = {},
 ): Promise<{ warehouse: Warehouse; path: string }> {
   const path = join(temporaryFolder(), `calls-${count++}.duckdb`);
   const warehouse = await openWarehouse(path, options);
-  afterAll(() => warehouse.close());
+  atEnd(() => warehouse.close());
   return { warehouse, path };
 }
 

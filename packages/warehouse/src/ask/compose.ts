@@ -60,7 +60,6 @@ function calls(plan: Plan, period: Period, p: number, parameters: Parameters): s
     ...worth,
     'talk_minutes AS talk',
     'is_first',
-    'caller_key',
     'caller_no',
     `${lagTenths} AS lag`,
     `${plan.time} AS called`,
@@ -82,7 +81,7 @@ function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] 
     if (!measureSpecs[name].perCaller) return `${measureSpecs[name].sql} AS m${i}`;
     if (needsCallers) return null;
     return plan.bitmap === null
-      ? `count(DISTINCT caller_key) AS m${i}`
+      ? `count(DISTINCT caller_no) AS m${i}`
       : `coalesce(bit_count(bitstring_agg(caller_no, 0, ${plan.bitmap})), 0) AS m${i}`;
   });
   const perCaller = measures.map(({ name }, i) =>
@@ -96,18 +95,20 @@ function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] 
     const cell = perCaller[i] === null ? `main.m${i}` : `coalesce(callers.m${i}, 0)`;
     return `${name === 'share' ? `${cell} / sum(${cell}) OVER (PARTITION BY main.p)` : cell} AS m${i}`;
   });
-  const same = keys.map((key) => `main.${key} IS NOT DISTINCT FROM callers.${key}`).join(' AND ');
+  const same = keys.map((key) => `base.${key} IS NOT DISTINCT FROM main.${key}`).join(' AND ');
   return [
     `base AS NOT MATERIALIZED (${branches.join(' UNION ALL ')})`,
-    `main AS (SELECT ${list(keys)}${present(['count(*) AS calls', ...own, ...extra]).join(', ')} FROM base GROUP BY ${by})`,
+    `main AS MATERIALIZED (SELECT ${list(keys)}${present(['count(*) AS calls', ...own, ...extra]).join(', ')} FROM base GROUP BY ${by})`,
+    // Numbers for the groups: a row for each caller of each group is then two integers, and not the names of the group.
     ...(needsCallers
       ? [
-          `per_caller AS (SELECT ${list(keys)}caller_key, count(*) AS n FROM base WHERE caller_key IS NOT NULL GROUP BY ${by}, caller_key)`,
-          `callers AS (SELECT ${list(keys)}${present(perCaller).join(', ')} FROM per_caller GROUP BY ${by})`,
+          'numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS g FROM main)',
+          `per_caller AS (SELECT main.g AS g, caller_no, count(*) AS n FROM base JOIN numbered AS main ON ${same} WHERE caller_no IS NOT NULL GROUP BY 1, 2)`,
+          `callers AS (SELECT g, ${present(perCaller).join(', ')} FROM per_caller GROUP BY 1)`,
         ]
       : []),
     `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${['main.calls', ...cells, ...extra.map((_, i) => `main.x${i}`)].join(', ')}
-       FROM main ${needsCallers ? `LEFT JOIN callers ON ${same}` : ''})`,
+       FROM ${needsCallers ? 'numbered AS main LEFT JOIN callers USING (g)' : 'main'})`,
   ];
 }
 
@@ -224,7 +225,7 @@ export function composeTotal(plan: Plan, leaves: readonly LeftOut['code'][]): St
   const whole: Plan = { ...plan, groups: [] };
   const counts: Partial<Record<LeftOut['code'], string>> = {
     no_talk_minutes: 'count(*) - count(talk)',
-    no_caller_number: 'count(*) - count(caller_key)',
+    no_caller_number: 'count(*) - count(caller_no)',
     no_lag: 'count(*) - count(lag)',
     no_value: 'count(*) - count(worth)',
   };

@@ -53,7 +53,7 @@ export function readZones({ timeZone, inZone }: Pick<Selection, 'timeZone' | 'in
       `Reporting in ${inZone} needs \`timeZone\`, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
     );
   }
-  return { timeZone: timeZone ?? null, inZone: inZone === timeZone ? null : (inZone ?? null) };
+  return { timeZone: timeZone ?? null, inZone: inZone ?? null };
 }
 
 function checkZone(name: string, zone: string): void {

@@ -81,6 +81,7 @@ export async function storeAgain(
   await makeFolder(folder);
   const staging = new Staging(folder, '.again');
   await staging.add(calls);
+  await staging.finish();
   await merge(session, account, stagedSource(staging.staged), undefined, host.now());
   await staging.clear();
 }

@@ -3,7 +3,7 @@ import { phoneKey } from '@call-attribution/core/privacy';
 import type { SyncState } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
 import { quoted } from '../tables/columns.ts';
-import { csvOptions, stagedColumns } from '../tables/row-writer.ts';
+import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';
 import type { Staged } from './staging.ts';
 
 /** What a merge did. */
@@ -17,15 +17,21 @@ export interface Merged {
 /** Calls to store, as a table in SQL with the columns of a staged line. No `sid` is in it twice. */
 export interface Source {
   readonly sql: string;
+  /** The same calls in the same order with the columns that decide about them, where these can be read alone. */
+  readonly keys: string;
   readonly records: number;
 }
 
 /** The staged lines of an account as a table. */
-export function stagedSource({ file, records, longest }: Staged): Source {
-  return { sql: `read_csv('${file.replaceAll("'", "''")}', ${csvOptions(longest)})`, records };
+export function stagedSource({ file, keys, records, longest }: Staged): Source {
+  const reading = (path: string, columns?: typeof keyColumns): string =>
+    `read_csv('${path.replaceAll("'", "''")}', ${csvOptions(longest, columns)})`;
+  const sql = reading(file);
+  return { sql, keys: keys === null ? sql : reading(keys, keyColumns), records };
 }
 
 const names = stagedColumns.map(({ name }) => quoted(name)).join(', ');
+const prefixed = stagedColumns.map(({ name }) => `line.${quoted(name)}`).join(', ');
 
 /** Stores calls and the state of their sync in one transaction. A call replaces the one with its `sid` in the account. */
 export async function merge(
@@ -54,8 +60,8 @@ async function store(
 ): Promise<Merged> {
   // What decides about a call, in a narrow table that fits in memory; the wide rows are read and written only once.
   await session.run(
-    `CREATE OR REPLACE TEMP TABLE batch AS SELECT sid, caller_key, date_added,
-       CASE WHEN caller_key IS NULL THEN ani END AS odd_number FROM ${source.sql}`,
+    `CREATE OR REPLACE TEMP TABLE batch AS SELECT row_number() OVER () AS place, sid, caller_key, date_added,
+       CASE WHEN caller_key IS NULL THEN ani END AS odd_number FROM ${source.keys}`,
   );
   const leftOut = await dropErased(session, account, salt);
   await session.run(
@@ -66,11 +72,17 @@ async function store(
   await session.run('DELETE FROM records WHERE rowid IN (SELECT r FROM replaced)');
   await numberCallers(session);
   await markFirstCalls(session, account);
+  // What is added to the wide rows meets them by their place, which takes a fraction of the work of a join by value.
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE added AS SELECT sid, no, sid IN (SELECT sid FROM first_in_batch) AS is_first
+       FROM range(1, $1::BIGINT + 1) places(place) LEFT JOIN batch USING (place) LEFT JOIN numbers USING (caller_key) ORDER BY place`,
+    [source.records],
+  );
   const stored = await session.run(
     `INSERT INTO records (${names}, account, caller_no, is_first, loaded_at)
-       SELECT ${names}, $1, no, sid IN (SELECT sid FROM first_in_batch), ${await loadTime(session, now)}
-       FROM ${source.sql} LEFT JOIN numbers USING (caller_key)
-       ${leftOut > 0 ? 'WHERE sid IN (SELECT sid FROM batch)' : ''}`,
+       SELECT ${prefixed}, $1, added.no, CASE WHEN added.sid = line.sid THEN added.is_first ELSE error('a line out of place') END,
+         ${await loadTime(session, now)}
+       FROM ${source.sql} line POSITIONAL JOIN added WHERE added.sid IS NOT NULL`,
     [account],
   );
   return { stored, leftOut };

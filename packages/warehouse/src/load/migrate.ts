@@ -9,7 +9,21 @@ import { createTables, createView, schemaVersion } from '../tables/schema.ts';
 export type FileState = 'empty' | 'ready' | 'older';
 
 /** Steps from one version of the tables to the next, from version 1 on. A released step never changes. */
-const steps: readonly (readonly string[])[] = [];
+const steps: readonly (readonly string[])[] = [
+  // 1 to 2: callers have numbers, and accounts know how many calls they have.
+  [
+    'CREATE TABLE callers AS SELECT caller_key, (row_number() OVER () - 1)::UINTEGER AS no FROM (SELECT DISTINCT caller_key FROM records WHERE caller_key IS NOT NULL)',
+    'ALTER TABLE records ADD COLUMN caller_no UINTEGER',
+    'UPDATE records SET caller_no = callers.no FROM callers WHERE records.caller_key = callers.caller_key',
+    'ALTER TABLE accounts ADD COLUMN calls BIGINT DEFAULT 0',
+    'ALTER TABLE accounts ADD COLUMN first_call TIMESTAMP',
+    'ALTER TABLE accounts ADD COLUMN last_call TIMESTAMP',
+    'ALTER TABLE accounts ADD COLUMN stored_at TIMESTAMP',
+    `UPDATE accounts SET calls = r.calls, first_call = r.first_call, last_call = r.last_call, stored_at = r.stored_at
+       FROM (SELECT account, count(*) AS calls, min(date_added) AS first_call, max(date_added) AS last_call,
+               max(loaded_at) AS stored_at FROM records GROUP BY account) r WHERE accounts.account = r.account`,
+  ],
+];
 
 /** Looks at the tables of an open file. Throws when it is not a warehouse, or one of a later release. */
 export async function inspect(session: Session, path: string): Promise<FileState> {

@@ -56,7 +56,8 @@ export function ownSource({ files, records }: FileGroup): Source {
   const cells = stagedColumns
     .map(({ name, type }) => `${quoted(name)}::${type} AS ${quoted(name)}`)
     .join(', ');
-  return { sql: `(SELECT ${cells} FROM ${reading(files)})`, records };
+  const sql = `(SELECT ${cells} FROM ${reading(files)})`;
+  return { sql, keys: sql, records };
 }
 
 /** Does a call occur twice in files? */

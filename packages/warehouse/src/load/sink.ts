@@ -88,23 +88,24 @@ export class WarehouseSink implements UpsertSink {
 
   async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
     const latest = new Map<unknown, Call>(calls.map((call) => [call.sid, call]));
-    if (this.#staging.hasAny(latest.values())) await this.flush();
+    if (this.#staging.hasAny(latest.values())) await this.flush({ more: true });
     await this.#staging.add(latest.values(), state);
     const { records } = this.#staging.staged;
     const isDue = records >= this.#host.batch || this.#host.now() - this.#storedAt >= storeEvery;
     if (isDue && state?.run !== null) await this.#tryFlush(records >= 4 * this.#host.batch);
   }
 
-  /** Stores all that is staged. */
-  async flush(wait?: number): Promise<void> {
+  /** Stores all that is staged. `more`: further calls follow soon. */
+  async flush({ wait, more = false }: { wait?: number | undefined; more?: boolean } = {}): Promise<void> {
     const { staged } = this.#staging;
     if (staged.records === 0 && staged.state === undefined) return;
     const now = this.#host.now();
+    await this.#staging.finish();
     const merged = await this.#host.write(
       (session) => merge(session, this.#account, stagedSource(staged), staged.state, now),
       wait,
     );
-    await this.#staging.clear();
+    await this.#staging.clear({ more });
     this.#storedAt = now;
     this.#merged = {
       stored: this.#merged.stored + merged.stored,
@@ -115,7 +116,7 @@ export class WarehouseSink implements UpsertSink {
   /** Readers come first while there is time: what is staged is safe. */
   async #tryFlush(isPressing: boolean): Promise<void> {
     try {
-      await this.flush(isPressing ? undefined : 0);
+      await this.flush({ wait: isPressing ? undefined : 0, more: true });
     } catch (error) {
       if (isPressing || !(error instanceof WarehouseError) || error.code !== 'in_use') throw error;
     }

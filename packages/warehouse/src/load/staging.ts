@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
@@ -10,6 +10,8 @@ import { RowWriter } from '../tables/row-writer.ts';
 export interface Staged {
   /** The file of lines, and how much of it counts. */
   readonly file: string;
+  /** The file of short lines that decide about the calls; null where it is not there. */
+  readonly keys: string | null;
   readonly bytes: number;
   readonly records: number;
   /** Bytes of the longest line. */
@@ -39,6 +41,7 @@ const stateWeight = 2;
 export class Staging {
   readonly #lines: string;
   readonly #journal: string;
+  readonly #keys: string;
   readonly #writer = new RowWriter();
   #files: { lines: FileHandle; journal: FileHandle } | null = null;
   #at: Entry = { bytes: 0, records: 0, longest: 0 };
@@ -46,15 +49,28 @@ export class Staging {
   #sinceState = 0;
   #journalEnd = 0;
   #sids = new Set<string>();
+  // Short lines of the calls that are staged. They reach the disk only to be read: after a crash the whole lines serve.
+  #keyLines: string[] = [];
   #buffer = Buffer.allocUnsafe(1 << 20);
 
   constructor(folder: string, account: string) {
     this.#lines = join(folder, `${account}.csv`);
     this.#journal = join(folder, `${account}.journal`);
+    this.#keys = join(folder, `${account}.keys`);
   }
 
   get staged(): Staged {
-    return { file: this.#lines, ...this.#at, state: this.#state };
+    return { file: this.#lines, keys: this.#keys, ...this.#at, state: this.#state };
+  }
+
+  /** Makes the files ready to be read: what is left of calls that were stored before is cut off. */
+  async finish(): Promise<void> {
+    try {
+      await this.#files?.lines.truncate(this.#at.bytes);
+      await writeFile(this.#keys, this.#keyLines.join(''), { mode: 0o600 });
+    } catch (error) {
+      throw failureOf(error, this.#lines);
+    }
   }
 
   /** Is one of these calls staged already? Then what is staged has to be stored first: a file never holds a sid twice. */
@@ -65,7 +81,7 @@ export class Staging {
 
   /** Appends calls, each `sid` at most once, and the state of the sync that is true with them. */
   async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
-    const { end, count, longest } = this.#print(calls);
+    const { end, count, longest, keys } = this.#print(calls);
     this.#sinceState += count;
     const mustSave =
       state !== undefined && (state.run === null || stateSize(state) <= stateWeight * this.#sinceState);
@@ -87,6 +103,7 @@ export class Staging {
       await writeAll(journal, line, this.#journalEnd);
       await journal.datasync();
       this.#journalEnd += line.length;
+      this.#keyLines.push(keys);
       // Only now: a state must never be stored without the calls that are true with it.
       this.#state = state ?? this.#state;
       if (mustSave) this.#sinceState = 0;
@@ -97,7 +114,8 @@ export class Staging {
     }
   }
 
-  #print(calls: Iterable<Call>): { end: number; count: number; longest: number } {
+  #print(calls: Iterable<Call>): { end: number; count: number; longest: number; keys: string } {
+    let keys = '';
     let end = 0;
     let count = 0;
     let longest = 0;
@@ -108,7 +126,8 @@ export class Staging {
           'invalid_record',
           'A call has no usable sid: expected a string that is not empty.',
         );
-      const line = this.#writer.write(call);
+      const { line, keys: own } = this.#writer.write(call);
+      keys += `${own}\n`;
       // UTF-8 takes at most three bytes for a unit of UTF-16.
       const needed = end + line.length * 3 + 1;
       if (needed > this.#buffer.length) this.#grow(needed, end);
@@ -119,7 +138,7 @@ export class Staging {
       if (length > longest) longest = length;
       this.#sids.add(String(sid));
     }
-    return { end, count, longest };
+    return { end, count, longest, keys };
   }
 
   #grow(size: number, used: number): void {
@@ -133,17 +152,25 @@ export class Staging {
     return { lines, journal: await open(this.#journal, 'w', 0o600) };
   }
 
-  /** Everything staged is stored: the files go. */
-  async clear(): Promise<void> {
-    await this.close();
+  /**
+   * Everything staged is stored: the files go. With `more` they stay for what comes next: writing over the blocks of a
+   * file takes less work than giving them back and getting new ones.
+   */
+  async clear({ more = false }: { more?: boolean } = {}): Promise<void> {
     // The journal goes first: lines without a journal count for nothing.
-    await rm(this.#journal, { force: true });
-    await rm(this.#lines, { force: true });
+    if (more && this.#files !== null) {
+      await this.#files.journal.truncate(0);
+      await this.#files.journal.datasync();
+    } else {
+      await this.close();
+      for (const path of [this.#keys, this.#journal, this.#lines]) await rm(path, { force: true });
+    }
     this.#at = { bytes: 0, records: 0, longest: 0 };
     this.#state = undefined;
     this.#sinceState = 0;
     this.#journalEnd = 0;
     this.#sids = new Set();
+    this.#keyLines = [];
   }
 
   async close(): Promise<void> {
@@ -168,7 +195,12 @@ export class Staging {
       await lines.truncate(last.bytes);
       await lines.close();
     }
-    return { file: this.#lines, ...last, state: entries.findLast(({ state }) => state !== undefined)?.state };
+    return {
+      file: this.#lines,
+      keys: null,
+      ...last,
+      state: entries.findLast(({ state }) => state !== undefined)?.state,
+    };
   }
 }
 

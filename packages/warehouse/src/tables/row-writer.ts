@@ -1,6 +1,6 @@
 import { type Call, type FieldType, isCallExtension } from '@call-attribution/core';
 import { callerKey } from './caller-key.ts';
-import { extraColumns, fieldColumns } from './columns.ts';
+import { type Column, extraColumns, fieldColumns } from './columns.ts';
 import { columnText, isCanonical } from './wire-values.ts';
 
 // A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. JSON
@@ -12,10 +12,15 @@ type Row = Readonly<Record<string, unknown>>;
 export const stagedColumns = [...fieldColumns, ...extraColumns];
 
 /** How DuckDB reads staged lines. `maxLine` is the length of the longest in bytes. */
-export const csvOptions = (maxLine: number): string =>
+export const csvOptions = (maxLine: number, columns: readonly Column[] = stagedColumns): string =>
   `auto_detect=false, header=false, delim=',', quote='"', escape='\\', nullstr='null', allow_quoted_nulls=false,` +
   ` strict_mode=true, new_line='\\n', max_line_size=${Math.max(maxLine, 2_000_000)},` +
-  ` columns={${stagedColumns.map(({ name, type }) => `'${name}': '${type}'`).join(', ')}}`;
+  ` columns={${columns.map(({ name, type }) => `'${name}': '${type}'`).join(', ')}}`;
+
+/** What decides about a call: columns of the short line that goes with each staged line. */
+export const keyColumns = ['sid', 'caller_key', 'date_added', 'ani'].map(
+  (wanted) => stagedColumns.find(({ name }) => name === wanted) as Column,
+);
 
 /** The fields of calls with the same names in the same order, worked out once. */
 interface Plan {
@@ -34,21 +39,29 @@ const noPlan: Plan = { names: [], places: [], others: [], absent: null, isInOrde
 const known = new Map(fieldColumns.map(({ name }, place) => [name, place]));
 const wires: readonly FieldType[] = fieldColumns.map(({ wire }) => wire);
 const width = fieldColumns.length;
+const sidAt = known.get('sid') as number;
+const dateAt = known.get('date_added') as number;
 const aniAt = known.get('ani') as number;
 
 /** Writes calls as staged lines. Servers send all records with the same names, so what they imply is remembered. */
 export class RowWriter {
   #plan: Plan = noPlan;
 
-  /** The line of a call, without its line break. */
-  write(call: Call): string {
+  /** The line of a call and the short line of what decides about it, without their line breaks. */
+  write(call: Call): StagedLine {
     if (!hasNames(call, this.#plan.names)) this.#plan = planOf(call);
     return quickLine(call, this.#plan) ?? carefulLine(call, this.#plan);
   }
 }
 
+/** A staged line, and the short line with the values of `keyColumns`. */
+export interface StagedLine {
+  readonly line: string;
+  readonly keys: string;
+}
+
 /** The line of a call whose every value is as the field table says, when JSON and CSV escape it alike. */
-function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): string | null {
+function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): StagedLine | null {
   const values: unknown[] = Object.values(call);
   // Where the fields come in the order of the table, nothing has to be put in order.
   const row: unknown[] = isInOrder ? values : [];
@@ -65,18 +78,20 @@ function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): str
   }
   const other = others.length === 0 ? null : otherText(others, values);
   row.length = width;
-  row.push(other, null, absent, callerKey(row[aniAt]), isCallExtension(call));
+  const caller = callerKey(row[aniAt]);
+  row.push(other, null, absent, caller, isCallExtension(call));
   const json = JSON.stringify(row);
   // JSON writes control characters and halves of surrogate pairs with escapes that CSV does not know.
   if (json.includes('\\') && /\\[^"\\]/.test(json)) return null;
-  return json.slice(1, -1);
+  const keys = JSON.stringify([row[sidAt], caller, row[dateAt], caller === null ? row[aniAt] : null]);
+  return { line: json.slice(1, -1), keys: keys.slice(1, -1) };
 }
 
 /** Precedes the values of `wire` when those of `other` are among them, exactly as they were sent. */
 export const insteadOfOther = '!';
 
 /** The line of any call. */
-function carefulLine(call: Call, { places, others, absent }: Plan): string {
+function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
   const values: unknown[] = Object.values(call);
   const exact: string[] = [];
   const missing: string[] = absent === null ? [] : [absent];
@@ -92,17 +107,23 @@ function carefulLine(call: Call, { places, others, absent }: Plan): string {
   const sound = other?.replace(/(?<=(?<!\\)(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\\ufffd') ?? null;
   const isOtherExact = sound === other;
   if (!isOtherExact && other !== null) exact.push(other.slice(1, -1));
+  const caller = callerKey(cells[aniAt]);
   const extra = [
     sound,
     exact.length === 0 ? null : `${isOtherExact ? '' : insteadOfOther}{${exact.join(',')}}`,
     missing.length === 0 ? null : missing.join(','),
-    callerKey(cells[aniAt]),
+    caller,
     String(isCallExtension(call)),
   ];
-  return [...cells, ...extra]
-    .map((cell) => (cell === null ? 'null' : `"${cell.replace(/["\\]/g, '\\$&')}"`))
-    .join(',');
+  const ani = caller === null ? (cells[aniAt] ?? null) : null;
+  return {
+    line: csvLine([...cells, ...extra]),
+    keys: csvLine([cells[sidAt] ?? null, caller, cells[dateAt] ?? null, ani]),
+  };
 }
+
+const csvLine = (cells: readonly (string | null)[]): string =>
+  cells.map((cell) => (cell === null ? 'null' : `"${cell.replace(/["\\]/g, '\\$&')}"`)).join(',');
 
 const entryText = (name: string, value: unknown): string =>
   `${JSON.stringify(name)}:${JSON.stringify(value)}`;

@@ -2,7 +2,7 @@ import { columns, fieldColumns, quoted } from './columns.ts';
 import { derivedFields } from './derived.ts';
 
 /** Version of the tables that this release writes and reads. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 

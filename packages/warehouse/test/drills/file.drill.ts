@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
-import { call, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
+import { call, cleanUp, rowsOf, storedCalls, temporaryFolder, testWarehouse } from '../support.ts';
 
 const tally = openDrill({
   name: 'warehouse-files',
@@ -23,6 +23,8 @@ async function alter(path: string, ...statements: string[]): Promise<void> {
   connection.closeSync();
   db.closeSync();
 }
+
+afterAll(cleanUp);
 
 describe('a file that is not a warehouse', () => {
   const folder = temporaryFolder();
@@ -82,6 +84,44 @@ describe('another version', () => {
       'alter table records add column field_of_tomorrow varchar',
     );
     await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'newer_version', message });
+  });
+
+  test('in a file of version 1 callers get numbers, and accounts their counts', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const anis = ['5555550100', '+1 (555) 555-0100', '5555550101', 'Anonymous', null];
+    const calls = anis.map((ani, i) => call(`S${i}`, { ani, city: `C${i % 2}` }));
+    await warehouse.load('main', calls);
+    const question = { groupBy: ['city'], measures: ['callers', 'repeat_callers'] } as const;
+    const before = await warehouse.analyze(question);
+    const statuses = await warehouse.lastSync();
+    await warehouse.close();
+    await alter(
+      path,
+      'update meta set version = 1',
+      'drop view calls',
+      'drop table callers',
+      'alter table records drop column caller_no',
+      ...['calls', 'first_call', 'last_call', 'stored_at'].map(
+        (name) => `alter table accounts drop column ${name}`,
+      ),
+    );
+    const again = await openWarehouse(path);
+    expect(await again.lastSync()).toEqual(statuses);
+    expect((await again.analyze(question)).rows).toEqual(before.rows);
+    for (const each of calls) expect(await again.get(String(each.sid))).toEqual(each);
+    // Callers that come later get the numbers after those.
+    await again.load('main', [call('S5', { ani: '5555550102' }), call('S6', { ani: '5555550100' })]);
+    expect((await again.analyze({ measures: ['callers', 'repeat_callers'] })).total).toEqual({
+      callers: 3,
+      repeat_callers: 1,
+    });
+    expect(await rowsOf(again, 'select no from callers order by no')).toEqual([
+      { no: 0 },
+      { no: 1 },
+      { no: 2 },
+    ]);
+    expect(await rowsOf(again, 'select version from meta')).toEqual([{ version: 2 }]);
+    await again.close();
   });
 
   test('a file of a release that knew fewer fields gets their columns, and their values move there', async () => {
