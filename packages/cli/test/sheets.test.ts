@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { checkSheet, createSheet, sheetFormats } from '@call-attribution/conversions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
@@ -137,7 +138,7 @@ test('a process writes the sheet, the reasons on stderr, and ends with status 0'
   const { code, stdout, stderr } = await stage.calls(sheet('microsoft-bulk', '--min-age', '0'), { cwd, env });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
-    /microsoft-bulk\.csv: \d conversions for Microsoft Advertising, bulk file\nleft out: \d calls\n/,
+    /microsoft-bulk\.csv: \d conversions for Microsoft Advertising, bulk file\nno values; 0 of \d \(0 %\) talked for less than 30 s\nminimum talk time 30 s \(default\); .*\nleft out: \d calls\n/,
   );
   expect(readFileSync(join(cwd, 'microsoft-bulk.csv'), 'utf8')).toMatch(
     /^Type,Status,Id,.*\r\nFormat Version,,,,,6\.0/,
@@ -174,6 +175,93 @@ test('a sheet with a problem is not written', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/the sheet was not written: line 3: Conversion Name holds personal data/);
   expect(existsSync(join(cwd, 'x.csv'))).toBe(false);
+});
+
+const worth = ['--value', '25', '--currency', 'USD'];
+
+test('a dry run shows what the sheet would have, and writes nothing', async () => {
+  const cwd = stage.folder();
+  const args = sheet('google-ads-clicks', ...worth, '--dry-run', '--ledger', 'uploads.ledger');
+  const { code, stdout, stderr } = await stage.quick(args, { cwd, env, now });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toMatch(
+    /clicks\.csv: 2 conversions .*\nworth 50\.00 USD; 0 of 2 \(0 %\) talked for less than 30 s\n/,
+  );
+  expect(stderr).toMatch(
+    /2 conversions of them new; 0 in earlier sheets of uploads\.ledger\ndry run: nothing was written\n/,
+  );
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test('with a ledger a second run writes only what is new or has changed', async () => {
+  const cwd = stage.folder();
+  const run = (...args: string[]) =>
+    stage.quick(sheet('google-ads-clicks', '--currency', 'USD', '--ledger', 'uploads.ledger', ...args), {
+      cwd,
+      env,
+      now,
+    });
+  const file = join(cwd, 'google-ads-clicks.csv');
+  expect((await run('--value', '25')).stderr).toMatch(/2 conversions of them new; 0 in earlier sheets/);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\r\n')).toHaveLength(4);
+
+  const waiting = await run('--value', '25');
+  expect(waiting.code).toBe(2);
+  expect(waiting.stderr).toMatch(
+    /google-ads-clicks\.csv exists already\. If it was uploaded, remove or rename it/,
+  );
+
+  rmSync(file);
+  const again = await run('--value', '25');
+  expect(again.code).toBe(0);
+  expect(again.stderr).toMatch(/0 conversions of them new; 2 in earlier sheets/);
+  expect(again.stderr).toMatch(/there is nothing new to upload: google-ads-clicks\.csv was not written/);
+  expect(existsSync(file)).toBe(false);
+
+  const changed = await run('--value', '40', '--min-age', '0', '--repeated-hour', 'first');
+  expect(changed.stderr).toMatch(/2 conversions of them new; 0 in earlier sheets/);
+  expect(changed.stderr).toMatch(/clicks\.adjustments\.csv: 2 adjustments \(2 restated, 0 retracted\)/);
+  expect(readFileSync(join(cwd, 'google-ads-clicks.adjustments.csv'), 'utf8')).toMatch(
+    /,RESTATE,40\.00,USD\r\n/,
+  );
+});
+
+test('a name that ends in .gz gets a compressed sheet', async () => {
+  const cwd = stage.folder();
+  const args = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Phone lead', '-o', 'x.csv.gz'];
+  expect((await stage.quick(args, { cwd, env, now })).code).toBe(0);
+  expect(gunzipSync(readFileSync(join(cwd, 'x.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=America/);
+});
+
+test('--min-talk replaces the minimum talk time of the tool, and the calls below it are listed', async () => {
+  const { stderr } = await stage.quick(sheet('google-ads-clicks', '--min-talk', '5', '--dry-run'), {
+    cwd: stage.folder(),
+    env,
+    now,
+  });
+  expect(stderr).toMatch(/minimum talk time 300 s; /);
+  expect(stderr).toMatch(/ 1 {2}too_short: /);
+});
+
+test.each([
+  [['-o', 'x.xlsx'], /--output x\.xlsx: a sheet is a text file/],
+  [['--value', '25', '--currency', 'XXQ'], /"XXQ" is not a currency/],
+  [['--click-window', '120'], /a click window of 120 days is too long: .* at most 90 days/],
+  [['--ad-user-data', 'granted'], /give both --ad-user-data and --ad-personalization/],
+  [['--history', '30'], /--history is for rules about callers/],
+  [['--once-per-caller', '0'], /oncePerCallerDays is 0: it must be greater than 0/],
+  [['-o', '-', '--ledger', 'x'], /--ledger needs a file in --output/],
+  [['--time-zone', 'Mars/Olympus'], /Mars\/Olympus/],
+])('%j is refused before any request', async (options, message) => {
+  const args = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Phone lead', ...options];
+  if (!options.includes('-o')) args.push('-o', 'x.csv');
+  const { code, stderr } = await stage.quick(args, {
+    cwd: stage.folder(),
+    env: { ...env, CALLS_BASE_URL: 'http://127.0.0.1:9' },
+    now,
+  });
+  expect(stderr).toMatch(message);
+  expect(code).toBe(2);
 });
 
 test('--for offers every format', () => {

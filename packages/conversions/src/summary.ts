@@ -19,7 +19,7 @@ export interface Summary {
 }
 
 /** Seconds of talk below which the summary calls a conversion short. */
-export const shortTalk = 30;
+const shortTalk = 30;
 
 /**
  * Counts outcomes as they pass.
@@ -92,10 +92,10 @@ export function unadjustedLines(unadjusted: readonly { readonly change: Change }
 
 function counted<K extends string>(
   counts: ReadonlyMap<K, number>,
-  texts: Readonly<Record<K, string>>,
+  meanings: Readonly<Record<K, string>>,
 ): string[] {
   const width = Math.max(0, ...[...counts.values()].map((count) => String(count).length));
-  return [...counts].map(([code, count]) => `  ${String(count).padStart(width)}  ${code}: ${texts[code]}`);
+  return [...counts].map(([code, count]) => `  ${String(count).padStart(width)}  ${code}: ${meanings[code]}`);
 }
 
 function share(part: number, whole: number): string {

@@ -102,7 +102,7 @@ export function rulesProblemText(problem: RulesProblem, tool: string): string {
     case 'name_missing':
       return `${tool} needs a conversion name: at most 100 characters, spelled as in the tool`;
     case 'currency_unknown':
-      return `there is no currency ${JSON.stringify(problem.currency)}; use an ISO 4217 code such as USD`;
+      return `there is no currency ${JSON.stringify(problem.currency)}; use the three letters of ISO 4217, such as USD`;
     case 'not_positive':
       return `${problem.name} is ${problem.value}: it must be greater than 0`;
     case 'negative':

@@ -1,3 +1,4 @@
+import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import {
   allOf,
   applyFix,
@@ -22,13 +23,22 @@ export interface TimeRange {
   readonly to: string | null;
 }
 
-/** The filter that the options describe. `--q` and the other options all apply; without any, all calls match. */
-export function filterOf(args: Args, context: FilterContext): Filter {
+/**
+ * The filter that the options describe. `--q` and the other options all apply; without any, all calls match. For an upload
+ * sheet the range begins `history` days earlier, and `--min-talk` is a rule of the sheet.
+ */
+export function filterOf(
+  args: Args,
+  context: FilterContext,
+  sheet: { readonly history: number } | null = null,
+): Filter {
   const { version } = context;
   const clauses: Clause[] = [];
-  const { from, to } = rangeOf(args, context);
+  const { from: begin, to } = rangeOf(args, context);
+  const from = begin !== null && sheet ? daysBefore(begin, sheet.history) : begin;
   if (from !== null || to !== null) clauses.push(range('date_added', from, to));
-  if (args.number('min-talk') !== null) clauses.push(range('talk_minutes', args.text('min-talk'), null));
+  if (args.number('min-talk') !== null && !sheet)
+    clauses.push(range('talk_minutes', args.text('min-talk'), null));
   const text = args.text('q');
   const typed = text === null ? { clauses: [] } : readFilter(text, version);
   const filter = allOf(typed, { clauses });
@@ -36,6 +46,10 @@ export function filterOf(args: Args, context: FilterContext): Filter {
   if (version === 'v2')
     throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
   return withExtensions(filter);
+}
+
+function daysBefore(time: string, days: number): string {
+  return formatNaive(parseNaive(time) - days * day);
 }
 
 function range(field: string, from: string | null, to: string | null): Clause {

@@ -16,7 +16,7 @@ import type { FormatOptions } from '../export/encode.ts';
 import { exportToFile, openTarget, saveCalls } from '../export/file.ts';
 import { exportToOutput } from '../export/output.ts';
 import { exportRequest, keptRequest } from '../export/request.ts';
-import { exportSheet, saySheet } from '../export/sheet.ts';
+import { exportSheet } from '../export/sheet.ts';
 import { readSheetRequest, type SheetRequest } from '../export/sheet-options.ts';
 import { outputOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
@@ -39,12 +39,13 @@ interface Job {
 /** `calls export`: all calls that match, as a file or an upload sheet. */
 export const exportCalls: Handler = async (args, io) => {
   const settings = readSettings(args, io);
-  const sheet = await readSheetRequest(args, settings.timeZone?.value ?? null, io);
+  const context = contextOf(settings, io);
+  const sheet = await readSheetRequest(args, context, io);
   const dataset = readDataset(args, io.cwd);
   const target = sheet || dataset ? null : readTarget(args, io.cwd);
   const shown = outputOf(args);
   const fields = readFields(args);
-  const filter = filterOf(args, contextOf(settings, io));
+  const filter = filterOf(args, context, sheet);
   const bad = badRecords(args, io, {
     version: settings.apiVersion.value,
     account: null,
@@ -77,13 +78,13 @@ async function exportOneSheet(
   const needsExtensions = sheet.format.accepts.onlyExtensions;
   if (!needsExtensions) sayExtensions(filter, version, io);
   const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
-  const result = await exportSheet(source, shown, sheet, {
+  const verdict = await exportSheet(source, shown, sheet, {
     stream: { ...stream, filter: matching },
     io,
-  }).finally(finished);
+    finished,
+  });
   await bad.settle();
-  saySheet(result, sheet, shown, io);
-  return judge(result.verdict, io, bad);
+  return judge(verdict, io, bad);
 }
 
 async function exportDataset(

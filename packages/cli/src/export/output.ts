@@ -11,7 +11,7 @@ import { fileError, type Io, write } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { isSpecial, type Target } from './target.ts';
 
-type Lines = Iterable<string> | AsyncIterable<string | Uint8Array>;
+type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to stdout for `-`. */
 export async function saveLines(shown: string, lines: Lines, io: Io): Promise<void> {

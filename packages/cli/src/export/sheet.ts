@@ -1,11 +1,18 @@
 import { basename } from 'node:path';
 import {
-  createSheet,
+  type Changes,
+  type Conversion,
+  conversions,
+  createTally,
   type LeftOutReason,
+  type Outcome,
   reasonTexts,
-  sheetProblemText,
+  SheetError,
+  type Summary,
+  summaryLines,
+  toSheet,
 } from '@call-attribution/conversions';
-import { type CallStreamOptions, csvLine } from '@call-attribution/node-stream';
+import { type CallStreamOptions, csvLine, toGzip } from '@call-attribution/node-stream';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { CliError, Interrupted } from '../errors.ts';
@@ -13,65 +20,105 @@ import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { saveLines } from './output.ts';
 import type { SheetRequest } from './sheet-options.ts';
+import { openUploadLedger, sayChanges, type UploadLedger } from './upload-ledger.ts';
 
-/** What is in the sheet, and what is not. */
-export interface SheetResult {
-  readonly rows: number;
-  readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  readonly verdict: Ending;
-}
-
-/** Reads the calls, checks the finished sheet, and only then writes it and the list of the calls that are left out. */
+/** Reads the calls, says what is in the sheet and what not, checks it, and only then writes it. */
 export async function exportSheet(
   source: Pick<Source, 'read'>,
   shown: string,
   request: SheetRequest,
-  set: { stream: CallStreamOptions; io: Io },
-): Promise<SheetResult> {
-  const { io } = set;
-  const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
-  const sheet = createSheet(request.format, request.rules);
-  const leftOut = new Map<LeftOutReason, number>();
-  const list = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
+  set: { stream: CallStreamOptions; io: Io; finished: () => void },
+): Promise<Ending> {
+  const { io, finished } = set;
+  const { format, rules, isDryRun } = request;
+  const ledger = request.ledger === null ? null : await openUploadLedger(request, request.ledger, shown, io);
   try {
-    for await (const call of stream) {
-      const reason = sheet.add(call);
-      if (reason === null) continue;
-      leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
-      if (request.leftOut !== null)
-        list.push(csvLine([call.sid, call.date_added, reason, reasonTexts[reason]]));
+    const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
+    const tally = createTally();
+    const left: string[] = [];
+    const watched = async function* (): AsyncGenerator<Outcome> {
+      for await (const outcome of conversions(stream, rules, format)) {
+        tally.add(outcome);
+        if ('leftOut' in outcome && request.leftOut !== null) left.push(leftOutLine(outcome));
+        yield outcome;
+      }
+    };
+    const { changes, rows } = await read(watched(), ledger, io).finally(finished);
+    saySummary(tally.summary(), request, shown, io);
+    if (changes) sayChanges(changes, request, shown, io);
+    const lines = await checked(rows, request);
+    if (isDryRun) {
+      say(io, 'dry run: nothing was written');
+      return await verdict;
     }
+    if (ledger && changes) await ledger.deliver(changes);
+    else await saveLines(shown, shown.endsWith('.gz') ? toGzip().over(lines) : lines, io);
+    if (changes && rows.length === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
+    if (request.leftOut !== null)
+      await saveLines(
+        request.leftOut,
+        [csvLine(['sid', 'date_added', 'reason', 'what it means']), ...left],
+        io,
+      );
+    sayNotes(request, shown, changes !== null && changes.adjust.length > 0, io);
+    return await verdict;
+  } finally {
+    await ledger?.close();
+  }
+}
+
+/** The conversions to write: all of them, or those that the ledger does not have yet. */
+async function read(
+  outcomes: AsyncIterable<Outcome>,
+  ledger: UploadLedger | null,
+  io: Io,
+): Promise<{ changes: Changes | null; rows: readonly Conversion[] }> {
+  try {
+    if (ledger) {
+      const changes = await ledger.changes(outcomes);
+      return { changes, rows: changes.add };
+    }
+    const rows: Conversion[] = [];
+    for await (const outcome of outcomes) if ('conversion' in outcome) rows.push(outcome.conversion);
+    return { changes: null, rows };
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
     throw error;
   }
-  // The tool would refuse a bad sheet too, but hours later and without a line number.
-  const [first, ...more] = sheet.check();
-  if (first) {
-    const others = more.length > 0 ? ` (and ${plural(more.length, 'more problem')})` : '';
-    throw new CliError(`the sheet was not written: line ${first.line}: ${sheetProblemText(first)}${others}`);
-  }
-  await saveLines(shown, sheet.lines(), io);
-  if (request.leftOut !== null) await saveLines(request.leftOut, list, io);
-  return { rows: sheet.rows, leftOut, verdict: await verdict };
 }
 
-/** Says what is in the sheet, what is left out and why, and what to know before uploading it. */
-export function saySheet(
-  result: SheetResult,
-  { format, leftOut }: SheetRequest,
-  shown: string,
-  io: Io,
-): void {
-  const reasons = [...result.leftOut].sort(([, a], [, b]) => b - a);
-  const total = reasons.reduce((sum, [, calls]) => sum + calls, 0);
-  say(io, `${shown}: ${plural(result.rows, 'conversion')} for ${format.title}`);
-  if (total > 0) say(io, `left out: ${plural(total, 'call')}`);
-  const width = String(reasons[0]?.[1] ?? '').length;
-  for (const [reason, calls] of reasons)
-    say(io, `  ${String(calls).padStart(width)}  ${reason}: ${reasonTexts[reason]}`);
-  if (total > 0 && leftOut === null) say(io, '  add --left-out FILE to list them one by one');
+const leftOutLine = ({ call, leftOut }: Outcome & { readonly leftOut: LeftOutReason }): string =>
+  csvLine([call.sid, call.date_added, leftOut, reasonTexts[leftOut]]);
+
+/** The lines of the sheet. The tool would refuse a bad one too, but hours later and without a line number. */
+async function checked(
+  rows: readonly Conversion[],
+  { format, rules }: SheetRequest,
+): Promise<readonly Uint8Array[]> {
+  const lines: Uint8Array[] = [];
+  try {
+    for await (const line of toSheet(format, rules).over(rows)) lines.push(line);
+  } catch (error) {
+    if (error instanceof SheetError) throw new CliError(`the sheet was not written: ${error.message}`);
+    throw error;
+  }
+  return lines;
+}
+
+/** Says what is in the sheet, and what is left out and why. */
+function saySummary(summary: Summary, request: SheetRequest, shown: string, io: Io): void {
+  const { format, rules, leftOut, history } = request;
+  say(io, `${shown}: ${plural(summary.rows, 'conversion')} for ${format.title}`);
+  for (const line of summaryLines(summary, format, rules)) say(io, line);
+  if (summary.leftOut.size > 0 && leftOut === null) say(io, '  add --left-out FILE to list them one by one');
+  if (history > 0 && rules.from !== undefined)
+    say(io, `callers are known from calls of ${plural(history, 'day')} before ${rules.from}`);
+}
+
+/** Says what to know before the upload. */
+function sayNotes({ format }: SheetRequest, shown: string, adjusts: boolean, io: Io): void {
   for (const note of format.notes) say(io, `note: ${note}`);
+  if (adjusts) for (const note of format.adjustments?.notes ?? []) say(io, `note: ${note}`);
   if (format.name === 'marin' && !/^bulkrevenueadd_.*\.txt$/.test(basename(shown)))
     say(io, 'note: rename the file to bulkrevenueadd_YYYYMMDD.txt before the FTP drop');
 }

@@ -64,6 +64,7 @@ export async function fileJournal(path: string): Promise<Journal> {
       }
     },
     async append(line) {
+      await unlock.check();
       const next = sumOf(sum, line);
       const text = `${next} ${line}\n`;
       // What an interrupted write has left is overwritten.

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  adjustmentsPath,
+  type Changes,
+  changesSince,
+  DeliveryError,
+  deliverSheets,
+  finishDeliveries,
+  type Ledger,
+  LedgerDamagedError,
+  type LedgerEntry,
+  type Outcome,
+  openLedger,
+  unadjustedLines,
+} from '@call-attribution/conversions';
+import { FileLockedError } from '@call-attribution/node-stream';
+import { CliError, UsageError } from '../errors.ts';
+import { fileError, type Io, say } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import type { SheetRequest } from './sheet-options.ts';
+
+/** What was written for upload before, and what is written now. */
+export interface UploadLedger {
+  /** What the tool does not know yet. */
+  changes(outcomes: AsyncIterable<Outcome>): Promise<Changes>;
+  /** Writes the sheets and notes it, both or neither. */
+  deliver(changes: Changes): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the ledger of `--ledger` and finishes what an earlier run could not. A file that a sheet would replace is an error
+ * here, before calls are read.
+ */
+export async function openUploadLedger(
+  request: SheetRequest,
+  file: string,
+  shown: string,
+  io: Io,
+): Promise<UploadLedger> {
+  const { format, rules, isDryRun } = request;
+  const path = resolve(io.cwd, file);
+  const sheet = resolve(io.cwd, shown);
+  const destination = `${format.name} ${rules.conversionName}`.trim();
+  const ledger = isDryRun && !existsSync(path) ? null : await open(path, file, rules.now);
+  try {
+    if (ledger && !isDryRun) {
+      for (const { files } of await finishDeliveries(ledger))
+        say(io, `an interrupted run was finished: ${files.map((file) => file.path).join(', ')}`);
+      for (const file of [sheet, ...(format.adjustments ? [adjustmentsPath(sheet)] : [])])
+        if (existsSync(file)) throw new DeliveryError('in_the_way', file);
+    }
+  } catch (error) {
+    await ledger?.close();
+    throw explained(error, shown);
+  }
+  return {
+    changes: (outcomes) => changesSince(known(ledger, destination), outcomes, format),
+    async deliver(changes) {
+      if (ledger === null) return;
+      try {
+        await deliverSheets(ledger, destination, changes, format, rules, { sheet });
+      } catch (error) {
+        throw explained(error, shown);
+      }
+    },
+    close: async () => ledger?.close(),
+  };
+}
+
+/** What was delivered, and what an interrupted run would have delivered once it is finished. */
+function known(ledger: Ledger | null, destination: string): ReadonlyMap<string, LedgerEntry> {
+  const entries = new Map(ledger?.delivered(destination));
+  for (const entry of ledger?.pending(destination)?.entries ?? []) entries.set(entry.orderId, entry);
+  return entries;
+}
+
+function explained(error: unknown, shown: string): unknown {
+  if (error instanceof DeliveryError) return new UsageError(error.message, { cause: error });
+  return fileError(error, shown);
+}
+
+/** Says what a run adds to what was uploaded before. */
+export function sayChanges(changes: Changes, request: SheetRequest, shown: string, io: Io): void {
+  const { add, adjust, unchanged, unadjusted } = changes;
+  say(
+    io,
+    `${plural(add.length, 'conversion')} of them new; ${unchanged} in earlier sheets of ${request.ledger}`,
+  );
+  const retracted = adjust.filter(({ action }) => action === 'retract').length;
+  if (adjust.length > 0)
+    say(
+      io,
+      `${adjustmentsPath(shown)}: ${plural(adjust.length, 'adjustment')} (${adjust.length - retracted} restated, ${retracted} retracted)`,
+    );
+  if (unadjusted.length === 0) return;
+  say(io, `cannot be corrected in ${request.format.title}: ${plural(unadjusted.length, 'call')}`);
+  for (const line of unadjustedLines(unadjusted)) say(io, line);
+}
+
+async function open(path: string, shown: string, now: number): Promise<Ledger> {
+  try {
+    return await openLedger(path, { now: () => now });
+  } catch (error) {
+    if (error instanceof LedgerDamagedError || error instanceof FileLockedError)
+      throw new CliError(`--ledger ${shown}: ${error.message}`, { cause: error });
+    throw fileError(error, shown);
+  }
+}
