@@ -1,8 +1,8 @@
 import { conversions, type Journal, openLedger, sheetFormats } from '@call-attribution/conversions';
 import {
   changesToPush,
-  type DataManager,
   dataManagerAccepts,
+  type PushTarget,
   pushConversions,
 } from '@call-attribution/conversions/push';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -64,13 +64,12 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   let rowsFetched = 0;
   // Google: it keeps one conversion for each transaction ID.
   const sentOn = new Map<string, number[]>();
-  const google: DataManager = {
-    async ingest(events) {
-      for (const { transactionId } of events)
-        sentOn.set(transactionId, [...(sentOn.get(transactionId) ?? []), now]);
-      return { requestId: 'request' };
+  const google: PushTarget = {
+    most: 2_000,
+    async send(changes) {
+      for (const { entry } of changes) sentOn.set(entry.orderId, [...(sentOn.get(entry.orderId) ?? []), now]);
+      return { isTaken: true, refusals: [], requestId: null };
     },
-    diagnose: async () => ({ status: 'SUCCESS', errors: [], warnings: [] }),
   };
   const ledger = await openLedger(memoryJournal(), { now: () => now });
   const accepts = dataManagerAccepts({ phone: false });
@@ -86,6 +85,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
       if (!counted.has(key)) counted.set(key, now);
     }
     const found = await changesToPush(
+      'google',
       ledger.delivered('google'),
       conversions(store.calls(id), rules(), { accepts }),
     );

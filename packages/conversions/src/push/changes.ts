@@ -2,14 +2,15 @@ import type { Conversion } from '../conversion.ts';
 import type { Outcome } from '../conversions.ts';
 import { entryOf, type LedgerEntry } from '../entry.ts';
 import { sheetFormats } from '../formats/all.ts';
-import { changesSince, type Unadjusted } from '../ledger/changes.ts';
-import { type ConversionChange, isMatchable } from './google-events.ts';
+import { type Changes, changesSince, type Unadjusted } from '../ledger/changes.ts';
+import { isMatchable } from './google-events.ts';
+import type { ConversionChange } from './target.ts';
 
-/** What Google does not know yet. */
+/** What a tool does not know yet. */
 export interface PushChanges {
   /** What to send, in order of the calls. */
   readonly changes: readonly ConversionChange[];
-  /** How many conversions Google has as they are now. */
+  /** How many conversions it has as they are now. */
   readonly unchanged: number;
   /** Conversions that could be matched only by a number whose caller did not agree to that. */
   readonly withoutConsent: number;
@@ -18,13 +19,15 @@ export interface PushChanges {
 }
 
 /**
- * Compares calls with what the ledger says was sent to Google: new conversions, other values, and calls that no longer count.
+ * Compares calls with what the ledger says was sent: new conversions, other values, and calls that no longer count. Google
+ * finds a conversion by its transaction ID, Microsoft by click, name and time.
  *
  * @example
  * const tool = { accepts: dataManagerAccepts({ phone: false }) };
- * const { changes } = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+ * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
  */
 export async function changesToPush(
+  tool: 'google' | 'microsoft',
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
 ): Promise<PushChanges> {
@@ -36,8 +39,24 @@ export async function changesToPush(
       yield outcome;
     }
   };
-  // Google corrects by transaction ID what a file corrects by order ID.
-  const found = await changesSince(delivered, watched(), sheetFormats['google-ads-clicks']);
+  const found = await changesSince(
+    delivered,
+    watched(),
+    sheetFormats[tool === 'google' ? 'google-ads-clicks' : 'microsoft-ads'],
+  );
+  if (tool === 'microsoft') {
+    const entries = [...found.adjust, ...found.add.map((conversion) => entryOf(conversion))];
+    const changes = entries.map((entry) => ({ entry, callerNumber: null, consent: null }));
+    return { changes, unchanged: found.unchanged, withoutConsent: 0, unadjusted: found.unadjusted };
+  }
+  return googleChanges(delivered, found, known);
+}
+
+function googleChanges(
+  delivered: ReadonlyMap<string, LedgerEntry>,
+  found: Changes,
+  known: ReadonlyMap<string, Conversion>,
+): PushChanges {
   const changes: ConversionChange[] = [];
   const unadjusted: Unadjusted[] = [];
   let withoutConsent = 0;

@@ -1,8 +1,9 @@
 import { redact, systemClock } from '@call-attribution/core';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
-import type { DataManagerEvent } from './google-events.ts';
-import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendJson, withRetries } from './http.ts';
+import { dataManagerEvent } from './google-events.ts';
+import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendSigned } from './http.ts';
 import { PushError } from './problems.ts';
+import type { ChangeRefusal, PushTarget } from './target.ts';
 
 /** Where events go: a conversion action of a Google Ads account. */
 export interface DataManagerDestination {
@@ -14,15 +15,6 @@ export interface DataManagerDestination {
   readonly conversionAction: string;
 }
 
-/** An event that Google refused, by its place in the request. */
-export interface EventRefusal {
-  readonly index: number;
-  /** The field, as Google names it. */
-  readonly field: string;
-  /** The reason, as Google names it, or its sentence without personal data. */
-  readonly reason: string;
-}
-
 /** What became of the events of a request, as far as it is known. Google counts them by reason and names none. */
 export interface RequestDiagnostics {
   /** `PROCESSING`, `SUCCESS`, `PARTIAL_SUCCESS`, `FAILED`, or `REQUEST_STATUS_UNKNOWN`. */
@@ -31,16 +23,8 @@ export interface RequestDiagnostics {
   readonly warnings: readonly { readonly reason: string; readonly count: number }[];
 }
 
-/** The Data Manager API for one destination. */
-export interface DataManager {
-  /**
-   * Sends events. One that is refused fails the whole request, so the refusals are returned and nothing was stored.
-   * Requests are repeated while the API is busy or cannot be reached; transaction IDs keep that from counting twice.
-   */
-  ingest(
-    events: readonly DataManagerEvent[],
-    options?: { readonly validateOnly?: boolean },
-  ): Promise<{ readonly requestId: string } | { readonly refusals: readonly EventRefusal[] }>;
+/** The Data Manager API for one destination. An event that is refused fails its whole request. */
+export interface DataManager extends PushTarget {
   /** What became of a request, for a few days after it was sent. */
   diagnose(requestId: string): Promise<RequestDiagnostics>;
 }
@@ -54,9 +38,6 @@ export interface DataManagerOptions extends Partial<Sending> {
   /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
   readonly endpoint?: string;
 }
-
-/** The most events of one request. */
-export const mostEvents = 2_000;
 
 /**
  * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.
@@ -77,36 +58,31 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const destination = wireDestination(options.destination);
   const token = createTokenSource(options.credentials, sending);
 
-  const call = (url: URL, request: JsonRequest): Promise<JsonResponse> => {
-    let renew = false;
-    return withRetries(async () => {
-      const access = await token(renew);
-      const headers = {
-        authorization: `Bearer ${access.token}`,
-        ...(access.quotaProject === null ? {} : { 'x-goog-user-project': access.quotaProject }),
-        ...request.headers,
-      };
-      const response = await sendJson(url, { ...request, headers }, sending);
-      // A token may have been revoked before its time; another one is worth one attempt.
-      if (response.status === 401 && !renew) {
-        renew = true;
-        return { value: await sendWith(await token(true), url, request, sending) };
-      }
-      const error = response.status === 429 || response.status >= 500 ? refusalOf(url, response) : null;
-      return error === null ? { value: response } : { error, headers: response.headers };
-    }, sending);
-  };
+  const call = (url: URL, request: JsonRequest): Promise<JsonResponse> =>
+    sendSigned(url, request, sending, {
+      async headers(renew) {
+        const { token: value, quotaProject } = await token(renew);
+        const project = quotaProject === null ? {} : { 'x-goog-user-project': quotaProject };
+        return { authorization: `Bearer ${value}`, ...project };
+      },
+      refusalOf,
+    });
 
   return {
-    async ingest(events, { validateOnly = false } = {}) {
+    most: 2_000,
+    async send(changes, { validateOnly, now }) {
       const url = new URL('/v1/events:ingest', base);
+      const events = changes.map((change) => dataManagerEvent(change, now));
       const body = JSON.stringify({ destinations: [destination], events, validateOnly, encoding: 'HEX' });
       const headers = { 'content-type': 'application/json' };
       const response = await call(url, { method: 'POST', headers, body });
-      if (response.status === 200) return { requestId: String(response.body.requestId ?? '') };
+      if (response.status === 200) {
+        const id = response.body.requestId;
+        return { isTaken: true, refusals: [], requestId: typeof id === 'string' && id !== '' ? id : null };
+      }
       const refusals = refusalsOf(response.body, events.length);
       if (refusals.length === 0) throw refusalOf(url, response);
-      return { refusals };
+      return { isTaken: false, refusals, requestId: null };
     },
     async diagnose(requestId) {
       const url = new URL('/v1/requestStatus:retrieve', base);
@@ -121,19 +97,6 @@ export function createDataManager(options: DataManagerOptions): DataManager {
       };
     },
   };
-}
-
-function sendWith(
-  { token }: { readonly token: string },
-  url: URL,
-  request: JsonRequest,
-  sending: Sending,
-): Promise<JsonResponse> {
-  return sendJson(
-    url,
-    { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } },
-    sending,
-  );
 }
 
 function wireDestination({ account, loginAccount, conversionAction }: DataManagerDestination) {
@@ -169,7 +132,7 @@ const counts = (value: unknown): { reason: string; count: number }[] =>
   list(value).map(({ reason, recordCount }) => ({ reason: String(reason), count: Number(recordCount ?? 0) }));
 
 /** The events that a refused request names. Empty when it is about something else, such as the destination. */
-function refusalsOf(body: JsonResponse['body'], events: number): EventRefusal[] {
+function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[] {
   const violations = list(object(body.error)?.details).flatMap(({ fieldViolations }) =>
     list(fieldViolations),
   );
@@ -178,7 +141,7 @@ function refusalsOf(body: JsonResponse['body'], events: number): EventRefusal[] 
     field: String(field).replace(/^.*\bevents\[\d+\]\.?/, ''),
     reason: typeof reason === 'string' && reason !== '' ? reason : redact(String(description ?? 'INVALID')),
   }));
-  const isAbout = ({ index }: EventRefusal): boolean => index >= 0 && index < events;
+  const isAbout = ({ index }: ChangeRefusal): boolean => index >= 0 && index < events;
   return refusals.every(isAbout) ? refusals : [];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Acceptance, Consent } from '../conversion.ts';
-import type { LedgerEntry } from '../entry.ts';
+import type { ConversionChange } from './target.ts';
 
 /** One event as the Data Manager API takes it. The names are those of its schema. */
 export interface DataManagerEvent {
@@ -40,16 +40,6 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
     minHours: 6,
     maxClickDays: phone ? 63 : 90,
   };
-}
-
-/** A change of what Google has: a conversion that is new, worth something else, or no longer one. */
-export interface ConversionChange {
-  /** What the ledger will say about it. Its action is the kind of the change. */
-  readonly entry: LedgerEntry;
-  /** The number of the caller; null unless it may be used to match the call. */
-  readonly callerNumber: string | null;
-  /** What the caller agreed to. */
-  readonly consent: Consent | null;
 }
 
 /**

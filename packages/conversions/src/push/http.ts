@@ -76,22 +76,44 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
 const retries: RetryPolicy = { attempts: 5, baseDelay: 1_000, maxDelay: 60_000 };
 const longestWait = 120_000;
 
-/** Repeats an attempt while its error may pass. `attempt` returns how long the server wants to be left alone, if it says so. */
-export async function withRetries<T>(
-  attempt: () => Promise<
-    { readonly value: T } | { readonly error: PushError; readonly headers: JsonResponse['headers'] }
-  >,
-  { clock, signal }: Sending,
-): Promise<T> {
+/** How requests to an API are signed, and what its refusals mean. */
+interface Signing {
+  /** Headers with a token; with `renew`, another one than before. */
+  headers(renew: boolean): Promise<Readonly<Record<string, string>>>;
+  refusalOf(url: URL, response: JsonResponse): PushError;
+}
+
+/** Sends a request with a token, and again while its failure may pass. Any other response is returned as it is. */
+export async function sendSigned(
+  url: URL,
+  request: JsonRequest,
+  sending: Sending,
+  { headers, refusalOf }: Signing,
+): Promise<JsonResponse> {
+  const { clock, signal } = sending;
+  let renew = false;
   for (let number = 1; ; number += 1) {
-    const outcome = await attempt().catch((error: unknown) => {
-      if (error instanceof PushError) return { error, headers: {} };
-      throw error;
-    });
-    if ('value' in outcome) return outcome.value;
-    const requested = requestedDelay(outcome.headers, clock.now());
+    let failure: PushError;
+    let requested: number | undefined;
+    try {
+      const signed = { ...request, headers: { ...(await headers(renew)), ...request.headers } };
+      const response = await sendJson(url, signed, sending);
+      const { status } = response;
+      // A token may have been revoked before its time; another one is worth one attempt.
+      if (status === 401 && !renew) {
+        renew = true;
+        continue;
+      }
+      renew = false;
+      if (status !== 429 && status < 500) return response;
+      failure = refusalOf(url, response);
+      requested = requestedDelay(response.headers, clock.now());
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
+      failure = error;
+    }
     const wait = retryDelay(retries, number, requested, Math.random);
-    if (!mayPass(outcome.error) || number >= retries.attempts || wait > longestWait) throw outcome.error;
+    if (!mayPass(failure) || number >= retries.attempts || wait > longestWait) throw failure;
     await sleep(clock, wait, signal);
   }
 }

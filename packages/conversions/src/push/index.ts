@@ -1,5 +1,5 @@
-// Conversions sent to Google's Data Manager API: credentials, events, batches, and what became of them.
-// Start with findGoogleCredentials() and createDataManager(); changesToPush() finds what is new, pushConversions() sends it.
+// Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches, and what became of them.
+// Start with createDataManager() or createMicrosoftAds(); changesToPush() finds what is new, pushConversions() sends it.
 export { changesToPush, type PushChanges } from './changes.ts';
 export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
 export {
@@ -7,15 +7,15 @@ export {
   type DataManager,
   type DataManagerDestination,
   type DataManagerOptions,
-  type EventRefusal,
   type RequestDiagnostics,
 } from './google-data-manager.ts';
+export { type DataManagerEvent, dataManagerAccepts, dataManagerEvent } from './google-events.ts';
 export {
-  type ConversionChange,
-  type DataManagerEvent,
-  dataManagerAccepts,
-  dataManagerEvent,
-} from './google-events.ts';
+  createMicrosoftAds,
+  type MicrosoftAdsOptions,
+  type MicrosoftCredentials,
+  readMicrosoftCredentials,
+} from './microsoft.ts';
 export { PushError, type PushProblem } from './problems.ts';
 export {
   type PushOptions,
@@ -23,3 +23,4 @@ export {
   pushConversions,
   type RefusedCall,
 } from './push.ts';
+export type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';

@@ -1,6 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { type DataManager, mostEvents } from './google-data-manager.ts';
-import { type ConversionChange, dataManagerEvent } from './google-events.ts';
+import type { ConversionChange, PushTarget } from './target.ts';
 
 /** A call that the tool refused. */
 export interface RefusedCall {
@@ -20,7 +19,7 @@ export interface PushOptions {
   readonly destination?: string;
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   readonly validateOnly?: boolean;
-  /** Changes in one request, at most 2,000. Default 2,000. */
+  /** Changes in one request. Default, and at most: what the tool takes. */
   readonly batch?: number;
   /** The present, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
@@ -37,7 +36,7 @@ export interface PushSummary {
 }
 
 /**
- * Sends changes in batches. When the tool refuses some of a batch, they are left out and the others are sent again. Each batch
+ * Sends changes in batches. Of a batch that the tool refuses because of some, the others are sent again. Each batch
  * is noted in the ledger before it is sent and after it was taken; a batch of which a crash has left only the first note is
  * sent again, under the same transaction IDs, so that nothing counts twice.
  *
@@ -46,13 +45,13 @@ export interface PushSummary {
  * const summary = await pushConversions(api, changes, { ledger, destination: 'google' });
  */
 export async function pushConversions(
-  api: DataManager,
+  target: PushTarget,
   changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly = false, now = Date.now, destination = 'google-data-manager' } = options;
+  const { validateOnly = false, now = Date.now, destination = 'push' } = options;
   const ledger = validateOnly ? undefined : options.ledger;
-  const size = Math.min(options.batch ?? mostEvents, mostEvents);
+  const size = Math.min(options.batch ?? target.most, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const requests: string[] = [];
@@ -66,7 +65,7 @@ export async function pushConversions(
       batch.map(({ entry }) => entry),
     );
     try {
-      const outcome = await sendBatch(api, batch, validateOnly, now());
+      const outcome = await sendBatch(target, batch, validateOnly, now());
       if (delivery)
         await ledger?.commit(delivery, { except: outcome.refused.map(({ entry }) => entry.orderId) });
       for (const { entry } of outcome.taken) sent[entry.action] += 1;
@@ -88,7 +87,7 @@ interface Sent {
 }
 
 async function sendBatch(
-  api: DataManager,
+  target: PushTarget,
   batch: readonly ConversionChange[],
   validateOnly: boolean,
   now: number,
@@ -96,13 +95,12 @@ async function sendBatch(
   const refused: Sent['refused'][number][] = [];
   let taken = batch;
   while (taken.length > 0) {
-    const events = taken.map((change) => dataManagerEvent(change, now));
-    const outcome = await api.ingest(events, { validateOnly });
-    if ('requestId' in outcome) return { taken, refused, requestId: outcome.requestId || null };
-    const bad = new Map(outcome.refusals.toReversed().map((refusal) => [refusal.index, refusal]));
+    const { isTaken, refusals, requestId } = await target.send(taken, { validateOnly, now });
+    const bad = new Map(refusals.toReversed().map((refusal) => [refusal.index, refusal]));
     for (const [index, { field, reason }] of [...bad].sort(([a], [b]) => a - b))
       refused.push({ ...(taken[index] as ConversionChange), field, reason });
     taken = taken.filter((_, index) => !bad.has(index));
+    if (isTaken) return { taken, refused, requestId };
   }
   return { taken, refused, requestId: null };
 }

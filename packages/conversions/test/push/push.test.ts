@@ -218,7 +218,11 @@ describe('the ledger', () => {
     const path = join(folder, 'runs.ledger');
     const run = async (...calls: Call[]) => {
       const ledger = await openLedger(path);
-      const found = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+      const found = await changesToPush(
+        'google',
+        ledger.delivered('google'),
+        conversions(calls, rules, tool),
+      );
       const summary = await pushConversions(await open(), found.changes, {
         ledger,
         destination: 'google',
@@ -253,6 +257,7 @@ describe('the ledger', () => {
     let ledger = await openLedger(path);
     const send = async () => {
       const { changes } = await changesToPush(
+        'google',
         ledger.delivered('google'),
         conversions([call(1), call(2)], rules, tool),
       );
@@ -276,7 +281,11 @@ describe('the ledger', () => {
     const phone = { accepts: dataManagerAccepts({ phone: true }) };
     const withheld = call(1, { ppc_gclid: undefined });
     const of = (consent?: Consent) =>
-      changesToPush(new Map(), conversions([withheld], { ...rules, ...(consent ? { consent } : {}) }, phone));
+      changesToPush(
+        'google',
+        new Map(),
+        conversions([withheld], { ...rules, ...(consent ? { consent } : {}) }, phone),
+      );
     expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
     const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
     expect(granted).toMatchObject({ changes: [{ callerNumber: '+12025550101' }], withoutConsent: 0 });

@@ -1,0 +1,229 @@
+import { readFile } from 'node:fs/promises';
+import { redact, systemClock } from '@call-attribution/core';
+import { writeWholeFile } from '@call-attribution/node-stream';
+import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendJson, sendSigned } from './http.ts';
+import { PushError } from './problems.ts';
+import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
+
+/** Credentials of Microsoft Advertising. Nothing prints them by accident. */
+export interface MicrosoftCredentials {
+  /** The file. */
+  readonly from: string;
+  /** A field of the file. */
+  field(name: string): string | null;
+  /** Keeps a refresh token that has replaced the one of the file. */
+  keep(refreshToken: string): Promise<void>;
+}
+
+const needed = ['developerToken', 'clientId', 'refreshToken', 'customerId', 'accountId'];
+
+/**
+ * Reads a JSON file with `developerToken`, `clientId`, `clientSecret` (for a web application), `refreshToken`, `customerId` and
+ * `accountId`. Microsoft replaces a refresh token when it is used, so the file is written again, readable by its owner only.
+ */
+export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
+  let fields: Record<string, unknown>;
+  try {
+    fields = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  } catch (error) {
+    // The message of a JSON error quotes the file, which holds a key.
+    const reason =
+      error instanceof SyntaxError ? 'it is not JSON' : String((error as { code?: unknown }).code);
+    throw new PushError({ code: 'key_file_unreadable', file, reason });
+  }
+  const field = (name: string): string | null => {
+    const value = fields[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+  const missing = needed.find((name) => field(name) === null);
+  if (missing !== undefined) throw new PushError({ code: 'key_file_incomplete', file, missing });
+  return {
+    from: file,
+    field,
+    async keep(refreshToken) {
+      if (fields.refreshToken === refreshToken) return;
+      fields = { ...fields, refreshToken };
+      await writeWholeFile(file, `${JSON.stringify(fields, null, 2)}\n`, { mode: 0o600 });
+    },
+  };
+}
+
+/** Settings of `createMicrosoftAds`. */
+export interface MicrosoftAdsOptions extends Partial<Sending> {
+  /** Whose requests they are, and for which account. */
+  readonly credentials: MicrosoftCredentials;
+  /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
+  readonly endpoint?: string;
+  /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
+  readonly tokenEndpoint?: string;
+}
+
+const scope = 'https://ads.microsoft.com/msads.manage offline_access';
+const service = '/CampaignManagement/v13';
+
+/**
+ * Opens Microsoft Advertising for offline conversions: `ApplyOfflineConversions`, and `ApplyOfflineConversionAdjustments` for
+ * what was restated or retracted. It cannot only check.
+ *
+ * @example
+ * const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials('microsoft.json') });
+ * await pushConversions(target, changes, { ledger, destination: 'microsoft' });
+ */
+export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
+  const { credentials, signal } = options;
+  const sending: Sending = { fetch: options.fetch ?? fetch, clock: options.clock ?? systemClock, signal };
+  const base = urlOf(options.endpoint ?? 'https://campaign.api.bingads.microsoft.com');
+  const tokens = urlOf(options.tokenEndpoint ?? 'https://login.microsoftonline.com');
+  let known: { readonly token: string; readonly until: number } | null = null;
+
+  const token = async (renew: boolean): Promise<string> => {
+    if (renew || known === null || known.until <= sending.clock.now()) {
+      const { access, refresh, seconds } = await exchange(tokens, credentials, sending);
+      if (refresh !== null) await credentials.keep(refresh);
+      known = { token: access, until: sending.clock.now() + (seconds - 60) * 1000 };
+    }
+    return known.token;
+  };
+  const post = async (
+    operation: string,
+    list: string,
+    items: readonly object[],
+  ): Promise<ChangeRefusal[]> => {
+    if (items.length === 0) return [];
+    const url = new URL(`${service}/${operation}/Apply`, base);
+    const body = JSON.stringify({ [list]: items });
+    const request: JsonRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const response = await sendSigned(url, request, sending, {
+      async headers(renew) {
+        return {
+          authorization: `Bearer ${await token(renew)}`,
+          developertoken: credentials.field('developerToken') ?? '',
+          customerid: credentials.field('customerId') ?? '',
+          customeraccountid: credentials.field('accountId') ?? '',
+        };
+      },
+      refusalOf,
+    });
+    if (response.status !== 200) throw refusalOf(url, response);
+    return refusalsOf(response.body.PartialErrors);
+  };
+
+  return {
+    most: 1_000,
+    async send(changes, { validateOnly, now }) {
+      if (validateOnly)
+        throw new PushError({
+          code: 'bad_destination',
+          name: 'the check',
+          expected: 'left out: Microsoft Advertising has none',
+        });
+      const indexed = changes.map((change, index) => ({ change, index }));
+      const adjusted = indexed.filter(({ change }) => change.entry.action !== 'add');
+      const added = indexed.filter(({ change }) => change.entry.action === 'add');
+      const refusals: ChangeRefusal[] = [];
+      const note = (part: typeof indexed, found: readonly ChangeRefusal[]): void => {
+        for (const refusal of found) {
+          const index = part[refusal.index]?.index;
+          if (index !== undefined) refusals.push({ ...refusal, index });
+        }
+      };
+      const corrections = adjusted.map(({ change }) => adjustmentOf(change, now));
+      note(adjusted, await post('OfflineConversionAdjustments', 'OfflineConversionAdjustments', corrections));
+      const conversions = added.map(({ change }) => conversionOf(change));
+      note(added, await post('OfflineConversions', 'OfflineConversions', conversions));
+      return { isTaken: true, refusals, requestId: null };
+    },
+  };
+}
+
+function urlOf(endpoint: string): URL {
+  return safeUrl(endpoint) ?? fail({ code: 'bad_endpoint', endpoint });
+}
+
+function fail(problem: ConstructorParameters<typeof PushError>[0]): never {
+  throw new PushError(problem);
+}
+
+const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+function conversionOf({ entry }: ConversionChange): object {
+  const { click, name, at, value, currency } = entry;
+  return {
+    MicrosoftClickId: click?.id ?? '',
+    ConversionName: name,
+    ConversionTime: timeOf(at),
+    ...(value === null ? {} : { ConversionValue: value }),
+    ...(value === null || currency === null ? {} : { ConversionCurrencyCode: currency }),
+  };
+}
+
+function adjustmentOf({ entry }: ConversionChange, now: number): object {
+  const { action, click, name, at, value, currency } = entry;
+  const restated =
+    action === 'restate' && value !== null
+      ? { AdjustmentValue: value, ...(currency === null ? {} : { AdjustmentCurrencyCode: currency }) }
+      : {};
+  return {
+    MicrosoftClickId: click?.id ?? '',
+    ConversionName: name,
+    ConversionTime: timeOf(at),
+    AdjustmentType: action === 'retract' ? 'Retract' : 'Restate',
+    AdjustmentTime: timeOf(now),
+    ...restated,
+  };
+}
+
+async function exchange(
+  tokens: URL,
+  credentials: MicrosoftCredentials,
+  sending: Sending,
+): Promise<{ access: string; refresh: string | null; seconds: number }> {
+  const url = new URL('/common/oauth2/v2.0/token', tokens);
+  const secret = credentials.field('clientSecret');
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    client_id: credentials.field('clientId') ?? '',
+    refresh_token: credentials.field('refreshToken') ?? '',
+    scope,
+    ...(secret === null ? {} : { client_secret: secret }),
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const { status, body } = await sendJson(url, { method: 'POST', headers, body: form.toString() }, sending);
+  const { access_token: access, refresh_token: refresh, expires_in: seconds, error } = body;
+  if (status === 200 && typeof access === 'string')
+    return {
+      access,
+      refresh: typeof refresh === 'string' ? refresh : null,
+      seconds: Number(seconds ?? 3600),
+    };
+  const reason = typeof error === 'string' ? error : `HTTP ${status}`;
+  const mayPass = status === 429 || status >= 500;
+  throw new PushError({ code: 'refused', host: url.host, status, reason, detail: '', mayPass });
+}
+
+/** The conversions that were refused, by their place in the list. */
+function refusalsOf(errors: unknown): ChangeRefusal[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.flatMap((item: unknown) => {
+    if (typeof item !== 'object' || item === null) return [];
+    const { Index, ErrorCode, FieldPath, Message } = item as Record<string, unknown>;
+    const reason =
+      typeof ErrorCode === 'string' && ErrorCode !== '' ? ErrorCode : redact(String(Message ?? ''));
+    return [{ index: Number(Index ?? -1), field: typeof FieldPath === 'string' ? FieldPath : '', reason }];
+  });
+}
+
+function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
+  const lists = [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray);
+  const [first] = lists.flat() as Record<string, unknown>[];
+  const reason = String(first?.ErrorCode ?? `HTTP ${status}`);
+  const detail = redact(String(first?.Message ?? '')).slice(0, 300);
+  return new PushError({
+    code: 'refused',
+    host: url.host,
+    status,
+    reason,
+    detail,
+    mayPass: status === 429 || status >= 500,
+  });
+}
