@@ -21,7 +21,7 @@ export interface Counts {
   doubled: number;
   /** Runs that did not end in time. */
   hung: number;
-  /** Statements that were not true: a success that was none, a wrong total, a record that never was, a failed assertion. */
+  /** Statements that were not true: a success without its records, a wrong total, a record that never was, a failed assertion. */
   lied: number;
 }
 

@@ -9,7 +9,7 @@ import { call, testWarehouse } from '../support.ts';
 openDrill({
   name: 'warehouse-processes',
   kind: 'stops',
-  what: 'Several processes write and read one warehouse; readers never see half a commit, and whoever has to wait is told for whom',
+  what: 'Several processes write and read one warehouse; readers never see half a commit, and whoever has to wait learns for whom',
   countTests: true,
 });
 
