@@ -56,6 +56,31 @@ describe('configuration', () => {
     expect(byOption.stderr).not.toContain(stage.env.CALLS_SECRET_KEY);
   });
 
+  test('a file in the current folder that sends keys from elsewhere to its own server is named in a warning', async () => {
+    const cwd = stage.folder();
+    const file = join(cwd, 'calls.config.json');
+    const keys = { CALLS_BASE_URL: '', CALLS_LEGACY_BASE_URL: '' };
+    const stderr = async (args: string[], env: Record<string, string>) =>
+      (await stage.quick(['count', ...args], { cwd, env })).stderr;
+    const warning = `warning: calls.config.json in this folder sends the credentials of CALLS_ACCESS_KEY to ${stage.url}; use --base-url or --config to say that this is right\n`;
+    writeFileSync(file, JSON.stringify({ baseUrl: stage.url }));
+    expect(await stderr([], keys)).toContain(warning);
+    // Chosen by the user, or the keys are of the same file.
+    expect(await stderr(['--config', 'calls.config.json'], keys)).not.toContain('warning');
+    expect(await stderr(['--base-url', stage.url], keys)).not.toContain('warning');
+    expect(await stderr([], { ...keys, CALLS_CONFIG: file })).not.toContain('warning');
+    const { CALLS_ACCESS_KEY: accessKey, CALLS_SECRET_KEY: secretKey } = stage.env;
+    writeFileSync(file, JSON.stringify({ baseUrl: stage.url, accessKey, secretKey }), { mode: 0o600 });
+    expect(await stderr([], nobody)).not.toContain('warning');
+    // The file names keys that are somewhere else.
+    const home = stage.folder();
+    writeFileSync(join(home, 'access'), accessKey ?? '');
+    writeFileSync(join(home, 'secret'), secretKey ?? '');
+    const borrowed = { accessKeyFile: join(home, 'access'), secretKeyFile: join(home, 'secret') };
+    writeFileSync(file, JSON.stringify({ baseUrl: stage.url, ...borrowed }));
+    expect(await stderr([], nobody)).toContain(`sends the credentials of ${join(home, 'access')} to`);
+  });
+
   test('--config is read first, and the configuration folder of the user last', async () => {
     const cwd = stage.folder();
     const home = join(cwd, 'home');

@@ -9,7 +9,7 @@ import { openStoreOf } from '../calls/store-url.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type Io, write } from '../io.ts';
+import { type Io, say, write } from '../io.ts';
 import { serveSettings } from './serve-settings.ts';
 import { accountOf, accounts, needed, print } from './store-accounts.ts';
 
@@ -58,6 +58,10 @@ const tasks: Readonly<Record<string, Task>> = {
       });
     }
     await print(io, { erased: await store.erase(account, number.trim()) });
+    say(
+      io,
+      'dead-letter files are not searched: delete lines with this number from files such as calls.db.dead-letters.ndjson',
+    );
     return exitCodes.ok;
   },
   async sizes(store, _args, io) {
