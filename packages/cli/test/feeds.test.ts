@@ -162,6 +162,27 @@ describe('calls serve --feeds', () => {
     }
   });
 
+  test('it makes the hash of a password for the file', async () => {
+    const run = (input: string) => stage.quick(['serve', '--hash-password'], { cwd: folder, input });
+    const { stdout } = await run('correct horse battery\n');
+    expect(stdout).toMatch(/^scrypt\$16384\$8\$1\$[^$]+\$[^$]+\n$/);
+    const { passwordEnv: _hidden, ...hashed } = { ...feed, passwordHash: stdout.trim() };
+    await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+    const args = [
+      'serve',
+      '--store',
+      'sqlite:serve.db',
+      '--feeds',
+      feedFile('hash.json', hashed),
+      '--log',
+      'off',
+    ];
+    await during(args, async (url) => {
+      expect((await fetch(url + feed.path, { headers: basic })).status).toBe(200);
+    });
+    expect((await run('short\n')).stderr).toContain('must have at least 12 characters');
+  });
+
   test('a feed without a password for others, or of another account, is refused at start', async () => {
     await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
     const refused = async (file: string, ...args: string[]) => {

@@ -90,7 +90,8 @@ function withoutPassword(url: string): string {
     .replace(/([?&](?:password|sslpassword)=)[^&]*/g, '$1***');
 }
 
-const isSetting = ({ name }: OptionSpec): boolean => name !== 'config' && name !== 'dump-config';
+const notSettings = ['config', 'dump-config', 'hash-password'];
+const isSetting = ({ name }: OptionSpec): boolean => !notSettings.includes(name);
 
 function fromEnvironment(env: Io['env'], serve: CommandSpec): Setting[] {
   const byVariable = new Map(serve.options.filter(isSetting).map((spec) => [variableOf(spec.name), spec]));

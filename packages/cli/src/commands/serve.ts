@@ -1,11 +1,17 @@
 import { startSandbox } from '@call-attribution/sandbox';
-import { createService, type Feed, type Listening } from '@call-attribution/service';
+import { createService, type Feed, hashPassword, type Listening } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
 import { openStoreOf, storeUrl } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readFeedFile, refuseStrangeAccounts, sayFeeds, warehouseFeeds } from '../feeds/feed-file.ts';
+import {
+  readFeedFile,
+  readPassword,
+  refuseStrangeAccounts,
+  sayFeeds,
+  warehouseFeeds,
+} from '../feeds/feed-file.ts';
 import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { warehouseFile } from '../warehouse/choose.ts';
@@ -18,6 +24,10 @@ export const serve: Handler = async (args, io, commands) => {
   const settings = serveSettings(args, io, commands);
   if (args.flag('dump-config')) {
     await write(io.stdout, dumpSettings(settings, commands));
+    return exitCodes.ok;
+  }
+  if (args.flag('hash-password')) {
+    await write(io.stdout, `${await hashPassword(await readPassword(io))}\n`);
     return exitCodes.ok;
   }
   const feeds = await readFeedFile(settings.text('feeds'), io);

@@ -4,6 +4,7 @@ import { isLoopback } from '@call-attribution/core';
 import { print, where } from '@call-attribution/query-dsl';
 import { type Feed, type FeedSource, FeedsError, readFeeds } from '@call-attribution/service';
 import type { Warehouse } from '@call-attribution/warehouse';
+import { askHidden, canAsk } from '../config/prompt.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
@@ -24,6 +25,18 @@ export async function readFeedFile(file: string | null, io: Io): Promise<Feed[]>
     if (!(error instanceof FeedsError)) throw error;
     throw new UsageError(error.message, { hints: error.hint === null ? [] : [error.hint] });
   }
+}
+
+/** A password that is typed, or the first line of stdin. */
+export async function readPassword(io: Io): Promise<string> {
+  if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
+  let text = '';
+  for await (const chunk of io.stdin) text += String(chunk);
+  const [password = ''] = text.split(/\r?\n/);
+  if (password.length >= 12) return password;
+  throw new UsageError('the password on stdin must have at least 12 characters', {
+    hints: ['it is not an option, so that it stays out of the shell history'],
+  });
 }
 
 /** A warehouse as the source of feeds. */

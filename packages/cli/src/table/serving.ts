@@ -73,6 +73,10 @@ export const servingCommands: readonly CommandSpec[] = [
         name: 'ready-json',
         text: 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
       },
+      {
+        name: 'hash-password',
+        text: 'print the hash of a password from stdin, for "passwordHash" in the file of feeds, and exit',
+      },
       { name: 'dump-config', text: 'print all settings as JSON, without secrets, and exit' },
       {
         name: 'records',
