@@ -16,7 +16,13 @@ export type { ParquetColumn, ParquetType } from './encoders/parquet-columns.ts';
 export type { TextOptions } from './encoders/text-chunks.ts';
 // Files: whole or not at all, locked, line by line.
 export { FileLockedError, type LockOptions, lockFile, lockOwner, type Unlock } from './files/file-lock.ts';
-export { createLineReader, type LineReader, type LineReaderOptions, readLines } from './files/lines.ts';
+export {
+  createByteLineReader,
+  createLineReader,
+  type LineReader,
+  type LineReaderOptions,
+  readLines,
+} from './files/lines.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './files/whole-file.ts';
 export {
   aggregate,

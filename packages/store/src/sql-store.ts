@@ -20,7 +20,14 @@ import { createLineParser } from './rows/record-lines.ts';
 import { everything, type Selection } from './rows/selection.ts';
 import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
-import { deleteCalls, holdAccount, type Stored, writeCalls } from './rows/write.ts';
+import {
+  bothStored,
+  deleteCalls,
+  holdAccount,
+  nothingStored,
+  type Stored,
+  writeCalls,
+} from './rows/write.ts';
 import type { CallInput, Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
@@ -34,7 +41,15 @@ export function createSqlStore(
 ): Store {
   const parseLine = createLineParser();
   const rowOf = (call: CallInput): StoredCall =>
-    typeof call === 'string' ? parseLine(call) : toStored(call);
+    typeof call === 'string' || call instanceof Uint8Array ? parseLine(call) : toStored(call);
+  const rowsOf = (calls: readonly CallInput[]): StoredCall[] =>
+    calls.map((call, index) => {
+      try {
+        return rowOf(call);
+      } catch (error) {
+        throw error instanceof StoreError ? unfitAt(index, error) : error;
+      }
+    });
   const write = (account: string, rows: readonly StoredCall[]): Promise<Stored> =>
     driver.write((session) => writeCalls(driver, session, account, rows, layouts.current));
   const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
@@ -56,13 +71,11 @@ export function createSqlStore(
     revokeCredential: (id) => revokeCredential(driver, id),
     findAccount: (credential) => findAccount(driver, credential),
 
-    upsert: async (account, calls) => write(account, calls.map(rowOf)),
+    upsert: async (account, calls) => write(account, rowsOf(calls)),
     async load(account, calls, { batch = 500 } = {}) {
-      const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
-      for await (const rows of inBatches(calls, rowOf, batch)) {
-        const part = await write(account, rows);
-        for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += part[name];
-      }
+      let sum = nothingStored;
+      for await (const rows of inBatches(calls, rowOf, batch))
+        sum = bothStored(sum, await write(account, rows));
       return sum;
     },
     remove: (account, sids) =>
@@ -88,7 +101,7 @@ export function createSqlStore(
 
     claim: (account, name, holder) => takeClaim(driver, account, name, holder, now()),
     async commitClaimed(claim, { calls, note }) {
-      const rows = calls.map(rowOf);
+      const rows = rowsOf(calls);
       return driver.write(async (session) => {
         await holdClaim(driver, session, claim);
         if (note !== undefined) await putNote(session, claim, note, now());
@@ -112,6 +125,11 @@ export function createSqlStore(
     },
     close: () => driver.close(),
   };
+}
+
+/** The error of a call that cannot be stored, with its place among those given. */
+function unfitAt(index: number, { code, message }: StoreError): StoreError {
+  return new StoreError(code, message, { index });
 }
 
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */

@@ -7,8 +7,11 @@ import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
-/** A call to write: in neutral form, or the JSON of a neutral call or of a record of either version, which costs less. */
-export type CallInput = Call | string;
+/**
+ * A call to write: in neutral form, or the JSON of a neutral call or of a record of either version, as a string or as UTF-8.
+ * JSON costs less than a call in neutral form, and UTF-8 least.
+ */
+export type CallInput = Call | string | Uint8Array;
 
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store {

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { fromCall } from '@call-attribution/core';
-import { readLines, type SyncState, type UpsertSink } from '@call-attribution/node-stream';
+import { createByteLineReader, type SyncState, type UpsertSink } from '@call-attribution/node-stream';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
 import type { Selection } from './rows/selection.ts';
-import type { Stored } from './rows/write.ts';
+import { bothStored, nothingStored, type Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -51,24 +51,52 @@ export async function importCalls(
   account: string,
   source: AsyncIterable<Uint8Array | string>,
 ): Promise<Stored> {
-  let number = 0;
-  const lines = async function* (): AsyncGenerator<string> {
-    for await (const line of readLines(source)) {
-      number += 1;
-      if (line.trim() !== '') yield line;
+  let sum = nothingStored;
+  let read = 0;
+  let lines: { readonly number: number; readonly line: Buffer }[] = [];
+  const reader = createByteLineReader((line) => {
+    read += 1;
+    if (!isBlank(line)) lines.push({ number: read, line });
+  });
+  const write = async (some: typeof lines): Promise<void> => {
+    const calls = some.map(({ line }) => line);
+    sum = bothStored(sum, await store.upsert(account, calls));
+  };
+  const writeAll = async (least: number): Promise<void> => {
+    while (lines.length >= least) {
+      const some = lines.slice(0, importBatch);
+      const rest = lines.slice(importBatch);
+      lines = [];
+      try {
+        await write(some);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.index !== undefined)) throw error;
+        await write(some.slice(0, error.index));
+        throw new StoreError(
+          'unfit_record',
+          `Line ${some[error.index]?.number} is not the JSON of a call with a sid. Fix or remove it and import again.`,
+        );
+      }
+      lines = rest;
     }
   };
   try {
-    return await store.load(account, lines());
-  } catch (error) {
-    if (!(error instanceof StoreError && error.code === 'unfit_record')) throw error;
-    // The store reads a line before it takes the next one.
-    throw new StoreError(
-      'unfit_record',
-      `Line ${number} is not the JSON of a call with a sid. Fix or remove it and import again.`,
-    );
+    for await (const chunk of source) {
+      reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      await writeAll(importBatch);
+    }
+    reader.end();
+  } finally {
+    // Also the lines that came before the source failed.
+    await writeAll(1);
   }
+  return sum;
 }
+
+/** Lines per transaction of an import. */
+const importBatch = 1000;
+
+const isBlank = (line: Buffer): boolean => line[0] !== 0x7b && line.toString().trim() === '';
 
 /**
  * Yields the calls of an account as lines of NDJSON, in order.

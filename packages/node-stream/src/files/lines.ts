@@ -29,6 +29,23 @@ export interface LineReader {
  */
 export function createLineReader(
   onLine: (line: string) => void,
+  options: LineReaderOptions & { onTooLong?: () => void } = {},
+): LineReader {
+  // For plain ASCII both give the same, and latin1 is faster.
+  return createByteLineReader((line) => onLine(line.toString(isAscii(line) ? 'latin1' : 'utf8')), options);
+}
+
+/**
+ * Like `createLineReader`, but reports lines as bytes. They are a view of the chunk where possible, not a copy.
+ *
+ * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`.
+ * @example
+ * const reader = createByteLineReader((line) => lines.push(line));
+ * for await (const chunk of createReadStream('calls.ndjson')) reader.push(chunk);
+ * reader.end();
+ */
+export function createByteLineReader(
+  onLine: (line: Buffer) => void,
   {
     maxBytes = Number.POSITIVE_INFINITY,
     onTooLong = () => {},
@@ -49,11 +66,7 @@ export function createLineReader(
     size = 0;
     const end = bytes?.at(-1) === carriageReturn ? bytes.length - 1 : bytes?.length;
     if (bytes === null || end === undefined || end > maxBytes) onTooLong();
-    else {
-      const line = bytes.subarray(0, end);
-      // For plain ASCII both give the same, and latin1 is faster.
-      onLine(line.toString(isAscii(line) ? 'latin1' : 'utf8'));
-    }
+    else onLine(end === bytes.length ? bytes : bytes.subarray(0, end));
   };
   return {
     push(chunk) {
@@ -75,6 +88,7 @@ export function createLineReader(
 function joined(parts: readonly Uint8Array[], size: number): Buffer {
   const [first] = parts;
   if (parts.length !== 1 || first === undefined) return Buffer.concat(parts, size);
+  if (Buffer.isBuffer(first)) return first;
   return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
 

@@ -10,6 +10,8 @@ export interface Insert {
   readonly into: string;
   /** Its columns, in the order of the values. */
   readonly columns: readonly string[];
+  /** The text column whose values are given as bytes of UTF-8. */
+  readonly inBytes?: string;
   /** What follows the values, such as `ON CONFLICT ...`. Without it none of the rows may exist. */
   readonly otherwise?: string;
 }

@@ -4,12 +4,19 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
   /** Can the same call succeed later, as when the database was busy or away? */
   readonly isRetryable: boolean;
+  /** With `unfit_record`: which of the calls given to `upsert` or `commitClaimed` it was, counted from 0. */
+  readonly index?: number;
 
-  constructor(code: StoreErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { cause?: unknown; retryable?: boolean; index?: number } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'StoreError';
     this.code = code;
     this.isRetryable = options.retryable ?? false;
+    if (options.index !== undefined) this.index = options.index;
   }
 }
 

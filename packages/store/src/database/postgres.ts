@@ -215,6 +215,7 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
         const values: Value[] = [];
         const marks = new Map<Value, string>();
         // Numbers are written out and equal strings are sent once: parameters cost more than the rest of such an insert.
+        // Bytes are sent as they are, which is how the protocol takes a string in binary form.
         const mark = (value: Value): string => {
           if (typeof value === 'number') return String(value);
           const known = marks.get(value) ?? `$${values.push(value)}`;

@@ -45,6 +45,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   const writer = await open([
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',
+    // For a new file only: fewer and fuller pages than the default of 4096 bytes, so less to write and to log.
+    'page_size = 8192',
     'journal_mode = WAL',
     `synchronous = ${synchronous}`,
     'journal_size_limit = 67108864',
@@ -152,7 +154,11 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
     many: async (insert: Insert, rows) => {
       const width = insert.columns.length;
       const into = (count: number): Database.Statement => {
-        const marks = (row: number) => insert.columns.map((_, i) => `$${row * width + i + 1}`).join(',');
+        const marks = (row: number) =>
+          insert.columns.map((column, i) => {
+            const mark = `$${row * width + i + 1}`;
+            return column === insert.inBytes ? `CAST(${mark} AS TEXT)` : mark;
+          });
         const values = Array.from({ length: count }, (_, row) => `(${marks(row)})`).join(',');
         return statement(
           `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${values} ${insert.otherwise ?? ''}`,
@@ -162,11 +168,18 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
       let at = 0;
       // A call of the driver costs about as much as inserting a row.
       for (const some = into(rowsAtOnce); at + rowsAtOnce <= rows.length; at += rowsAtOnce)
-        touched += some.run(rows.slice(at, at + rowsAtOnce).flat() as Value[]).changes;
+        touched += some.run(flat(rows, at, at + rowsAtOnce)).changes;
       for (const one = into(1); at < rows.length; at += 1) touched += one.run(rows[at] as Value[]).changes;
       return touched;
     },
   };
+}
+
+/** The values of some rows, one after the other. Array.flat is several times slower. */
+function flat(rows: readonly (readonly Value[])[], from: number, to: number): Value[] {
+  const values: Value[] = [];
+  for (let i = from; i < to; i += 1) for (const value of rows[i] as readonly Value[]) values.push(value);
+  return values;
 }
 
 /** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */

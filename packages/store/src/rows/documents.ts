@@ -39,7 +39,11 @@ export function callOf(values: readonly string[]): Call {
 
 /** The value in a slot if it is a string, or null. */
 export function stringIn(values: readonly string[], slot: number): string | null {
-  const stored = values[slot] ?? '';
+  return stringOf(values[slot] ?? '');
+}
+
+/** A stored value if it is a string, or null. */
+export function stringOf(stored: string): string | null {
   if (stored === '' || stored.startsWith('=')) return null;
   return stored.startsWith('"') || stored.includes('\\') ? (JSON.parse(literalOf(stored)) as string) : stored;
 }

@@ -29,12 +29,8 @@ export const separator = '\u001f';
  */
 export function storedForm(literal: string): string {
   if (literal === 'null') return '';
-  return literal.charCodeAt(0) === quote ? storedString(literal.slice(1, -1)) : `=${literal}`;
-}
-
-/** The stored form of what is between the quotes of a string. */
-export function storedString(text: string): string {
-  return text === '' || text.charCodeAt(0) === equals ? `"${text}"` : text;
+  if (literal.charCodeAt(0) !== quote) return `=${literal}`;
+  return literal === '""' || literal.charCodeAt(1) === equals ? literal : literal.slice(1, -1);
 }
 
 /** The JSON literal of a stored value. */

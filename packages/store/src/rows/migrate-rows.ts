@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import type { Step } from '../database/migrations.ts';
 import { addLayout, currentLayout } from './layouts.ts';
 import { type StoredCall, toStored } from './stored-call.ts';
+import { intoCalls } from './write.ts';
 
 const batch = 500;
 
@@ -25,7 +26,7 @@ export const packRows: Step = async (session, driver) => {
       [account, sid],
     );
     await session.many(
-      { into: 'calls', columns: ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'] },
+      intoCalls,
       rows.map((row) => {
         const c = packed(row);
         return [String(row.account), c.key, c.at, c.talk, c.extension, layout, c.packed];

@@ -1,6 +1,6 @@
 import { type Call, fields, isCallExtension } from '@call-attribution/core';
 import { StoreError } from '../database/errors.ts';
-import { stringIn } from './documents.ts';
+import { stringIn, stringOf } from './documents.ts';
 import { currentLayout, separator, slotOf, storedForm } from './layouts.ts';
 import { keyOf } from './record-key.ts';
 import { noTalk, noTime, secondsOf, tenthsOf } from './wire-values.ts';
@@ -11,10 +11,8 @@ export interface StoredCall {
   readonly at: number;
   readonly talk: number;
   readonly extension: 0 | 1;
-  /** The values of the current layout, and the unknown fields. */
-  readonly packed: string;
-  /** The caller's number, for those who asked to be erased. */
-  readonly caller: string | null;
+  /** The values of the current layout and the unknown fields, as UTF-8. */
+  readonly packed: Buffer;
 }
 
 const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
@@ -23,24 +21,30 @@ const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
 export function toStored(call: Call): StoredCall {
   const record = call as unknown as Readonly<Record<string, unknown>>;
   const values = currentLayout.map((name) => storedValue(record[name]));
-  return fromValues([...values, unknownFields(record)]);
+  values.push(unknownFields(record));
+  return rowOf(Buffer.from(values.join(separator)), (slot) => values[slot] ?? '');
 }
 
 /** A row from its values. A value that cannot be filtered by exactly is kept, and no filter on its field finds the call. */
-export function fromValues(values: readonly string[]): StoredCall {
+export function rowOf(packed: Buffer, valueIn: (slot: number) => string): StoredCall {
+  const sidValue = valueIn(slots.sid);
   // A few servers send it as a number.
-  const sid = stringIn(values, slots.sid) ?? /^=(\d+)$/.exec(values[slots.sid] ?? '')?.[1];
+  const sid = stringOf(sidValue) ?? /^=(\d+)$/.exec(sidValue)?.[1];
   if (!sid) {
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
   }
   return {
     key: keyOf(sid),
-    at: secondsOf(stringIn(values, slots.date_added) ?? '') ?? noTime,
-    talk: tenthsOf(stringIn(values, slots.talk_minutes) ?? '') ?? noTalk,
-    extension: isCallExtension({ channel: stringIn(values, slots.channel) }) ? 1 : 0,
-    packed: values.join(separator),
-    caller: stringIn(values, slots.ani),
+    at: secondsOf(stringOf(valueIn(slots.date_added)) ?? '') ?? noTime,
+    talk: tenthsOf(stringOf(valueIn(slots.talk_minutes)) ?? '') ?? noTalk,
+    extension: isCallExtension({ channel: stringOf(valueIn(slots.channel)) }) ? 1 : 0,
+    packed,
   };
+}
+
+/** The caller's number, for those who asked to be erased. */
+export function callerOf({ packed }: StoredCall): string | null {
+  return stringIn(packed.toString().split(separator), slots.ani);
 }
 
 const slots = {

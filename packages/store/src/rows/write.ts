@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { phoneKey } from '@call-attribution/core/privacy';
-import type { Driver, Session, Value } from '../database/driver.ts';
+import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { keyOf } from './record-key.ts';
-import type { StoredCall } from './stored-call.ts';
+import { callerOf, type StoredCall } from './stored-call.ts';
 import { type Cell, differences, type Place } from './tally.ts';
 
 /** What became of a batch of calls. */
@@ -17,6 +17,19 @@ export interface Stored {
   /** Calls left out because their caller asked to be erased. */
   readonly leftOut: number;
 }
+
+/** What became of two batches together. */
+export function bothStored(a: Stored, b: Stored): Stored {
+  return {
+    stored: a.stored + b.stored,
+    added: a.added + b.added,
+    changed: a.changed + b.changed,
+    leftOut: a.leftOut + b.leftOut,
+  };
+}
+
+/** Nothing was written. */
+export const nothingStored: Stored = { stored: 0, added: 0, changed: 0, leftOut: 0 };
 
 /** Makes this transaction the only writer of the account and returns the account's salt. */
 export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
@@ -32,6 +45,13 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   return String(row.salt);
 }
 
+/** How rows of calls are inserted, here and when a store is brought up to date. */
+export const intoCalls: Insert = {
+  into: 'calls',
+  columns: ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'],
+  inBytes: 'packed',
+};
+
 /** Upserts calls by sid. Rows and counts change in the same transaction. */
 export async function writeCalls(
   driver: Driver,
@@ -46,8 +66,8 @@ export async function writeCalls(
   const batch = new Map<string, StoredCall>();
   let leftOut = 0;
   for (const call of calls) {
-    if (unwanted.size > 0 && call.caller !== null && unwanted.has(callerMark(call.caller, salt)))
-      leftOut += 1;
+    const caller = unwanted.size > 0 ? callerOf(call) : null;
+    if (caller !== null && unwanted.has(callerMark(caller, salt))) leftOut += 1;
     else batch.set(call.key, call);
   }
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
@@ -60,15 +80,14 @@ export async function writeCalls(
     // A call that is the same as before is not written again.
     else if (!isSame(was, call, layout)) changed.push({ was, now: call });
   }
-  const columns = ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'];
   await session.many(
-    { into: 'calls', columns },
+    intoCalls,
     added.map((c) => [account, c.key, c.at, c.talk, c.extension, layout, c.packed]),
   );
   for (const { now: c } of changed) {
     await session.run(
       `UPDATE calls SET at = $3, talk = $4, extension = $5, layout = $6, packed = $7 WHERE account = $1 AND sid = $2`,
-      [account, c.key, c.at, c.talk, c.extension, layout, c.packed],
+      [account, c.key, c.at, c.talk, c.extension, layout, c.packed.toString()],
     );
   }
   const now = changed.map((change) => change.now);
@@ -113,11 +132,11 @@ interface Before extends Place {
 
 function isSame(was: Before, call: StoredCall, layout: number): boolean {
   return (
-    was.packed === call.packed &&
     was.layout === layout &&
     was.at === call.at &&
     was.talk === call.talk &&
-    was.extension === call.extension
+    was.extension === call.extension &&
+    call.packed.equals(Buffer.from(was.packed))
   );
 }
 
