@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileState, memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncOptions } from '../src/sync/sync-options.ts';
+import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
@@ -135,6 +138,75 @@ describe('syncInto', () => {
     server.records[59] = { ...(server.records[59] as FakeRecord), note: 'x' };
     expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, changed: 1, same: 24 });
   });
+
+  test('its state does not grow with the lookback when the sink compares records', async () => {
+    const sizes = [];
+    for (const lookback of ['1h', '9d'] as const) {
+      const server = new FakeServer(fakeRecords(300, () => 3600));
+      const states: SyncState[] = [];
+      const sink: UpsertSink = {
+        compares: true,
+        load: async () => states.at(-1) ?? null,
+        commit: async ({ calls, state }) => {
+          states.push(state);
+          return { added: calls.length, changed: 0 };
+        },
+      };
+      await syncInto(server, sink, { ...options, lookback });
+      await syncInto(server, sink, { ...options, lookback });
+      sizes.push(Math.max(...states.map((state) => JSON.stringify(state).length)));
+    }
+    expect(sizes[1]).toBeLessThan((sizes[0] as number) + 50);
+    expect(sizes[1]).toBeLessThan(1_000);
+  });
+});
+
+describe('the hash of a record', () => {
+  /** As states that were saved by earlier releases have it. */
+  const reference = (record: object) => {
+    const entries = Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+    return createHash('sha256').update(JSON.stringify(entries)).digest('base64url').slice(0, 16);
+  };
+  const fields = fc.dictionary(
+    fc
+      .oneof(fc.constantFrom('note', 'city', '1', '10', 'ü"'), fc.string({ maxLength: 8 }))
+      .filter((name) => name !== '__proto__'),
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(null, true, '', 0, [1], { a: 1 }),
+    ),
+    { maxKeys: 6 },
+  );
+
+  test('it is the same in any order of fields, and another one when a value changes', () =>
+    fc.assert(
+      fc.asyncProperty(fields, fc.nat(7), fc.anything({ maxDepth: 1 }), async (more, which, other) => {
+        const [first, neighbor] = fakeRecords(2) as [FakeRecord, FakeRecord];
+        // As it arrives: what JSON does not have, such as -0, is gone.
+        const record = JSON.parse(
+          JSON.stringify({ ...first, ...more, sid: first.sid, date_added: first.date_added }),
+        ) as FakeRecord;
+        const server = new FakeServer([record, neighbor]);
+        const state = memoryState();
+        await kinds(server, state);
+        const { seen } = (await state.load()) as SyncState;
+        expect(seen.map(([, , hash]) => hash)).toEqual([record, neighbor].map(reference));
+
+        const reversed = Object.fromEntries(Object.entries(record).reverse()) as unknown as FakeRecord;
+        server.records = [reversed, neighbor];
+        expect(only(await kinds(server, state), 'same')).toHaveLength(2);
+
+        const names = Object.keys(record).filter((name) => name !== 'sid' && name !== 'date_added');
+        const name = names[which % Math.max(1, names.length)] ?? 'note';
+        const changed = JSON.parse(JSON.stringify({ ...record, [name]: other ?? null })) as FakeRecord;
+        server.records = [changed, neighbor];
+        const isEqual = reference(changed) === reference(record);
+        expect((await kinds(server, state))[record.sid]).toBe(isEqual ? 'same' : 'changed');
+      }),
+      { numRuns: 2 * runs },
+    ));
 });
 
 describe('fileState', () => {

@@ -8,9 +8,12 @@ import { bothStored, nothingStored, type Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
 
 /**
- * A sink by which `syncInto` writes into an account of a store. Calls and the state of the sync are written in one
- * transaction. Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The
- * account must exist.
+ * A sink by which `syncInto` writes into an account of a store. Calls are written page by page. The state of the sync is written in
+ * the transaction of a page once the calls since the last time outweigh its open records, and at the end of a run: it costs less
+ * than the calls, however many are open. A sync that was killed reads again what came after the last state, which changes nothing.
+ *
+ * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The account must
+ * exist.
  *
  * @param holder who syncs, for that error. Default: the name of the machine and the id of the process.
  * @example
@@ -22,6 +25,7 @@ export function mirrorSink(
   holder = `process ${process.pid} on ${hostname()}`,
 ): UpsertSink {
   let claim: Claim | undefined;
+  let sinceState = 0;
   const claimed = async () => {
     claim ??= await store.claim(account, 'sync', holder);
     return claim;
@@ -30,11 +34,21 @@ export function mirrorSink(
     compares: true,
     async load() {
       claim = undefined;
+      sinceState = 0;
       return (await claimed()).note as SyncState | null;
     },
-    commit: async ({ calls, state }) => store.commitClaimed(await claimed(), { calls, note: state }),
+    async commit({ calls, state }) {
+      sinceState += calls.length;
+      const isDue = state.run === null || sinceState * openPerCall >= state.pending.length;
+      const stored = await store.commitClaimed(await claimed(), isDue ? { calls, note: state } : { calls });
+      if (isDue) sinceState = 0;
+      return stored;
+    },
   };
 }
+
+/** Open records of a state that may be written for each call: an open record takes about a twentieth of the bytes of a call. */
+const openPerCall = 4;
 
 /** How records are written in a file. `neutral` has the fields of both versions. */
 export type RecordForm = 'neutral' | 'v2' | 'v3';

@@ -3,10 +3,10 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mirrorSink, openStore, type Store } from '../src/index.ts';
+import { everything, mirrorSink, openStore, type Store } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
-const stateOf = (by: string, n: number) => ({ by, n }) as unknown as SyncState;
+const stateOf = (by: string, n: number) => ({ by, n, pending: [], run: null }) as unknown as SyncState;
 const recordOf = (by: string, n: number) =>
   smallCall('X', '2024-01-01 00:00:00', '1.0', false, { city: `${by}.${n}` });
 
@@ -83,6 +83,34 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       record: { city: `${newest?.by}.6` },
     });
     await Promise.all(stores.map((own) => own.close()));
+  });
+
+  test('a sync writes its state with a share of its calls, and at the end of a run', async () => {
+    const store = await openStore(await newUrl());
+    await store.putAccount({ id: '1', name: 'many open' });
+    const sink = mirrorSink(store, '1');
+    expect(await sink.load()).toBeNull();
+    const written: number[] = [];
+    const callsOfPage = (page: number) =>
+      Array.from({ length: 5 }, (_, i) => ({ ...recordOf('sync', page), sid: `S${page * 5 + i}` }) as Call);
+    // Every call is open, so that the state grows with each page.
+    const commit = async (page: number, run: object | null) => {
+      const pending = Array.from({ length: 5 * (page + 1) }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', '']);
+      const state = { page, seen: [], pending, run } as unknown as SyncState;
+      await sink.commit({ calls: callsOfPage(page), state });
+      const [found] = await store.notes('1', 'sync');
+      const last = (found?.note as { page: number } | undefined)?.page as number;
+      if (written.at(-1) !== last) written.push(last);
+      // Whatever was written, the calls of the page are stored.
+      expect(await store.count('1', everything)).toBe(5 * (page + 1));
+    };
+    for (let page = 0; page < 24; page += 1) await commit(page, {});
+    // The larger the state, the more pages come before it is written again.
+    expect(written).toEqual([0, 1, 2, 3, 5, 7, 10, 14, 19]);
+    await commit(24, null);
+    expect(written.at(-1)).toBe(24);
+    expect(await sink.load()).toMatchObject({ page: 24 });
+    await store.close();
   });
 
   test('it keeps notes by name, and lists those with a prefix', async () => {

@@ -9,9 +9,14 @@ import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const options: SyncOptions = { now: () => Date.UTC(2026, 5, 1), rows: 20, lookback: '1d', settle: '10d' };
 
-/** A store in memory that takes records and state together, and can die before a commit. */
-export function memoryStore(): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
+/**
+ * A store in memory that takes records and state together, and can die before a commit.
+ *
+ * @param stateEvery it keeps the state of each n-th commit only, and of those that end a run.
+ */
+export function memoryStore(stateEvery = 1): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
   let state: SyncState | null = null;
+  let commits = 0;
   const sink = {
     rows: new Map<string, Call>(),
     dieAfter: Number.POSITIVE_INFINITY,
@@ -20,7 +25,9 @@ export function memoryStore(): UpsertSink & { rows: Map<string, Call>; dieAfter:
       sink.dieAfter -= 1;
       if (sink.dieAfter < 0) throw new Error('killed');
       // What a real store keeps is text: a state that is not plain JSON would be caught here.
-      state = JSON.parse(JSON.stringify(batch.state));
+      commits += 1;
+      if (commits % stateEvery === 0 || batch.state.run === null)
+        state = JSON.parse(JSON.stringify(batch.state));
       for (const call of batch.calls) sink.rows.set(call.sid, call);
     },
   };
@@ -32,14 +39,15 @@ export async function syncsThroughCrashes(numRuns: number, tally = new Tally()):
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
+      fc.constantFrom(1, 3),
       fc.array(
         fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
         { maxLength: 6 },
       ),
-      (count, rounds) =>
+      (count, stateEvery, rounds) =>
         tally.run(async () => {
           const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
-          const sink = memoryStore();
+          const sink = memoryStore(stateEvery);
           for (const [i, { dies, late, touched }] of rounds.entries()) {
             sink.dieAfter = dies;
             await syncInto(server, sink, options).catch((error: Error) => {
