@@ -5,7 +5,7 @@ import { currentLayout, separator, slotOf } from './layouts.ts';
  * that the values are found in the bytes and nothing is parsed.
  */
 export interface LineForm {
-  /** What stands before each value (`{"sid":`, then `,"acct_id":` and so on), one after the other. */
+  /** What is in front of each value (`{"sid":`, then `,"acct_id":` and so on), one after the other. */
   readonly keys: Buffer;
   /** Where each of them ends in `keys`. */
   readonly keyEnds: readonly number[];
