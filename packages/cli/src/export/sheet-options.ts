@@ -8,6 +8,7 @@ import {
   readValueRules,
   type SheetFormat,
   sheetFormats,
+  type Tool,
   type ValueRules,
   ValueRulesError,
   valueByRules,
@@ -66,17 +67,36 @@ export async function readSheetRequest(
   if (stray !== undefined)
     throw new UsageError(`--${stray} cannot be used with --for: the tool determines the sheet`);
   checkEnding(args);
-  const { timeZone } = context;
-  if (timeZone === null) {
-    throw new UsageError(
-      `${format.title} needs a time zone: the API does not say which time zone its times are in`,
-      { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
-    );
-  }
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName)) {
     throw new UsageError(
       `${format.title} needs --conversion-name: at most 100 characters, spelled as in the tool`,
+    );
+  }
+  const { rules, history } = await readRules(args, context, format, conversionName, io);
+  return {
+    format,
+    rules,
+    leftOut: readLeftOut(args, io),
+    ledger: readLedger(args),
+    isDryRun: args.flag('dry-run'),
+    history,
+  };
+}
+
+/** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */
+export async function readRules(
+  args: Args,
+  context: FilterContext,
+  tool: Tool & { readonly title: string },
+  conversionName: string,
+  io: Io,
+): Promise<Pick<SheetRequest, 'rules' | 'history'>> {
+  const { timeZone } = context;
+  if (timeZone === null) {
+    throw new UsageError(
+      `${tool.title} needs a time zone: the API does not say which time zone its times are in`,
+      { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
     );
   }
   const { from } = rangeOf(args, context);
@@ -91,19 +111,12 @@ export async function readSheetRequest(
     ...(from === null ? {} : { from }),
   };
   try {
-    checkRules(rules, format);
+    checkRules(rules, tool);
   } catch (error) {
     if (error instanceof RulesError) throw new UsageError(error.message);
     throw error;
   }
-  return {
-    format,
-    rules,
-    leftOut: readLeftOut(args, io),
-    ledger: readLedger(args),
-    isDryRun: args.flag('dry-run'),
-    history: readHistory(args, rules, table),
-  };
+  return { rules, history: readHistory(args, rules, table) };
 }
 
 function checkEnding(args: Args): void {

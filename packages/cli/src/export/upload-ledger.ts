@@ -29,6 +29,16 @@ export interface UploadLedger {
   close(): Promise<void>;
 }
 
+/** Opens the ledger that an option names. Null in a dry run that would create it. */
+export async function openNamedLedger(
+  shown: string,
+  { now, isDryRun }: { readonly now: number; readonly isDryRun: boolean },
+  io: Io,
+): Promise<Ledger | null> {
+  const path = resolve(io.cwd, shown);
+  return isDryRun && !existsSync(path) ? null : open(path, shown, now);
+}
+
 /**
  * Opens the ledger of `--ledger` and finishes what an earlier run could not. A file that a sheet would replace is an error
  * here, before calls are read.
@@ -40,10 +50,9 @@ export async function openUploadLedger(
   io: Io,
 ): Promise<UploadLedger> {
   const { format, rules, isDryRun } = request;
-  const path = resolve(io.cwd, file);
   const sheet = resolve(io.cwd, shown);
   const destination = `${format.name} ${rules.conversionName}`.trim();
-  const ledger = isDryRun && !existsSync(path) ? null : await open(path, file, rules.now);
+  const ledger = await openNamedLedger(file, { now: rules.now, isDryRun }, io);
   try {
     if (ledger && !isDryRun) {
       for (const { files } of await finishDeliveries(ledger))

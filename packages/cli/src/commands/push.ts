@@ -1,0 +1,198 @@
+import {
+  type ConversionRules,
+  conversions,
+  createTally,
+  type Outcome,
+  summaryLines,
+  unadjustedLines,
+} from '@call-attribution/conversions';
+import {
+  changesToPush,
+  type DataManager,
+  type PushSummary,
+  type PushTarget,
+  pushConversions,
+} from '@call-attribution/conversions/push';
+import { day, formatNaive, naiveAt, parseDuration, parseNaive } from '@call-attribution/core/time';
+import { allOf, type Filter, where } from '@call-attribution/query-dsl';
+import type { Args, Handler } from '../args/command.ts';
+import { badRecords, withWayOut } from '../bad-records/policy.ts';
+import { contextOf } from '../calls/connect.ts';
+import { type FilterContext, filterOf, rangeOf, withExtensions } from '../calls/filter.ts';
+import { verdictText, watch } from '../calls/reading.ts';
+import { pause } from '../calls/until-stopped.ts';
+import { readSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readRules } from '../export/sheet-options.ts';
+import { openNamedLedger } from '../export/upload-ledger.ts';
+import { type Io, say } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import { openSource } from '../warehouse/source.ts';
+import { type Destination, destinationOf, explained } from './push-destination.ts';
+
+/** `calls push`: sends conversions to the API of a bid tool, each once. */
+export const push: Handler = async (args, io) => {
+  const destination = destinationOf(args, io);
+  const request = args.text('request');
+  if (request !== null) return diagnose(request, args, io);
+  const settings = readSettings(args, io);
+  const context = contextOf(settings, io);
+  const { tool, conversionName } = destination;
+  const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
+  const rules = within(typed, destination);
+  const ledgerFile = args.text('ledger');
+  const [isCheck, isDry] = [args.flag('validate-only'), args.flag('dry-run')];
+  if (ledgerFile === null && !isCheck && !isDry) {
+    throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
+      hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
+    });
+  }
+  const target = isDry ? null : await explained(destination.open());
+  const filter = filterFor(args, context, rules, history);
+  const matching = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
+  const bad = badRecords(args, io, { version: settings.apiVersion.value, account: null, besides: 'push' });
+  const ledger =
+    ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun: isDry }, io);
+  try {
+    const source = await openSource(settings, args, io);
+    const { line, onProgress } = watch(io, 'calls');
+    try {
+      const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
+      const { stream, verdict } = source.read(options);
+      const { outcomes, said } = counted(
+        conversions(stream, rules, destination.tool),
+        destination,
+        rules,
+        io,
+      );
+      const delivered = ledger?.delivered(destination.name) ?? new Map();
+      const found = await changesToPush(destination.kind, delivered, outcomes).finally(() => line.end());
+      const ending = await verdict;
+      await bad.settle();
+      said();
+      if (found.withoutConsent > 0)
+        say(
+          io,
+          `not sent: ${plural(found.withoutConsent, 'call')} without a click ID, whose number may not be used`,
+        );
+      if (found.unadjusted.length > 0) {
+        say(
+          io,
+          `cannot be corrected in ${destination.tool.title}: ${plural(found.unadjusted.length, 'call')}`,
+        );
+        for (const text of unadjustedLines(found.unadjusted)) say(io, text);
+      }
+      if (ending.proof !== 'whole') {
+        // A call that is missing would look like one that was never there, but what was read is right.
+        say(io, verdictText(ending, bad));
+      }
+      if (target === null) {
+        say(io, `dry run: ${plural(found.changes.length, 'change')} to send, ${found.unchanged} sent before`);
+        return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+      }
+      const summary = await explained(
+        pushConversions(target, found.changes, {
+          ...(ledger === null ? {} : { ledger }),
+          destination: destination.name,
+          validateOnly: isCheck,
+          now: () => rules.now,
+        }),
+      );
+      saySummary(summary, { unchanged: found.unchanged, isCheck, tool: args.words[0] ?? '' }, io);
+      await waitFor(summary.requests, target, args, io);
+      if (summary.refused.length > 0) return exitCodes.failed;
+      return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+    } catch (error) {
+      throw await withWayOut(error);
+    } finally {
+      line.end();
+      await source.close();
+    }
+  } finally {
+    await ledger?.close();
+  }
+};
+
+/** The rules for the days in which the tool knows a click, unless the options name others. */
+function within(rules: ConversionRules, { tool }: Destination): ConversionRules {
+  const days = rules.clickWindow ?? tool.accepts.maxClickDays;
+  if (rules.from !== undefined || days === null) return rules;
+  return { ...rules, from: formatNaive(naiveAt(rules.now - days * day, rules.timeZone ?? 'UTC')) };
+}
+
+function filterFor(args: Args, context: FilterContext, rules: ConversionRules, history: number): Filter {
+  if (rangeOf(args, context).from !== null || rules.from === undefined)
+    return filterOf(args, context, { history });
+  const typed = filterOf(args, context, { history });
+  return allOf(typed, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
+}
+
+/** Counts what passes, for the summary that is said before anything is sent. */
+function counted(
+  outcomes: AsyncIterable<Outcome>,
+  { tool }: Destination,
+  rules: ConversionRules,
+  io: Io,
+): { readonly outcomes: AsyncIterable<Outcome>; readonly said: () => void } {
+  const tally = createTally();
+  const passing = async function* (): AsyncGenerator<Outcome> {
+    for await (const outcome of outcomes) {
+      tally.add(outcome);
+      yield outcome;
+    }
+  };
+  return {
+    outcomes: passing(),
+    said() {
+      const summary = tally.summary();
+      say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
+      for (const line of summaryLines(summary, tool, rules)) say(io, line);
+    },
+  };
+}
+
+function saySummary(
+  { sent, refused, requests }: PushSummary,
+  { unchanged, isCheck, tool }: { unchanged: number; isCheck: boolean; tool: string },
+  io: Io,
+): void {
+  const figures = `${sent.add} new, ${sent.restate} corrected, ${sent.retract} taken back`;
+  say(io, isCheck ? `checked, nothing is stored: ${figures}` : `sent: ${figures}; ${unchanged} sent before`);
+  for (const { sid, field, reason } of refused)
+    say(io, `refused: call ${sid}: ${reason}${field === '' ? '' : ` (${field})`}`);
+  if (isCheck) return;
+  for (const request of requests)
+    say(io, `request ${request}: calls push ${tool} --request ${request} ... shows what became of it`);
+}
+
+type Diagnosing = PushTarget & Partial<Pick<DataManager, 'diagnose'>>;
+
+async function waitFor(requests: readonly string[], target: Diagnosing, args: Args, io: Io): Promise<void> {
+  const wait = args.text('wait');
+  if (wait === null || target.diagnose === undefined) return;
+  const ends = Date.now() + parseDuration(wait);
+  for (const request of requests) {
+    for (;;) {
+      const { status } = await explained(target.diagnose(request));
+      if (status !== 'PROCESSING' || Date.now() >= ends || io.signal.aborted) break;
+      await pause(Math.min(15_000, ends - Date.now()), io.signal);
+    }
+    await sayDiagnostics(request, target, io);
+  }
+}
+
+async function diagnose(request: string, args: Args, io: Io): Promise<number> {
+  const target: Diagnosing = await explained(destinationOf(args, io).open());
+  if (target.diagnose === undefined) throw new UsageError('--request is for google-data-manager');
+  return sayDiagnostics(request, target, io);
+}
+
+async function sayDiagnostics(request: string, target: Diagnosing, io: Io): Promise<number> {
+  if (target.diagnose === undefined) return exitCodes.ok;
+  const { status, errors, warnings } = await explained(target.diagnose(request));
+  say(io, `request ${request}: ${status}`);
+  for (const { reason, count } of errors) say(io, `  ${plural(count, 'event')} failed: ${reason}`);
+  for (const { reason, count } of warnings) say(io, `  ${plural(count, 'event')} with a warning: ${reason}`);
+  return status === 'FAILED' || status === 'PARTIAL_SUCCESS' ? exitCodes.failed : exitCodes.ok;
+}

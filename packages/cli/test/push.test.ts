@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openOwnStage } from './stage.ts';
+
+const stage = await openOwnStage({ records: 200, days: 20, until: '2026-11-21 07:00:00' });
+const folder = stage.folder();
+
+interface Sent {
+  readonly validateOnly: boolean;
+  readonly events: readonly { readonly transactionId: string; readonly userData?: object }[];
+}
+const requests: Sent[] = [];
+let refuseFirst = false;
+
+// The schema is checked where the requests are made, in the tests of conversions; this server only takes them.
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const reply = (status: number, json: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+  };
+  if (request.url === '/token') return reply(200, { access_token: 'token', expires_in: 3600 });
+  if (request.url?.startsWith('/v1/requestStatus'))
+    return reply(200, {
+      requestStatusPerDestination: [
+        {
+          requestStatus: 'PARTIAL_SUCCESS',
+          errorInfo: { errorCounts: [{ recordCount: '2', reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID' }] },
+        },
+      ],
+    });
+  const json = JSON.parse(body) as Sent;
+  if (refuseFirst) {
+    refuseFirst = false;
+    const fieldViolations = [{ field: 'events.events[0].ad_identifiers.gclid', reason: 'INVALID_FORMAT' }];
+    return reply(400, { error: { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations }] } });
+  }
+  requests.push(json);
+  return reply(200, { requestId: `request-${requests.length}` });
+});
+await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(async () => {
+  await new Promise((done) => server.close(done));
+  await stage.close();
+});
+
+const key = join(folder, 'key.json');
+const user = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' };
+writeFileSync(key, JSON.stringify({ ...user, token_uri: `${endpoint}/token` }));
+const destination = ['--customer', '123-456-7890', '--conversion-action', '987'];
+
+function push(...args: string[]) {
+  const all = ['push', 'google-data-manager', ...destination, '--endpoint', endpoint, ...args];
+  const env = { GOOGLE_APPLICATION_CREDENTIALS: key, CALLS_TIME_ZONE: 'America/New_York' };
+  return stage.quick(all, { cwd: folder, env });
+}
+
+describe('calls push google-data-manager', () => {
+  test('it shows what it would send, has it checked, sends it once, and then only what is new', async () => {
+    const values = ['--value', '25', '--currency', 'USD', '--ledger', 'push.ledger'];
+    const dry = await push(...values, '--dry-run');
+    const count = Number(/dry run: (\d+) changes? to send, 0 sent before/.exec(dry.stderr)?.[1]);
+    expect([dry.code, count > 10, requests.length]).toEqual([0, true, 0]);
+    expect(existsSync(join(folder, 'push.ledger'))).toBe(false);
+    expect(dry.stderr).toContain('nobody answered the call');
+
+    const checked = await push(...values, '--validate-only');
+    expect(checked.stderr).toContain(`checked, nothing is stored: ${count} new, 0 corrected, 0 taken back`);
+    expect(requests[0]?.validateOnly).toBe(true);
+
+    refuseFirst = true;
+    const first = await push(...values);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain(`sent: ${count - 1} new, 0 corrected, 0 taken back; 0 sent before`);
+    expect(first.stderr).toMatch(/refused: call \d+: INVALID_FORMAT \(ad_identifiers\.gclid\)/);
+    const second = await push(...values);
+    expect([
+      second.code,
+      second.stderr.includes(`sent: 1 new, 0 corrected, 0 taken back; ${count - 1} sent`),
+    ]).toEqual([0, true]);
+    const other = await push(...values.with(1, '40'), '--wait', '1s');
+    expect(other.stderr).toContain(`sent: 0 new, ${count} corrected, 0 taken back`);
+    expect(other.stderr).toContain('request request-4: PARTIAL_SUCCESS');
+
+    const ids = requests
+      .slice(1, 3)
+      .flatMap(({ events }) => events.map(({ transactionId }) => transactionId));
+    expect(new Set(ids).size).toBe(count);
+    expect(JSON.stringify(requests)).not.toContain('userData');
+    expect(readFileSync(join(folder, 'push.ledger'), 'utf8')).not.toMatch(/\+1\d{10}/);
+  });
+
+  test('it shows what became of an earlier request', async () => {
+    const run = await push('--request', 'request-2');
+    expect(run.code).toBe(1);
+    expect(run.stderr).toBe(
+      'request request-2: PARTIAL_SUCCESS\n  2 events failed: PROCESSING_ERROR_REASON_INVALID_GCLID\n',
+    );
+  });
+
+  test('what is missing is said before calls are read', async () => {
+    const refused = async (args: readonly string[], env = {}) => {
+      const run = await stage.quick(['push', ...args], {
+        cwd: folder,
+        env: { CALLS_TIME_ZONE: 'UTC', ...env },
+      });
+      expect(run.code).toBe(2);
+      return run.stderr;
+    };
+    const google = ['google-data-manager', ...destination];
+    expect(await refused(['google-data-manager'])).toContain('needs --customer: the account that owns');
+    expect(await refused(google)).toContain('calls push needs --ledger FILE, where it notes what was sent');
+    const withLedger = [...google, '--ledger', 'x.ledger'];
+    expect(await refused([...withLedger, '--phone'])).toContain('--phone needs --ad-user-data granted');
+    expect(await refused(withLedger, { CLOUDSDK_CONFIG: folder })).toContain(
+      'no Google credentials were found',
+    );
+    expect(await refused(withLedger, { CALLS_TIME_ZONE: '' })).toContain('needs a time zone');
+    const microsoft = ['microsoft-ads', '--ledger', 'x.ledger', '--conversion-name', 'Phone lead'];
+    expect(await refused(microsoft)).toContain('calls push microsoft-ads needs --credentials FILE');
+    expect(await refused([...microsoft, '--credentials', 'none.json'])).toContain(
+      'none.json cannot be read: ENOENT',
+    );
+  });
+});
