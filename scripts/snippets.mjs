@@ -1,5 +1,5 @@
-// No snippet in the documentation may rot. ```ts and ```js are type-checked as a user's strict program would be; ```ts run,
-// ```js run and ```sh run are run against the built packages with a live sandbox; ```json must parse. A ```js block that is
+// No snippet in the documentation may rot. ```ts and ```js are type-checked as a user's strict TypeScript program would be, against
+// the built declarations, which are checked too, for Node.js and for bundlers; ```ts run, ```js run and ```sh run are run against the built packages with a live sandbox; ```json must parse. A ```js block that is
 // not run is refused, so that nobody forgets the word.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,22 +27,24 @@ rmSync(work, { recursive: true, force: true });
 mkdirSync(join(work, 'bin'), { recursive: true });
 
 const typed = blocks.filter(({ lang }) => lang === 'ts' || lang === 'js');
-for (const [i, { lang, code }] of typed.entries())
-  writeFileSync(join(work, `${i}.${lang === 'ts' ? 'ts' : 'mjs'}`), `export {}; ${code}`);
-if (typed.length > 0) {
+for (const [i, { code }] of typed.entries()) writeFileSync(join(work, `${i}.ts`), `export {}; ${code}`);
+const consumers = [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+];
+for (const consumer of typed.length > 0 ? consumers : []) {
+  const compilerOptions = { ...consumer, noEmit: true, noUnusedLocals: false, skipLibCheck: false };
+  const config = join(work, `tsconfig.${consumer.moduleResolution}.json`);
   writeFileSync(
-    join(work, 'tsconfig.json'),
-    JSON.stringify({
-      extends: '../../tsconfig.json',
-      compilerOptions: { noUnusedLocals: false },
-      include: ['./*.ts', './*.mjs'],
-    }),
+    config,
+    JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions, include: ['./*.ts'] }),
   );
-  const { status, stdout } = spawnSync('tsc', ['-p', work], { cwd: root, encoding: 'utf8' });
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const { error, status, stdout } = spawnSync(tsc, ['-p', config], { cwd: root, encoding: 'utf8' });
+  if (error) throw error;
   if (status !== 0) {
-    problems.push(
-      stdout.replace(/examples\/\.snippets\/(\d+)\.m?[jt]s/g, (_, i) => typed[Number(i)]?.where ?? ''),
-    );
+    const shown = stdout.replace(/examples\/\.snippets\/(\d+)\.ts/g, (_, i) => typed[Number(i)]?.where ?? '');
+    problems.push(`With moduleResolution ${consumer.moduleResolution}:\n${shown}`);
   }
 }
 

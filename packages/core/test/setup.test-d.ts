@@ -12,7 +12,8 @@ test('variables of the environment can be passed as they are: the types leave "n
   expectTypeOf(() => createClient(connectionOf(readSettings()))).toBeFunction();
 });
 
-test('a client without a base URL is a mistake of the program', () => {
-  // @ts-expect-error baseUrl is missing
-  expectTypeOf(() => createClient({ auth: bearerToken(TOKEN) })).toBeFunction();
+test('a client whose URL and credentials come from the environment needs no options', () => {
+  expectTypeOf(() => createClient()).toBeFunction();
+  expectTypeOf(() => createClient({ auth: apiKeys(ACCESS_KEY, SECRET_KEY) })).toBeFunction();
+  expectTypeOf(() => createClient({ auth: bearerToken(TOKEN), legacyBaseUrl: BASE_URL })).toBeFunction();
 });

@@ -52,7 +52,7 @@ describe('secrets', () => {
     ['LEAK\u0000ME', 'space or a control', 'without a label'],
     ['LEAK–ME', 'outside ASCII', 'word processors and mail programs replace hyphens'],
     ['"LEAKME"', 'quotes', 'some shells and .env readers keep them'],
-    [undefined, 'must be a string; found undefined', 'Is the environment variable set'],
+    [undefined, 'missing: undefined was passed', 'Is the environment variable set'],
     [null, 'found null', 'Is the environment variable set'],
   ])('%j is refused without being shown, and the hint says what to do', (value, message, hint) => {
     for (const make of [
@@ -122,7 +122,8 @@ describe('auth', () => {
 
 describe('options', () => {
   test.each([
-    [{}, 'baseUrl is missing'],
+    [{ baseUrl: '' }, 'baseUrl is missing'],
+    [{ baseUrl: undefined }, 'baseUrl is undefined'],
     [{ baseUrl: 'api.example.com' }, 'baseUrl is not an absolute URL'],
     [{ baseUrl: 'ftp://api.example.com' }, 'must begin with https:// or http://'],
     [{ baseUrl: 'https://user:LEAK@api.example.com' }, 'has credentials in it'],

@@ -28,12 +28,14 @@ export type Auth = KeyAuth | BearerAuth;
  * is not set, is refused with an error that says so.
  *
  * @example
- * createClient({ baseUrl, auth: apiKeys(process.env.CALLS_ACCESS_KEY, process.env.CALLS_SECRET_KEY) });
+ * createClient({ baseUrl, auth: apiKeys(process.env.ACCESS_KEY, process.env.SECRET_KEY) });
  */
 export function apiKeys(
   accessKey: string | Secret | undefined,
   secretKey: string | Secret | undefined,
 ): KeyAuth {
+  const missing = [accessKey === undefined && 'access key', secretKey === undefined && 'secret key'];
+  refuseMissing(missing.filter((name) => name !== false));
   return { kind: 'keys', accessKey: wrap(accessKey, 'access key'), secretKey: wrap(secretKey, 'secret key') };
 }
 
@@ -44,9 +46,15 @@ export function apiKeys(
  * createClient({ baseUrl, version: 'v2', auth: bearerToken(process.env.CALLS_BEARER_TOKEN) });
  */
 export function bearerToken(token: string | Secret | undefined): BearerAuth {
+  if (token === undefined) refuseMissing(['bearer token']);
   if (token instanceof Secret) return { kind: 'bearer', token };
   const bare = typeof token === 'string' ? token.trim().replace(/^bearer\s+/i, '') : token;
   return { kind: 'bearer', token: secret(bare, 'bearer token') };
+}
+
+function refuseMissing(names: readonly string[]): void {
+  if (names.length > 0)
+    throw new ConfigurationError('invalid_credentials', setupMessages.secretsMissing(names));
 }
 
 const wrap = (value: string | Secret | undefined, name: string): Secret =>

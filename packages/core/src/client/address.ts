@@ -14,6 +14,7 @@ export function readAddress(text: unknown, option: string): Address {
   const fail = (problem: UrlProblem): never => {
     throw new ConfigurationError('invalid_option', setupMessages.urlInvalid(option, problem));
   };
+  if (text === undefined) return fail('undefined');
   if (typeof text !== 'string' || text.trim() === '') return fail('missing');
   if (!URL.canParse(text.trim())) return fail('not_absolute');
   const url = new URL(text.trim());

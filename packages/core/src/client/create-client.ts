@@ -9,14 +9,15 @@ import { listSmsNumbers } from './list-sms-numbers.ts';
 import { type ClientOptions, readOptions } from './options.ts';
 
 /**
- * Makes a client of the API. The options are checked and read here, once; nothing is sent until a method is called.
+ * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`, `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY`
+ * and so on. Options are checked here, once; nothing is sent until a method is called.
  *
  * @example
- * const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) });
+ * const client = createClient(); // or createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) })
  * for await (const call of client.listCalls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
  * await client.close();
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions = {}): Client {
   const settings = readOptions(options);
   const context = createContext(settings);
   const { base, version } = settings;

@@ -9,7 +9,9 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Version } from '../record/fields.ts';
 import type { RecordMode } from '../record/to-call.ts';
+import type { Environment } from '../settings/environment.ts';
 import { type Address, readAddress } from './address.ts';
+import { withEnvironment } from './from-environment.ts';
 
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
@@ -34,40 +36,50 @@ export type Report =
   | { readonly type: 'repeated_calls'; readonly count: number }
   | { readonly type: 'plain_http'; readonly origin: string };
 
-/** How a client is set up. Only `baseUrl` is required; `auth` must be there before anything is sent. */
+/** How a client is set up. What names the server and the account is read from the environment when `baseUrl` is left out. */
 export interface ClientOptions {
-  /** URL of the API, the part before `/v2` or `/v3`, without credentials. `undefined` is refused with an error that says so. */
-  readonly baseUrl: string | undefined;
+  /**
+   * URL of the API, the part before `/v2` or `/v3`, without credentials. Leave it out to read `CALLS_BASE_URL`, and with it those
+   * of `legacyBaseUrl`, `version` and `auth` that are left out too. `undefined` is refused: a variable may not be set.
+   */
+  readonly baseUrl?: string | undefined;
+  /**
+   * Also reads a configuration file, as the `calls` command does: the file with this path, or, when `true`,
+   * `calls.config.json` in the current folder or in the user's configuration folder. @default only the file named by CALLS_CONFIG
+   */
+  readonly config?: string | boolean | undefined;
+  /** Environment variables to read, such as those of `takeEnvironment()`. @default process.env */
+  readonly env?: Environment | undefined;
   /** URL of the SMS listing, the part before `/ibp_api.php`. Only `listSmsNumbers` needs it. */
-  readonly legacyBaseUrl?: string;
+  readonly legacyBaseUrl?: string | undefined;
   /** Version of the API. @default 'v3' */
-  readonly version?: Version;
+  readonly version?: Version | undefined;
   /** Credentials, made by `apiKeys` or `bearerToken`. v2 takes a bearer token only. */
-  readonly auth?: Auth;
+  readonly auth?: Auth | undefined;
   /** Keys of the SMS listing, if `auth` is a bearer token. */
-  readonly legacyAuth?: KeyAuth;
+  readonly legacyAuth?: KeyAuth | undefined;
   /** Deadlines in milliseconds. */
-  readonly timeout?: Partial<Timeouts>;
+  readonly timeout?: Partial<Timeouts> | undefined;
   /** When a failed request is sent again. */
-  readonly retry?: Partial<RetryPolicy>;
+  readonly retry?: Partial<RetryPolicy> | undefined;
   /** Limits to keep to, or a limiter shared with other clients. @default none */
-  readonly limiter?: LimiterOptions | Limiter;
+  readonly limiter?: LimiterOptions | Limiter | undefined;
   /** An undici 7 dispatcher (proxy, mock, other TLS settings) instead of the client's own. `close()` leaves it open. */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: Dispatcher | undefined;
   /** Largest body that is accepted, compressed or decoded. @default 67108864 */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** Request gzip and br. @default true */
-  readonly compress?: boolean;
+  readonly compress?: boolean | undefined;
   /** What happens to records that do not match the table of fields. @default 'report' */
-  readonly records?: RecordMode;
+  readonly records?: RecordMode | undefined;
   /** Called once for each unknown or broken field, and for clamped pages and totals that change. */
-  readonly onReport?: (report: Report) => void;
+  readonly onReport?: ((report: Report) => void) | undefined;
   /** Where the client takes the time from. @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of waits. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** The User-Agent header. @default call-attribution-core and its version */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
 }
 
 /** Options as the client uses them: checked, with defaults. */
@@ -107,6 +119,8 @@ const names = [
   'clock',
   'random',
   'userAgent',
+  'config',
+  'env',
 ] satisfies (keyof ClientOptions)[];
 
 /** What a client uses unless an option says otherwise. */
@@ -130,10 +144,10 @@ export const clientDefaults = {
 const recordModes = ['strict', 'report', 'off'];
 
 /** Checks the options of a client when it is made, so that no request is sent with an incomplete configuration. */
-export function readOptions(options: ClientOptions): Settings {
-  if (typeof options !== 'object' || options === null)
-    throw invalid('options', 'an object with at least baseUrl');
-  refuseUnknown(options, names, '');
+export function readOptions(given: ClientOptions): Settings {
+  if (typeof given !== 'object' || given === null) throw invalid('options', 'an object');
+  refuseUnknown(given, names, '');
+  const options = withEnvironment(given);
   const {
     legacyBaseUrl,
     auth,

@@ -2,6 +2,7 @@
 export type ErrorCode =
   | 'invalid_option'
   | 'invalid_argument'
+  | 'invalid_settings'
   | 'missing_auth'
   | 'auth_mismatch'
   | 'invalid_credentials'

@@ -25,6 +25,10 @@ export type SecretProblem = keyof typeof secretProblems;
 
 const exampleUrl = 'Pass a URL such as https://api.example.com.';
 const urlProblems = {
+  undefined: [
+    'is undefined',
+    'Is the environment variable set, and is its name spelled correctly? Leave baseUrl out to read CALLS_BASE_URL.',
+  ],
   missing: ['is missing', exampleUrl],
   not_absolute: ['is not an absolute URL', exampleUrl],
   not_http: ['must begin with https:// or http://', 'Add the scheme.'],
@@ -52,6 +56,18 @@ export const setupMessages = {
     const [what, hint] = urlProblems[problem];
     return { message: `${option} ${what}.`, hint };
   },
+  notRead: (option: string): ErrorWords => ({
+    message: `${option} is not read when baseUrl is given.`,
+    hint: `Leave ${option} out, or leave baseUrl out to read it from there.`,
+  }),
+  settingsUnusable: (problems: readonly string[]): ErrorWords => ({
+    message: `createClient() found no connection to use. ${problems.map((problem) => `${problem}.`).join(' ')}`,
+    hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), pass baseUrl and auth, or pass config: true to read calls.config.json.',
+  }),
+  secretsMissing: (names: readonly string[]): ErrorWords => ({
+    message: `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,
+    hint: secretProblems.missing[1],
+  }),
   secretInvalid(name: string, problem: SecretProblem): ErrorWords {
     const [what, hint] = secretProblems[problem];
     return { message: `The ${name} ${what}.`, hint };

@@ -43,6 +43,8 @@ export interface ConfigPlaces {
   readonly cwd: string;
   /** Is `calls.config.json` looked for in `cwd`? */
   readonly searchCwd: boolean;
+  /** Is it looked for in the user's configuration folder? */
+  readonly searchHome: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface ConfigPlaces {
  * current folder, else the one in the user's configuration folder. Null when there is none.
  */
 export function readConfigFile(places: ConfigPlaces, report: (fact: SettingFact) => void): ConfigFile | null {
-  const { named, env, cwd, searchCwd } = places;
+  const { named, env, cwd, searchCwd, searchHome } = places;
   const chosen = named ?? (env.CALLS_CONFIG || null);
   if (chosen !== null) {
     const path = resolve(cwd, chosen);
@@ -59,7 +61,7 @@ export function readConfigFile(places: ConfigPlaces, report: (fact: SettingFact)
     return file;
   }
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
-  const paths = [join(home, 'call-attribution', 'calls.config.json')];
+  const paths = searchHome ? [join(home, 'call-attribution', 'calls.config.json')] : [];
   if (searchCwd) paths.unshift(join(cwd, 'calls.config.json'));
   for (const path of paths) {
     const file = readIfThere(path, report);

@@ -69,6 +69,8 @@ export interface SettingsSource {
    * @default true
    */
   readonly searchCwd?: boolean;
+  /** Is `call-attribution/calls.config.json` looked for in the user's configuration folder? @default true */
+  readonly searchHome?: boolean;
 }
 
 const variables: Readonly<Record<PlainName | SecretName, string>> = {
@@ -103,7 +105,8 @@ export function readSettings(source: SettingsSource = {}): Settings {
   const report = (fact: SettingFact): void => {
     problems.push(describe(fact));
   };
-  const file = readConfigFile({ named: config, env, cwd, searchCwd: source.searchCwd ?? true }, (fact) =>
+  const { searchCwd = true, searchHome = true } = source;
+  const file = readConfigFile({ named: config, env, cwd, searchCwd, searchHome }, (fact) =>
     report(
       fact.code === 'no_config_file' && config !== null ? { ...fact, from: nameOption('config') } : fact,
     ),

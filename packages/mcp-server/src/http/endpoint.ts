@@ -14,17 +14,9 @@ import {
 } from './access.ts';
 import { serveHandshake } from './handshake.ts';
 import { BodyError, readJson, sendError, sendJson } from './json.ts';
-import type { HttpOptions } from './options.ts';
+import type { HttpEndpoint, HttpOptions } from './options.ts';
 import { createSessions } from './sessions.ts';
 import { serveStateless } from './stateless.ts';
-
-/** A running HTTP endpoint. */
-export interface HttpEndpoint {
-  /** The URL for clients. */
-  readonly url: string;
-  /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */
-  close(): Promise<void>;
-}
 
 const defaultMaxBody = 1024 * 1024;
 

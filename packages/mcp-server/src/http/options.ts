@@ -46,3 +46,11 @@ export interface SessionOptions {
   /** Returns the current time in milliseconds. Default `Date.now`. */
   readonly now?: () => number;
 }
+
+/** A running HTTP endpoint. */
+export interface HttpEndpoint {
+  /** The URL for clients. */
+  readonly url: string;
+  /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */
+  close(): Promise<void>;
+}

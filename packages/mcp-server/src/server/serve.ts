@@ -1,7 +1,8 @@
-import { type HttpEndpoint, listenHttp } from '../http/endpoint.ts';
-import type { HttpOptions } from '../http/options.ts';
+import { listenHttp } from '../http/endpoint.ts';
+import type { HttpEndpoint, HttpOptions } from '../http/options.ts';
 import { createProtocolServer } from '../protocol/sdk-server.ts';
-import { connectStdio, type StdioConnection, type StdioStreams } from '../stdio/connection.ts';
+import { connectStdio } from '../stdio/connection.ts';
+import type { StdioConnection, StdioStreams } from '../stdio/streams.ts';
 import type { ToolResult } from '../tools/call.ts';
 import type { CallsMcpServer } from './create-server.ts';
 

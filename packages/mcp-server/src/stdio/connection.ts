@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { createLineReader } from '@call-attribution/node-stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -14,27 +13,10 @@ import {
 } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { handleStateless, isStatelessMessage } from '../protocol/stateless.ts';
+import type { StdioConnection, StdioStreams } from './streams.ts';
 
 /** Longest line accepted from a client; a longer one is dropped and logged. */
 const maxLineBytes = 4 * 1024 * 1024;
-
-/** Where a stdio connection reads and writes. */
-export interface StdioStreams {
-  /** Messages from the client, one per line. */
-  readonly input: Readable;
-  /** Writes one line of JSON, including the line break. */
-  write(line: string): void;
-  /** Writes one line to the log, without a line break. */
-  log(line: string): void;
-}
-
-/** A connection over stdio. */
-export interface StdioConnection {
-  /** Resolves when the input has ended and the running calls are finished or aborted. */
-  readonly closed: Promise<void>;
-  /** Aborts the running calls and closes the connection. */
-  close(): void;
-}
 
 /**
  * Serves one client over lines of JSON. Messages of the stateless revision are handled here; all others go to one SDK

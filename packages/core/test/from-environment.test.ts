@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeys, type ClientOptions, ConfigurationError, createClient } from '@call-attribution/core';
+import { startHostileServer } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import { afterwards } from './support.ts';
+
+const url = 'https://api.example.com';
+
+function folder(files: Readonly<Record<string, string>>): string {
+  const path = mkdtempSync(join(tmpdir(), 'client-'));
+  afterwards(() => rmSync(path, { recursive: true }));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  return path;
+}
+
+function refused(options: ClientOptions): ConfigurationError {
+  try {
+    createClient(options);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+  }
+  throw new Error('was accepted');
+}
+
+/** The credentials that a client of this environment sends. */
+async function sent(
+  env: Record<string, string>,
+  options: ClientOptions = {},
+): Promise<Record<string, unknown>> {
+  const server = await startHostileServer();
+  afterwards(() => server.close());
+  const client = createClient({ env: { CALLS_BASE_URL: server.url, ...env }, ...options });
+  afterwards(() => client.close());
+  await client.listCalls({ rows: 1 });
+  const { access_key, secret_key, authorization } = server.requests[0]?.headers ?? {};
+  return { access_key, secret_key, authorization };
+}
+
+describe('a client from the environment', () => {
+  test('reads the URL and the keys, also from files that variables name', async () => {
+    const cwd = folder({ access: 'key-one\n', secret: 'key-two\n' });
+    const files = { CALLS_ACCESS_KEY_FILE: join(cwd, 'access'), CALLS_SECRET_KEY_FILE: join(cwd, 'secret') };
+    expect(await sent(files)).toEqual({ access_key: 'key-one', secret_key: 'key-two' });
+    expect(await sent({ CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 't' })).toEqual({
+      authorization: 'Bearer t',
+    });
+  });
+
+  test('lists everything that is missing in one error', () => {
+    const error = refused({ env: {} });
+    expect(error).toMatchObject({ code: 'invalid_settings', hint: expect.stringContaining('config: true') });
+    expect(error.message).toBe(
+      'createClient() found no connection to use. CALLS_BASE_URL is missing: the URL of the API. CALLS_ACCESS_KEY is missing: the access key of the account. CALLS_SECRET_KEY is missing: the secret key of the account.',
+    );
+    const auth = apiKeys('a', 'b');
+    expect(refused({ env: {}, auth }).message).not.toContain('KEY');
+    expect(refused({ env: {}, version: 'v2' }).message).toContain('CALLS_BEARER_TOKEN is missing');
+  });
+
+  test('says what is wrong with a setting that is there, and does not call it missing', () => {
+    const { message } = refused({ env: { CALLS_BASE_URL: 'api.example.com', CALLS_ACCESS_KEY: 'LEAK' } });
+    expect(message).toContain('CALLS_BASE_URL must be a URL');
+    expect(message).toContain('CALLS_SECRET_KEY is missing');
+    expect(message).not.toMatch(/CALLS_BASE_URL is missing|LEAK/);
+  });
+
+  test('takes given options first, and no keys of the environment next to given credentials', async () => {
+    const env = { CALLS_ACCESS_KEY: 'env-one', CALLS_SECRET_KEY: 'env-two' };
+    expect(await sent(env, { auth: apiKeys('own-one', 'own-two'), version: undefined })).toEqual({
+      access_key: 'own-one',
+      secret_key: 'own-two',
+    });
+    expect(createClient({ env: { ...env, CALLS_BASE_URL: url, CALLS_API_VERSION: 'v3' } }).version).toBe(
+      'v3',
+    );
+  });
+
+  test('sends keys of the environment to no other URL', async () => {
+    process.env.CALLS_ACCESS_KEY = 'env-one';
+    process.env.CALLS_SECRET_KEY = 'env-two';
+    afterwards(() => {
+      delete process.env.CALLS_ACCESS_KEY;
+      delete process.env.CALLS_SECRET_KEY;
+    });
+    await expect(createClient({ baseUrl: url }).listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
+    expect(refused({ baseUrl: url, config: true })).toMatchObject({
+      message: 'config is not read when baseUrl is given.',
+    });
+  });
+
+  test('reads a configuration file only when it is named or requested', () => {
+    const config = JSON.stringify({ baseUrl: url, accessKey: 'a', secretKey: 'b' });
+    const cwd = folder({ 'calls.config.json': config });
+    const path = join(cwd, 'calls.config.json');
+    const before = process.cwd();
+    expect(createClient({ env: {}, config: path }).baseUrl).toBe(url);
+    expect(createClient({ env: { CALLS_CONFIG: path } }).baseUrl).toBe(url);
+    expect(refused({ env: {}, config: `${path}x` }).message).toContain('there is no configuration file');
+    process.chdir(cwd);
+    afterwards(() => process.chdir(before));
+    expect(refused({ env: {} }).message).toContain('CALLS_BASE_URL is missing');
+    expect(createClient({ env: {}, config: true }).baseUrl).toBe(url);
+  });
+
+  test('undefined keys are refused by name', () => {
+    expect(() => apiKeys(undefined, undefined)).toThrow(
+      'The access key and the secret key are missing: undefined was passed.',
+    );
+    expect(() => apiKeys('a', undefined)).toThrow('The secret key is missing: undefined was passed.');
+  });
+});
