@@ -19,7 +19,9 @@ export interface DataManagerDestination {
 export interface RequestDiagnostics {
   /** `PROCESSING`, `SUCCESS`, `PARTIAL_SUCCESS`, `FAILED`, or `REQUEST_STATUS_UNKNOWN`. */
   readonly status: string;
+  /** Events that failed, counted by reason. */
   readonly errors: readonly { readonly reason: string; readonly count: number }[];
+  /** Events with a warning, counted by reason. */
   readonly warnings: readonly { readonly reason: string; readonly count: number }[];
 }
 
