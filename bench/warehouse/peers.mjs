@@ -83,8 +83,14 @@ async function overRowStore(folder, size, from, to) {
   await store.load('101', calls(0, size), { batch: 2_000 });
   await store.close();
   const db = new Database(file, { readonly: true });
-  const json = '(CAST(common AS TEXT) || CAST(v3 AS TEXT))';
-  const field = (name) => `json_extract(${json}, '$.${name}')`;
+  // A row holds the values of its record as they are between quotes in JSON, with a character between them.
+  const names = JSON.parse(db.prepare('SELECT names FROM layouts').get().names);
+  const empty = `replace(packed, char(31) || '""' || char(31), char(31) || char(31))`;
+  // The few values that begin with an equals sign are in quotes, and must not be here.
+  const bare = `replace(replace(replace(packed, '\\"', char(30)), '"', ''), char(30), '\\"')`;
+  const plain = `CASE WHEN instr(packed, char(31) || '"=') THEN ${bare} ELSE ${empty.replace('packed', empty)} END`;
+  const json = `'["' || replace((${plain}), char(31), '","') || '"]'`;
+  const field = (name) => `nullif(json_extract(${json}, '$[${names.indexOf(name)}]'), '')`;
   const all = (sql) => async () =>
     sums(
       db

@@ -61,3 +61,12 @@ export function questions(days) {
     },
   };
 }
+
+/** Questions beyond the twelve that take the most work: those that look at every caller of every group. */
+export const others = {
+  'all time: repeat callers': { measures: ['callers', 'repeat_callers'] },
+  'all time by campaign: repeat callers': {
+    groupBy: ['ppc_campaign'],
+    measures: ['callers', 'repeat_callers'],
+  },
+};
