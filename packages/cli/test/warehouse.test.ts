@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
@@ -190,6 +190,27 @@ describe('calls export --partition', () => {
     expect(resumed.stderr).toMatch(/^cut: 600 calls in \d+ files/m);
     expect(resumed.code).toBe(0);
     expect(existsSync(join(folder, 'cut.rows'))).toBe(false);
+  });
+
+  test('when the folder cannot be written, --resume writes it without reading again', async () => {
+    const args = ['export', '-o', 'late', '--partition', 'month', '--include-extensions'];
+    mkdirSync(join(folder, 'late'));
+    writeFileSync(join(folder, 'late', 'notes.txt'), 'mine');
+    const failed = await calls(args);
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toMatch(/late holds something that is not an export of calls \(notes.txt\)/);
+    expect(failed.stderr).toMatch(/all calls were read and are in late.rows; .* with --resume/);
+    rmSync(join(folder, 'late', 'notes.txt'));
+    const changed = await calls([...args, '--from', '2026-10-30', '--resume']);
+    expect(changed.code).toBe(2);
+    expect(changed.stderr).toMatch(/cannot resume late: it was started with other options/);
+    const written = await calls([...args, '--resume', '--verbose']);
+    expect(written.stderr).toMatch(/^all calls were read before; writing the folder$/m);
+    expect(written.stderr).not.toMatch(/GET /);
+    expect(written.stderr).toMatch(/^late: 600 calls in 3 files/m);
+    expect(written.stderr).toMatch(/^complete: 600 calls, as many as the server counts$/m);
+    expect(written.code).toBe(0);
+    for (const name of ['late.rows', 'late.rows.read']) expect(existsSync(join(folder, name))).toBe(false);
   });
 
   test('run again it writes only what has changed, and refuses to mix other calls in', async () => {

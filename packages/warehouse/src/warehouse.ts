@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
@@ -7,6 +7,7 @@ import { analyze } from './ask/analyze.ts';
 import type { AccountStatus, Answer, Question, QuestionLimits, Selection } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
+import { failureOf } from './file/failure.ts';
 import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import type { Session } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
@@ -218,6 +219,7 @@ async function prepare(
     throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
   // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
   if (existsSync(host.path) && statSync(host.path).size === 0) rmSync(host.path);
+  if (existsSync(host.path)) checkMagic(host.path);
   const state = existsSync(host.path) ? await ask((session) => inspect(session, host.path)) : 'empty';
   if (state !== 'ready') {
     await host.write(async (session) => {
@@ -229,6 +231,19 @@ async function prepare(
     });
   }
   for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
+}
+
+/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
+function checkMagic(path: string): void {
+  const start = Buffer.alloc(12);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, start);
+    closeSync(file);
+  } catch (error) {
+    throw failureOf(error, path);
+  }
+  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
 }
 
 function accountsLeftBehind(path: string): string[] {

@@ -1,17 +1,18 @@
-import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { type CallStreamOptions, writeWholeFile } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { ExportOptions, ExportSummary, Selection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import type { BadRecords } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
-import { Interrupted, UsageError } from '../errors.ts';
+import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { callsIn, exportToFile, type FileTarget, openTarget } from '../export/file.ts';
-import { type ExportRequest, keptRequest } from '../export/request.ts';
+import { type ExportRequest, keptRequest, sameRequest } from '../export/request.ts';
 import { outputOf } from '../export/target.ts';
+import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { loadLibrary } from './library.ts';
@@ -84,13 +85,23 @@ export async function exportFromApi(
     gzip: false,
     isSpecial: false,
   };
+  const read = resume ? await readBefore(rows.path) : null;
+  if (read !== null) {
+    const kept = sameRequest(read.request, request, target.shown);
+    say(io, 'all calls were read before; writing the folder');
+    await toDataset(rows.path, target, { ...job, q: kept.filter });
+    return read.verdict;
+  }
   const sink = openTarget(rows, format, request, resume);
   try {
+    await rm(readFileOf(rows.path), { force: true });
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     const stream = { ...job.stream, filter: kept ? kept.filter : job.filter };
     const verdict = await exportToFile(source, sink, rows, { format, stream, bad, io });
-    await toDataset(rows.path, target, { ...job, q: kept ? kept.filter : request.filter });
+    const done: CompleteRead = { request: kept ?? request, verdict };
+    await writeWholeFile(readFileOf(rows.path), JSON.stringify(done));
+    await toDataset(rows.path, target, { ...job, q: done.request.filter });
     return verdict;
   } catch (error) {
     sink.destroy();
@@ -98,7 +109,35 @@ export async function exportFromApi(
   }
 }
 
-async function toDataset(
+/** Kept next to the rows of an export once all of them were read. */
+interface CompleteRead {
+  readonly request: ExportRequest;
+  readonly verdict: Ending;
+}
+
+const readFileOf = (rows: string): string => `${rows}.read`;
+
+/** What was read completely by an earlier run that could not write the folder; null when there is nothing of that kind. */
+async function readBefore(rows: string): Promise<CompleteRead | null> {
+  if (!existsSync(rows) || !existsSync(readFileOf(rows))) return null;
+  return JSON.parse(await readFile(readFileOf(rows), 'utf8')) as CompleteRead;
+}
+
+/** Writes the folder from rows that were read completely. They stay for `--resume` when it fails. */
+async function toDataset(...args: Parameters<typeof loadAndWrite>): Promise<void> {
+  const [rows, target] = args;
+  try {
+    await loadAndWrite(...args);
+  } catch (error) {
+    const hint = `all calls were read and are in ${target.shown.replace(/[/\\]+$/, '')}.rows; to write the folder, run the same command with --resume`;
+    if (error instanceof Interrupted) throw new Interrupted([hint]);
+    const { message, exitCode, detail, hints } = await explain(error);
+    throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: error });
+  }
+  for (const path of [rows, readFileOf(rows)]) await rm(path, { force: true });
+}
+
+async function loadAndWrite(
   rows: string,
   target: DatasetTarget,
   { q, version, io }: { q: string; version: 'v2' | 'v3'; io: Io },
@@ -106,7 +145,6 @@ async function toDataset(
   const account = await accountIn(rows);
   if (account === null) {
     say(io, 'no calls match; nothing was written');
-    await rm(rows, { force: true });
     return;
   }
   const file = `${rows}.duckdb`;
@@ -121,7 +159,6 @@ async function toDataset(
     await warehouse.close();
     await removeWarehouse(file);
   }
-  await rm(rows, { force: true });
 }
 
 async function accountIn(rows: string): Promise<string | null> {

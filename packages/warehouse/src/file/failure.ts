@@ -28,7 +28,7 @@ const kinds: readonly Kind[] = [
   },
   {
     pattern:
-      /not a valid DuckDB database|Could not read enough bytes|Corrupt|is a directory|not a regular file/i,
+      /not a valid DuckDB database|Could not read enough bytes|Corrupt|is a directory|EISDIR|not a regular file/i,
     code: 'not_a_warehouse',
     message: (path) =>
       `${path} is not a DuckDB file. Name another file, or remove this one to start an empty warehouse.`,

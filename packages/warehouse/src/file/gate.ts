@@ -119,9 +119,12 @@ class Gate {
   }
 }
 
+/** What stands for no file. */
+const inMemory = ':memory:';
+
 /** A session on an empty database in memory, to read other files with. */
 export async function memorySession(options: OpenOptions, limits: Limits = {}): Promise<Session> {
-  const instance = await openWithin(':memory:', 'write', options, 0);
+  const instance = await openWithin(inMemory, 'write', options, 0);
   return new Session(await instance.connect(), 'memory', limits, async () => instance.closeSync());
 }
 
@@ -178,7 +181,8 @@ function openWithin(path: string, mode: Mode, options: OpenOptions, until: numbe
   };
   return within(until, async () => {
     try {
-      return await DuckDBInstance.create(path, config);
+      // DuckDB takes some names for something else than a file, `md:calls` for one; a whole path is always a file.
+      return await DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
     } catch (error) {
       throw failureOf(error, path);
     }

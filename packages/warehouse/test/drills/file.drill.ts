@@ -39,6 +39,19 @@ describe('a file that is not a warehouse', () => {
     expect(readFileSync(path, 'utf8')).toBe('not a database '.repeat(1000));
   });
 
+  test('one that DuckDB would open in another way is refused too', async () => {
+    for (const [name, text] of [
+      ['calls.json', '{"a":1}'],
+      ['calls.csv', 'a,b\n1,2\n'],
+      ['calls.duckdb', 'x'],
+    ] as const) {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'not_a_warehouse' });
+      expect(readFileSync(path, 'utf8')).toBe(text);
+    }
+  });
+
   test('a DuckDB file with other tables is left as it is', async () => {
     const path = join(folder, 'other.duckdb');
     await alter(path, 'create table mine (x integer)');
