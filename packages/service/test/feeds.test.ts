@@ -143,7 +143,24 @@ describe('a feed', () => {
     expect(reads).toBe(2);
   });
 
-  test('it can be packed, and it can be tabs', async () => {
+  test('while it is made, other requests are served', async () => {
+    const feedSource = {
+      async *calls() {
+        for (let number = 0; number < 5_000; number += 1) yield call(number);
+      },
+    };
+    const { get } = await serving([feed], {}, { feedSource });
+    const order: string[] = [];
+    const slow = get().then(() => order.push('feed'));
+    for (let i = 0; i < 3; i += 1) {
+      expect((await get({}, '/healthz')).status).toBe(200);
+      order.push('health');
+    }
+    await slow;
+    expect(order).toEqual(['health', 'health', 'health', 'feed']);
+  });
+
+  test('it is packed for a client that accepts it', async () => {
     const { url } = await serving();
     const { request } = await import('node:http');
     const packed = await new Promise<Buffer>((done) => {

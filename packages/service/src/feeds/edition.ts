@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import {
   type Conversion,
   type ConversionRules,
@@ -6,6 +7,7 @@ import {
   type LeftOutReason,
   toSheet,
 } from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
 import { day, formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Feed, FeedSource } from './feed.ts';
 
@@ -55,7 +57,7 @@ export async function makeEdition(
       return text === '' ? isOptional === true : pattern.test(text);
     });
   async function* good(): AsyncGenerator<Conversion> {
-    for await (const outcome of conversions(calls, rules, format)) {
+    for await (const outcome of conversions(unhurried(calls), rules, format)) {
       if ('leftOut' in outcome) leave(outcome.leftOut);
       else if (!isGood(outcome.conversion)) leave('row_refused');
       else {
@@ -87,6 +89,20 @@ export async function makeEdition(
   const etag = `W/"${hash.digest('base64url').slice(0, 27)}"`;
   const isSame = before?.etag === etag;
   return { parts, bytes, etag, changedAt: isSame ? before.changedAt : now, madeAt: now, rows, leftOut };
+}
+
+/** Milliseconds of work after which other requests get their turn. */
+const sliceMs = 10;
+
+/** A store in this process returns calls without ever letting the event loop run, and a sheet may have many thousands. */
+async function* unhurried(calls: AsyncIterable<Call>): AsyncGenerator<Call> {
+  let until = performance.now() + sliceMs;
+  for await (const call of calls) {
+    yield call;
+    if (performance.now() < until) continue;
+    await setImmediate();
+    until = performance.now() + sliceMs;
+  }
 }
 
 /** Data Manager wants the headings in the first row; times have their offset, so the line above them is not needed. */
