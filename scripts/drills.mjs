@@ -2,7 +2,7 @@
 // A few minutes by default. `--long`: full length. `--write`: writes the counts into docs/reliability.md. A path or a part of
 // one chooses files; what follows `--` goes to vitest.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { root } from './workspace.mjs';
@@ -27,14 +27,19 @@ const report = join(folder, 'report.ndjson');
 const more = process.argv.slice(end + 1);
 const started = Date.now();
 let passed = true;
-const isWanted = Boolean(process.env.CALLS_ATTACK);
-const chosen = alone.filter((file) =>
-  paths.length === 0 ? isWanted : paths.some((path) => file.includes(path)),
-);
-const onlyAlone =
-  paths.length > 0 && paths.every((path) => alone.some((file) => path.includes(file) || path === file));
-if (!onlyAlone) passed = await vitest([...paths, ...alone.flatMap((file) => ['--exclude', file])]);
-for (const file of chosen) passed = (await vitest([file])) && passed;
+const files = readdirSync(join(root, 'packages'))
+  .flatMap((name) =>
+    [`packages/${name}/test`, `packages/${name}/test/drills`]
+      .filter((path) => existsSync(join(root, path)))
+      .flatMap((path) => readdirSync(join(root, path)).map((file) => `${path}/${file}`)),
+  )
+  .filter((file) => /(\.drill|-law\.test)\.ts$/.test(file))
+  .filter((file) => (alone.includes(file) && paths.length === 0 ? process.env.CALLS_ATTACK : true))
+  .filter((file) => paths.length === 0 || paths.some((path) => file.includes(path)));
+if (files.length === 0) fail(`no drill has ${paths.join(' or ')} in its path`);
+const together = files.filter((file) => !alone.includes(file));
+if (together.length > 0) passed = await vitest(together);
+for (const file of files.filter((file) => alone.includes(file))) passed = (await vitest([file])) && passed;
 /** @type {Result[]} */
 const results = existsSync(report)
   ? readFileSync(report, 'utf8')
