@@ -185,10 +185,10 @@ test('a dry run shows what the sheet would have, and writes nothing', async () =
   const { code, stdout, stderr } = await stage.quick(args, { cwd, env, now });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
-    /clicks\.csv: 2 conversions .*\nworth 50\.00 USD; 0 of 2 \(0 %\) talked for less than 30 s\n/,
+    /2 conversions for Google .*\nworth 50\.00 USD; 0 of 2 \(0 %\) talked for less than 30 s\n/,
   );
   expect(stderr).toMatch(
-    /2 conversions of them new; 0 in earlier sheets of uploads\.ledger\ndry run: nothing was written\n/,
+    /clicks\.csv: 2 new conversions; 0 as in earlier runs are left out\ndry run: nothing was written\n/,
   );
   expect(readdirSync(cwd)).toEqual([]);
 });
@@ -202,7 +202,7 @@ test('with a ledger a second run writes only what is new or has changed', async 
       now,
     });
   const file = join(cwd, 'google-ads-clicks.csv');
-  expect((await run('--value', '25')).stderr).toMatch(/2 conversions of them new; 0 in earlier sheets/);
+  expect((await run('--value', '25')).stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
   expect(readFileSync(file, 'utf8').trimEnd().split('\r\n')).toHaveLength(4);
 
   const waiting = await run('--value', '25');
@@ -214,15 +214,26 @@ test('with a ledger a second run writes only what is new or has changed', async 
   rmSync(file);
   const again = await run('--value', '25');
   expect(again.code).toBe(0);
-  expect(again.stderr).toMatch(/0 conversions of them new; 2 in earlier sheets/);
+  expect(again.stderr).toMatch(/0 new conversions; 2 as in earlier runs/);
   expect(again.stderr).toMatch(/there is nothing new to upload: google-ads-clicks\.csv was not written/);
   expect(existsSync(file)).toBe(false);
 
   const changed = await run('--value', '40', '--min-age', '0', '--repeated-hour', 'first');
-  expect(changed.stderr).toMatch(/2 conversions of them new; 0 in earlier sheets/);
+  expect(changed.stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
   expect(changed.stderr).toMatch(/clicks\.adjustments\.csv: 2 adjustments \(2 restated, 0 retracted\)/);
   expect(readFileSync(join(cwd, 'google-ads-clicks.adjustments.csv'), 'utf8')).toMatch(
     /,RESTATE,40\.00,USD\r\n/,
+  );
+});
+
+test.each(['sqlite:uploads.db', 'duckdb:calls.duckdb'])('the ledger may be kept in %s', async (place) => {
+  const cwd = stage.folder();
+  const run = () => stage.quick(sheet('sa360', '--ledger', place), { cwd, env, now });
+  expect((await run()).stderr).toMatch(/sa360\.csv: 2 new conversions; 0 as in earlier runs/);
+  rmSync(join(cwd, 'sa360.csv'));
+  expect((await run()).stderr).toMatch(/0 new conversions; 2 as in earlier runs/);
+  expect(readdirSync(cwd).filter((name) => /^(uploads\.db|calls\.duckdb\.ledger)$/.test(name))).toHaveLength(
+    1,
   );
 });
 

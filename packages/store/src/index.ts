@@ -4,6 +4,7 @@ export type { Account, Credential, CredentialInfo } from './accounts/accounts.ts
 export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
+export type { StoreJournal } from './journal.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export type { Page, PageQuery } from './rows/pages.ts';
 export { everything, type Selection, selectionOf } from './rows/selection.ts';

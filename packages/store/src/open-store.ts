@@ -1,5 +1,5 @@
 import { StoreError } from './database/errors.ts';
-import { claims, firstTables, migrate } from './database/migrations.ts';
+import { claims, firstTables, journals, migrate } from './database/migrations.ts';
 import { openPostgres, type PostgresOptions } from './database/postgres.ts';
 import { openSqlite, type SqliteOptions } from './database/sqlite.ts';
 import { openLayouts } from './rows/layouts.ts';
@@ -41,7 +41,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
  * `credentials`, which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL
  * can therefore shard by account.
  */
-const steps = [firstTables, claims, packRows];
+const steps = [firstTables, claims, packRows, journals];
 
 function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';

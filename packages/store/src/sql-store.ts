@@ -11,6 +11,7 @@ import { holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
 import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
+import { openJournal } from './journal.ts';
 import { callOf, documentOf } from './rows/documents.ts';
 import type { Layouts } from './rows/layouts.ts';
 import { type PageTuning, readPage } from './rows/pages.ts';
@@ -109,6 +110,7 @@ export function createSqlStore(
       });
     },
     notes: (account, prefix) => listNotes(driver, account, prefix),
+    journal: (name) => openJournal(driver, name),
 
     async purge(account, before) {
       const at = secondsOf(before);

@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
+import type { StoreJournal } from './journal.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
 import type { Selection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
@@ -67,6 +68,9 @@ export interface Store {
   commitClaimed(claim: Claim, batch: { calls: readonly CallInput[]; note?: unknown }): Promise<Stored>;
   /** The notes of an account whose names begin with `prefix`, ordered by name. */
   notes(account: string, prefix: string): Promise<Note[]>;
+
+  /** An append-only list of strings that is kept with the calls, such as the ledger of what was uploaded. */
+  journal(name: string): StoreJournal;
 
   /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`). Returns the number of deleted calls. */
   purge(account: string, before: string): Promise<number>;

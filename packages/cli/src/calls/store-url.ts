@@ -5,10 +5,10 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
-export function refusePassword(url: string): void {
+export function refusePassword(url: string, option = '--store'): void {
   const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
   if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
-  throw new UsageError('--store must not have a password in it: other users of the machine could read it', {
+  throw new UsageError(`${option} must not have a password in it: other users of the machine could read it`, {
     hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
   });
 }

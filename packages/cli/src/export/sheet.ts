@@ -108,7 +108,8 @@ async function checked(
 /** Says what is in the sheet, and what is left out and why. */
 function saySummary(summary: Summary, request: SheetRequest, shown: string, io: Io): void {
   const { format, rules, leftOut, history } = request;
-  say(io, `${shown}: ${plural(summary.rows, 'conversion')} for ${format.title}`);
+  const found = `${plural(summary.rows, 'conversion')} for ${format.title}`;
+  say(io, request.ledger === null ? `${shown}: ${found}` : found);
   for (const line of summaryLines(summary, format, rules)) say(io, line);
   if (summary.leftOut.size > 0 && leftOut === null) say(io, '  add --left-out FILE to list them one by one');
   if (history > 0 && rules.from !== undefined)

@@ -35,8 +35,9 @@ export async function openNamedLedger(
   { now, isDryRun }: { readonly now: number; readonly isDryRun: boolean },
   io: Io,
 ): Promise<Ledger | null> {
-  const path = resolve(io.cwd, shown);
-  return isDryRun && !existsSync(path) ? null : open(path, shown, now);
+  const place = await placeOf(shown, io);
+  const isNew = 'file' in place && !existsSync(place.file);
+  return isDryRun && isNew ? null : open(place, shown, now);
 }
 
 /**
@@ -93,10 +94,7 @@ function explained(error: unknown, shown: string): unknown {
 /** Says what a run adds to what was uploaded before. */
 export function sayChanges(changes: Changes, request: SheetRequest, shown: string, io: Io): void {
   const { add, adjust, unchanged, unadjusted } = changes;
-  say(
-    io,
-    `${plural(add.length, 'conversion')} of them new; ${unchanged} in earlier sheets of ${request.ledger}`,
-  );
+  say(io, `${shown}: ${plural(add.length, 'new conversion')}; ${unchanged} as in earlier runs are left out`);
   const retracted = adjust.filter(({ action }) => action === 'retract').length;
   if (adjust.length > 0)
     say(
@@ -108,9 +106,29 @@ export function sayChanges(changes: Changes, request: SheetRequest, shown: strin
   for (const line of unadjustedLines(unadjusted)) say(io, line);
 }
 
-async function open(path: string, shown: string, now: number): Promise<Ledger> {
+type Place = { readonly file: string } | { readonly url: string };
+
+/** The file of the ledger, or the URL of the store that keeps it. A warehouse has it in a file of its own. */
+async function placeOf(shown: string, io: Io): Promise<Place> {
+  const warehouse = /^duckdb:(.+)$/i.exec(shown)?.[1];
+  if (warehouse !== undefined) return { file: resolve(io.cwd, `${warehouse}.ledger`) };
+  if (!/^(?:sqlite|postgres(?:ql)?):/i.test(shown)) return { file: resolve(io.cwd, shown) };
+  // The drivers of databases are only loaded when they are used.
+  const { refusePassword, storeUrl } = await import('../calls/store-url.ts');
+  refusePassword(shown, '--ledger');
+  return { url: storeUrl(shown, io) };
+}
+
+async function open(place: Place, shown: string, now: number): Promise<Ledger> {
   try {
-    return await openLedger(path, { now: () => now });
+    if ('file' in place) return await openLedger(place.file, { now: () => now });
+    const { openStore } = await import('@call-attribution/store');
+    const store = await openStore(place.url);
+    const ledger = await openLedger(store.journal('uploads'), { now: () => now }).catch(async (error) => {
+      await store.close();
+      throw error;
+    });
+    return { ...ledger, close: () => store.close() };
   } catch (error) {
     if (error instanceof LedgerDamagedError || error instanceof FileLockedError)
       throw new CliError(`--ledger ${shown}: ${error.message}`, { cause: error });

@@ -124,7 +124,7 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         name: 'ledger',
         value: 'FILE',
-        text: 'remembers what was written for upload: only what is new or has changed is written',
+        text: 'remembers what was written for upload, so that only what is new or has changed is written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb',
         completes: 'file',
         group: upload,
       },

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { syncFolder, toGzip, writeWholeFile } from '@call-attribution/node-stream';
+import { basename, dirname, join } from 'node:path';
+import { day } from '@call-attribution/core/time';
+import { lockFile, syncFolder, toGzip, writeWholeFile } from '@call-attribution/node-stream';
 import type { ConversionRules } from '../conversion.ts';
 import { entryOf } from '../entry.ts';
 import { toSheet } from '../sheet.ts';
@@ -57,27 +60,49 @@ export async function deliverSheets(
 ): Promise<Delivery | null> {
   const { sheet, adjustments = adjustmentsPath(sheet) } = paths;
   const files: DeliveredFile[] = [];
+  const run = randomUUID().slice(0, 8);
+  let mayBeNoted = false;
   const write = async <T extends object>(path: string, layout: SheetLayout<T>, rows: readonly T[]) => {
     if (rows.length === 0) return;
     if (existsSync(path)) throw new DeliveryError('in_the_way', path);
-    const file = { path, prepared: `${path}.prepared` };
+    const file = { path, prepared: `${path}.${run}.prepared` };
     files.push(file);
     const lines = toSheet(layout, rules).over(rows);
     await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip().over(lines) : lines);
   };
+  if (add.length + adjust.length === 0) return null;
+  // A ledger in a database does not keep another run from writing to the same files.
+  const unlock = await lockFile(`${sheet}.lock`);
   try {
+    await removeOld(sheet, ledger);
     await write(sheet, format, add);
     if (format.adjustments) await write(adjustments, format.adjustments, adjust);
+    // A retraction comes before the new conversion of the same call, which is then the latest entry.
+    const entries = [...adjust, ...add.map((conversion) => entryOf(conversion))];
+    // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.
+    mayBeNoted = true;
+    const delivery = await ledger.prepare(destination, entries, files);
+    await finish(ledger, delivery);
+    return delivery;
   } catch (error) {
-    for (const { prepared } of files) await rm(prepared, { force: true });
+    if (!mayBeNoted) for (const { prepared } of files) await rm(prepared, { force: true });
     throw error;
+  } finally {
+    await unlock();
   }
-  if (files.length === 0) return null;
-  // A retraction comes before the new conversion of the same call, which is then the latest entry.
-  const entries = [...adjust, ...add.map((conversion) => entryOf(conversion))];
-  const delivery = await ledger.prepare(destination, entries, files);
-  await finish(ledger, delivery);
-  return delivery;
+}
+
+/** Removes what runs have left that were killed while they wrote, more than a day ago. */
+async function removeOld(sheet: string, ledger: Ledger): Promise<void> {
+  const folder = dirname(sheet);
+  const open = ledger.destinations().flatMap((name) => ledger.pending(name)?.files ?? []);
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(`${basename(sheet)}.`) || !name.endsWith('.prepared')) continue;
+    const path = join(folder, name);
+    if (open.some(({ prepared }) => prepared === path)) continue;
+    const found = await stat(path).catch(() => null);
+    if (found && Date.now() - found.mtimeMs > day) await rm(path, { force: true });
+  }
 }
 
 /**

@@ -1,16 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { builtFile } from '@call-attribution/test-tools';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/index.ts';
 import { readSheet } from '../../src/sheet-lines.ts';
 import { callsAt, timeOf, truth } from '../fixtures/world.ts';
 
-const kills = Number(process.env.CALLS_KILLS ?? 100);
+const kills = rounds(60, 600);
+const tally = openDrill({
+  name: 'upload-ledger',
+  kind: 'kills',
+  what: 'An export with a ledger is killed at random moments while calls change; the tool gets each conversion and adjustment once',
+});
 const patience = 30_000;
 
 /** What the tool knows after the uploads, and how often a conversion was added that it had already. */
@@ -38,9 +44,7 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
   const program = await builtFile(new URL('../fixtures/upload.ts', import.meta.url).href);
   const folder = mkdtempSync(join(tmpdir(), 'ledger-drill-'));
   const tool = createTool();
-  let hung = 0;
   let interrupted = 0;
-  let between = 0;
 
   const run = async (step: number, killAfter: number | null) => {
     const child = spawn(process.execPath, [program, folder, String(step)], {
@@ -59,8 +63,9 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
       child.kill('SIGKILL');
     }
     const result = await Promise.race([ended, delay(patience).then(() => null)]);
+    tally.add({ runs: 1 });
     if (result === null) {
-      hung += 1;
+      tally.add({ hung: 1 });
       child.kill('SIGKILL');
       await ended;
     }
@@ -82,8 +87,12 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
   let step = 1;
   for (; step <= kills; step += 1) {
     const code = await run(step, Math.random() * 40);
-    if (code === null) interrupted += 1;
-    if (existsSync(join(folder, 'clicks.csv.prepared'))) between += 1;
+    if (code === null) {
+      interrupted += 1;
+      tally.happened('kills');
+    }
+    if (readdirSync(folder).some((name) => name.endsWith('.prepared')))
+      tally.happened('between sheet and ledger');
     collect();
   }
   for (const _ of [1, 2]) {
@@ -106,9 +115,12 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
   }
   await ledger.close();
   rmSync(folder, { recursive: true, force: true });
-  process.stdout.write(
-    `drill: upload-ledger runs=${step + 1} killed=${interrupted} between=${between} lost=${lost} doubled=${tool.doubled()} hung=${hung} lied=${lied}\n`,
-  );
-  expect({ lost, doubled: tool.doubled(), hung, lied }).toEqual({ lost: 0, doubled: 0, hung: 0, lied: 0 });
+  tally.add({ lost, lied, doubled: tool.doubled() });
+  expect({ lost, lied, doubled: tool.doubled(), hung: tally.counts.hung }).toEqual({
+    lost: 0,
+    lied: 0,
+    doubled: 0,
+    hung: 0,
+  });
   expect(interrupted).toBeGreaterThan(kills / 4);
 }, 3_600_000);

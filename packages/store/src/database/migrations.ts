@@ -43,6 +43,12 @@ export const claims: Step = run(({ key }) => [
   'DROP TABLE sync_state',
 ]);
 
+/** Append-only lists of strings, such as the ledger of uploads. */
+export const journals: Step = run(({ key, clustered }) => [
+  `CREATE TABLE journals (
+     name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
+]);
+
 /** Errors that occur when another process migrates at the same moment. The next attempt finds the work done. */
 const sameMoment = new Set(['23505', '42P07', '42P01']);
 

@@ -1,0 +1,41 @@
+import { testStores } from '@call-attribution/test-tools';
+import { describe, expect, test } from 'vitest';
+import { openStore, type StoreJournal } from '../src/index.ts';
+
+const linesOf = async (journal: StoreJournal): Promise<string[]> => {
+  const lines: string[] = [];
+  for await (const line of journal.read()) lines.push(line);
+  return lines;
+};
+
+describe.each(testStores())('a $kind store', ({ newUrl }) => {
+  test('it keeps journals in order, each apart from the others', async () => {
+    const url = await newUrl();
+    const store = await openStore(url);
+    const journal = store.journal('uploads');
+    expect(await linesOf(journal)).toEqual([]);
+    const written = Array.from({ length: 12 }, (_, i) => `line ${i}, "quoted" and ü`);
+    for (const line of written) await journal.append(line);
+    await store.journal('other').append('x');
+    await store.close();
+    const again = await openStore(url);
+    expect(await linesOf(again.journal('uploads'))).toEqual(written);
+    await again.close();
+  });
+
+  test('of two writers the second one fails, and can read and try again', async () => {
+    const url = await newUrl();
+    const [one, two] = [await openStore(url), await openStore(url)];
+    const [a, b] = [one.journal('uploads'), two.journal('uploads')];
+    await linesOf(a);
+    await linesOf(b);
+    await a.append('first');
+    await expect(b.append('second')).rejects.toMatchObject({ code: 'claim_lost' });
+    expect(await linesOf(b)).toEqual(['first']);
+    await b.append('second');
+    await expect(a.append('third')).rejects.toMatchObject({ code: 'claim_lost' });
+    expect(await linesOf(a)).toEqual(['first', 'second']);
+    await one.close();
+    await two.close();
+  });
+});
