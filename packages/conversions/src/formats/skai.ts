@@ -12,6 +12,8 @@ function timeColumn(title: string, timeOf: (conversion: Conversion) => number): 
   };
 }
 
+const numberForm = /^\+?\d{3,15}$/;
+
 /** Skai (Kenshoo), daily call file. The caller's number, name and address may be empty there, and always are. */
 export const skai: SheetFormat = {
   name: 'skai',
@@ -38,8 +40,8 @@ export const skai: SheetFormat = {
     emptyColumn('caller_number'),
     {
       title: 'ct_number',
-      cell: ({ calledNumber }) => calledNumber || null,
-      pattern: /^\+?\d{3,15}$/,
+      cell: ({ calledNumber }) => (numberForm.test(calledNumber) ? calledNumber : null),
+      pattern: numberForm,
       example: '8005550100',
       isOptional: true,
       holdsPhone: true,
