@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
 export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
@@ -17,17 +18,22 @@ const parameter = /(?:^|[?&#;])(gclid|gbraid|wbraid|msclkid|k_clickid|mkwid|pcri
  */
 export function clickIdsOf(call: Call): ClickIds {
   const ids: Partial<Record<ClickIdName, string>> = {};
-  if (isId(call.ppc_gclid)) ids.gclid = call.ppc_gclid;
+  if (isId(call.ppc_gclid) && !isNumberOf(call, call.ppc_gclid)) ids.gclid = call.ppc_gclid;
   for (const place of places) {
     const url = call[place];
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
       const known = name.toLowerCase() as ClickIdName;
       const id = ids[known] === undefined ? decoded(encoded) : null;
-      if (isId(id)) ids[known] = id;
+      if (isId(id) && !isNumberOf(call, id)) ids[known] = id;
     }
   }
   return ids;
+}
+
+// A caller can put anything into an address, their own number too.
+function isNumberOf({ ani }: Call, id: string): boolean {
+  return /^\d+$/.test(id) && typeof ani === 'string' && phoneKey(id) === phoneKey(ani);
 }
 
 // Letters, digits and a few other characters: neither a formula nor an email address is an id.

@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { Operator } from '@call-attribution/node-stream';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
+import { rowProblems } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
@@ -53,11 +54,18 @@ export function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call)
   const judge = createJudge(tool.accepts, rules);
   const columns = tool.columns?.(rules) ?? [];
   const seen = new Set<string>();
+  const isOfRules = (cell: string | null | undefined) => cell === rules.conversionName;
   return (call) => {
     const found = judge(call);
     if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
     if ('reason' in found) return { call, leftOut: found.reason };
     const cells = columns.map((column) => column.cell(found, rules));
+    // A sheet must not fail because of what one visitor made of an address. What the rules say is the same in every row.
+    const isOdd = rowProblems(cells, columns, 0).some(
+      (problem) =>
+        'column' in problem && !isOfRules(cells[columns.findIndex(({ title }) => title === problem.column)]),
+    );
+    if (isOdd) return { call, leftOut: 'wrong_form' };
     // Where rows have no key, the tool would count a repeated call again.
     const key = keyOf(columns, cells) ?? found.sid;
     if (seen.has(key)) return { call, leftOut: 'duplicate' };

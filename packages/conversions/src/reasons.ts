@@ -17,6 +17,7 @@ export type LeftOutReason =
   | 'click_too_old'
   | 'too_recent'
   | 'no_value'
+  | 'wrong_form'
   | 'duplicate';
 
 /** Why something that was uploaded is no longer right. `changeTexts` has a sentence for each. */

@@ -19,6 +19,7 @@ export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
   click_too_old: 'the click is older than the tool accepts',
   too_recent: 'too recent: the tool does not know the click yet; export again later',
   no_value: 'no value rule applies',
+  wrong_form: 'the click ID or another value does not have the form that the tool accepts',
   duplicate: 'the sheet already has a row with the same click or number, name and time',
 };
 

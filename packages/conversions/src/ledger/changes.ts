@@ -35,6 +35,7 @@ const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
   'repeat_caller',
   'caller_counted',
   'no_value',
+  'wrong_form',
 ]);
 
 /**
