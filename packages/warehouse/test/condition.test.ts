@@ -1,7 +1,7 @@
 import { drawFrame } from '@call-attribution/query-dsl';
-import { describe, expect, test } from 'vitest';
-import { type Condition, parseCondition } from '../src/index.ts';
-import { call, testWarehouse } from './support.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Condition, parseCondition, type Warehouse } from '../src/index.ts';
+import { call, cleanUp, testWarehouse } from './support.ts';
 
 /** What is wrong with a condition: the place, the sentence, and the corrected condition. */
 const wrong: readonly (readonly [text: string, found: string, message: string, corrected?: string])[] = [
@@ -172,6 +172,12 @@ test('names are read as people write them', () => {
 });
 
 describe('a condition as data', () => {
+  let empty: Warehouse;
+  beforeAll(async () => {
+    ({ warehouse: empty } = await testWarehouse());
+  });
+  afterAll(cleanUp);
+
   const bad: readonly (readonly [unknown, string])[] = [
     [null, 'A condition has the kind undefined, which does not exist.'],
     [{ kind: 'sql', field: 'state' }, 'A condition has the kind "sql", which does not exist.'],
@@ -210,8 +216,7 @@ describe('a condition as data', () => {
   ];
 
   test.each(bad.map(([where, message]) => ({ where, message })))('$message', async ({ where, message }) => {
-    const { warehouse } = await testWarehouse();
-    await expect(warehouse.count({ where: where as Condition })).rejects.toThrow(message);
+    await expect(empty.count({ where: where as Condition })).rejects.toThrow(message);
   });
 
   test('is taken as it is when it is right', async () => {

@@ -62,7 +62,7 @@ async function columnNames(session: Session): Promise<string[]> {
 /** Makes the tables of a warehouse in an empty file. */
 export async function create(session: Session): Promise<void> {
   await session.transaction(async () => {
-    for (const statement of [...createTables, ...createView]) await session.run(statement);
+    await session.run([...createTables, ...createView].join(';\n'));
   });
 }
 
@@ -89,7 +89,7 @@ export async function migrate(
       await session.run("UPDATE meta SET pending = concat_ws(',', pending, $1)", [names]);
     }
     await session.run('UPDATE meta SET version = $1', [schemaVersion]);
-    for (const statement of createView) await session.run(statement);
+    await session.run(createView.join(';\n'));
   });
   const { pending } = await session.one('SELECT pending FROM meta');
   if (pending === null) return;
