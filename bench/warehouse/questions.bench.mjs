@@ -1,13 +1,15 @@
-// Twelve questions over 1, 4 and 10 million calls in a warehouse. At the smallest size three of them are also asked in
-// other ways: SQL over the JSON of the row store, plain JavaScript over lines of JSON, and DuckDB over the same lines.
+// Twelve questions over 1, 4 and 10 million calls in a warehouse: a million are generated and loaded, and come again with
+// other times and callers. At the smallest size three of the questions are also asked in other ways: SQL over the JSON of the
+// row store, plain JavaScript over lines of JSON, and DuckDB over the same lines.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWarehouse } from '@call-attribution/warehouse';
-import { limit, timed } from '../figures.mjs';
+import { limit } from '../figures.mjs';
 import { calls, mostCalls, writeNdjson } from './calls.mjs';
+import { grow } from './grow.mjs';
 import { peers } from './peers.mjs';
 
 const sizes = (process.env.CALLS_BENCH_SIZES ?? '1,4,10')
@@ -18,21 +20,17 @@ const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const path = join(folder, 'calls.duckdb');
 const daysOf = (count) => Math.floor((730 * count) / mostCalls);
 
-const made = calls(0, sizes.at(-1));
-/** The next calls, in the order of their times. */
-function* next(count) {
-  for (let i = 0; i < count; i += 1) yield made.next().value;
+/** Loads the calls of the smallest size; for the larger ones they come again with other times and callers. */
+async function fill(size) {
+  if (size > sizes[0]) return grow(path, sizes[0], daysOf(sizes[0]), size);
+  const warehouse = await openWarehouse(path);
+  await warehouse.load('main', calls(0, size));
+  await warehouse.close();
 }
 
-let loaded = 0;
 for (const size of sizes) {
-  const warehouse = await openWarehouse(path);
-  const { cpu } = await timed(() => warehouse.load('main', next(size - loaded)));
-  await warehouse.close();
-  console.log(
-    `\n${size} calls, ${(statSync(path).size / size).toFixed(0)} bytes each; loading took ${((cpu / (size - loaded)) * 1000).toFixed(0)} us of CPU per call, making them up included`,
-  );
-  loaded = size;
+  await fill(size);
+  console.log(`\n${size} calls, ${(statSync(path).size / size).toFixed(0)} bytes each`);
   const child = fork(join(import.meta.dirname, 'ask.mjs'), [path, String(daysOf(size)), rounds]);
   const [{ medians, others, rss }] = await once(child, 'message');
   for (const [name, { wall, cpu }] of Object.entries({ ...medians, ...others }))

@@ -37,8 +37,12 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
   for (const slice of slices) {
     const parameters = new Parameters();
     const where = [selected(plan, parameters), ...(slice === null ? [] : [slice])].join(' AND ');
-    const rows = `(SELECT * FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
-    const sql = `SELECT ${recordJson('sorted')} FROM ${rows} sorted ORDER BY ${sorted}`;
+    // A page is found by what it is sorted by; only its own rows are then read in full.
+    const rows =
+      cut.trim() === ''
+        ? where
+        : `rowid IN (SELECT rowid FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
+    const sql = `SELECT ${recordJson()} FROM (SELECT * FROM records WHERE ${rows} ORDER BY ${sorted}) records ORDER BY ${sorted}`;
     for await (const chunk of session.column(sql, parameters.values))
       for (const json of chunk) yield callOf(json);
   }

@@ -4,8 +4,8 @@ import { insteadOfOther } from './row-writer.ts';
 import { wireValue } from './wire-values.ts';
 
 /**
- * SQL of a record as one JSON array of strings, which reaches JavaScript with a quarter of the work that typed columns
- * take. `from` names the table.
+ * SQL of a record as one JSON array of strings: a row reaches JavaScript as one value, and strings keep a leading byte order
+ * mark. `from` names the table.
  */
 export function recordJson(from = 'records'): string {
   const cells = fieldColumns.map(({ name, type }) => {

@@ -37,6 +37,7 @@ export const createView: readonly string[] = [
   `COMMENT ON VIEW calls IS ${literal('One row for each call. Times are as the API sent them, without a time zone.')}`,
   `COMMENT ON TABLE records IS ${literal('The stored calls. The view calls has the same fields, and more that follow from them.')}`,
   `COMMENT ON TABLE sync_state IS ${literal('Where the sync of each account is.')}`,
+  `COMMENT ON TABLE callers IS ${literal('A small number for each caller_key, by which records name their caller.')}`,
   `COMMENT ON TABLE erased IS ${literal('Keyed hashes of the callers that must not be loaded again.')}`,
   ...viewColumns.map(({ name, meaning }) => `COMMENT ON COLUMN calls.${quoted(name)} IS ${literal(meaning)}`),
   ...columns.map(({ name, meaning }) => `COMMENT ON COLUMN records.${quoted(name)} IS ${literal(meaning)}`),
