@@ -6,7 +6,7 @@ export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { StoreJournal } from './journal.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
-export type { Page, PageQuery } from './rows/pages.ts';
+export type { Page, PageQuery, PageStream } from './rows/pages.ts';
 export { everything, type Selection, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export type { CallInput, Store } from './store.ts';

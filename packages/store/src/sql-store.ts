@@ -65,6 +65,7 @@ export function createSqlStore(
 
   return {
     name,
+    readsAtOnce: driver.readsAtOnce,
     putAccount: (account) => putAccount(driver, account),
     accounts: () => listAccounts(driver),
     putCredential: (account, credential) => putCredential(driver, account, credential),

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { type Call, fromCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parse } from '@call-attribution/query-dsl';
@@ -359,6 +360,26 @@ test('a SQLite store waits for the writer of another process, also with a single
   await added;
   expect(await store.accounts()).toHaveLength(1);
   await store.close();
+});
+
+test('closed SQLite stores do not keep files open', async () => {
+  const url = (await stores[0]?.newUrl()) as string;
+  const descriptors = '/proc/self/fd';
+  const openFiles = () => {
+    const all = existsSync(descriptors) ? readdirSync(descriptors) : [];
+    const linkOf = (name: string) =>
+      existsSync(`${descriptors}/${name}`) ? readlinkSync(`${descriptors}/${name}`) : '';
+    return all.filter((name) => linkOf(name).startsWith(url.slice('sqlite:'.length))).length;
+  };
+  let most = 0;
+  for (let i = 0; i < 50; i += 1) {
+    const store = await openStore(url);
+    expect(await store.accounts()).toEqual([]);
+    await store.close();
+    most = Math.max(most, openFiles());
+  }
+  // Each has up to six while it is open.
+  expect(most).toBeLessThan(120);
 });
 
 test.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE'])(

@@ -44,12 +44,17 @@ export function openPostgres(
   url: string,
   options: PostgresOptions & { busyTimeoutMs?: number } = {},
 ): Driver {
-  const { statementTimeoutMs = 30_000, idleTransactionTimeoutMs = 15_000, reconnectMs = 5_000 } = options;
+  const {
+    poolSize = 10,
+    statementTimeoutMs = 30_000,
+    idleTransactionTimeoutMs = 15_000,
+    reconnectMs = 5_000,
+  } = options;
   // The server ends a statement itself. Only when it does not respond at all, this process has to.
   const limitMs = statementTimeoutMs + Math.min(statementTimeoutMs, 5_000);
   const pool = new pg.Pool({
     connectionString: url,
-    max: options.poolSize ?? 10,
+    max: poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.busyTimeoutMs ?? 30_000,
@@ -154,6 +159,7 @@ export function openPostgres(
 
   const driver: Driver = {
     dialect,
+    readsAtOnce: poolSize,
     all: (sql, values) =>
       patiently(async () => {
         const client = await connect();

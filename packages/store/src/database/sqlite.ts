@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
@@ -82,6 +84,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 
   return {
     dialect,
+    readsAtOnce: 1,
     all: (sql, values) => read((session) => session.all(sql, values)),
     read,
     write: (body) => writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', body))),
@@ -90,6 +93,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
         if (reader !== writer) reader.close();
       });
       await writing(async () => writer.close());
+      await releaseFiles();
     },
   };
 }
@@ -117,7 +121,6 @@ function connect(file: string): Connection {
       database,
       session: sessionOf(database, prepared),
       close() {
-        // The files stay open until the statements are gone.
         prepared.clear();
         database.close();
       },
@@ -125,6 +128,25 @@ function connect(file: string): Connection {
   } catch (cause) {
     throw fromSqlite(cause, file);
   }
+}
+
+/** How many closed databases may still have open files. */
+const mostUnreleased = 16;
+let unreleased = 0;
+
+/**
+ * libsql cannot end a statement, so the files of a closed database stay open until the garbage collector finds its statements.
+ * A program that opens a store for each job would have too many open files before it has enough garbage for a collection.
+ */
+async function releaseFiles(): Promise<void> {
+  unreleased += 1;
+  if (unreleased < mostUnreleased) return;
+  unreleased = 0;
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  // What was collected is ended in the next round of the event loop.
+  await new Promise((done) => setImmediate(done));
 }
 
 async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {

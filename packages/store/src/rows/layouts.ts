@@ -51,7 +51,7 @@ export interface Layouts {
   /** Makes sure that the layouts of rows are known: another release may have added one. */
   learn(session: Pick<Session, 'all'>, rows: readonly Row[]): Promise<void>;
   /** The stored values of a row in the current layout, and after them the unknown fields as `"name":value,…`. */
-  unpack(row: Row): string[];
+  unpack(row: { readonly layout?: unknown; readonly packed?: unknown }): string[];
 }
 
 /** Reads the layouts of a store, and adds the current one if no process has done so before. */

@@ -34,8 +34,14 @@ export interface Page {
   readonly total: number;
   /** Calls on this page. */
   readonly count: number;
-  /** The records as a JSON array: in one piece when it is short, otherwise in slices. */
-  readonly body: Buffer | AsyncIterable<Buffer>;
+  /** The records as a JSON array: in one piece when it is short, otherwise in pieces that are made as they are read. */
+  readonly body: Buffer | PageStream;
+}
+
+/** The JSON of a long page. */
+export interface PageStream extends AsyncIterable<Buffer> {
+  /** About how many bytes of memory it needs at the moment. It needs less the more has been read. */
+  readonly heldBytes?: number;
 }
 
 /** Where a slice starts: a time, and either a number of calls to skip or the last call of the previous slice. */
@@ -47,7 +53,8 @@ interface Start {
 
 /**
  * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its values
- * are held until they are sent, about 700 bytes for a record; what holds the snapshot is freed before the first byte is sent.
+ * are kept as they are stored until they are sent, about 700 bytes for a record: less than half of their JSON. What holds the
+ * snapshot is freed before the first byte is sent.
  */
 export async function readPage(
   driver: Driver,
@@ -62,20 +69,24 @@ export async function readPage(
     signal?.throwIfAborted();
     const { total, from, skip } = await findRank(session, account, selection, offset, walkBelow);
     const count = Math.max(0, Math.min(rows, total - offset));
-    const slices: Row[][] = [];
+    const print = (row: Row) => documentOf(layouts.unpack(row), version);
+    const kept = keepRows();
     let start: Start = { from, skip, after: null };
+    let since = performance.now();
     for (let left = count; left > 0; left -= sliceRows) {
-      if (left < count) await nextTurn();
+      if (performance.now() - since > busyMs) {
+        await nextTurn();
+        since = performance.now();
+      }
       signal?.throwIfAborted();
       const found = await readSlice(session, account, selection, start, Math.min(left, sliceRows));
       await layouts.learn(session, found);
-      slices.push(found);
+      if (count <= sliceRows) return { total, count, body: Buffer.from(`[${found.map(print).join(',')}]`) };
+      for (const row of found) kept.add(row);
       const last = found.at(-1);
       start = { from: Number(last?.at), skip: 0, after: String(last?.sid) };
     }
-    const print = (found: readonly Row[]) =>
-      found.map((row) => documentOf(layouts.unpack(row), version)).join(',');
-    const body = slices.length > 1 ? inSlices(slices, print) : Buffer.from(`[${print(slices[0] ?? [])}]`);
+    const body = count === 0 ? Buffer.from('[]') : inPieces(kept.pieces(), print);
     return { total, count, body };
   });
 }
@@ -107,13 +118,52 @@ async function readSlice(
   );
 }
 
-async function* inSlices(
-  slices: readonly (readonly Row[])[],
-  print: (rows: readonly Row[]) => string,
-): AsyncGenerator<Buffer> {
-  for (const [i, rows] of slices.entries()) {
-    const isLast = i === slices.length - 1;
-    yield Buffer.from(`${i === 0 ? '[' : ','}${print(rows)}${isLast ? ']' : ''}`);
-    await nextTurn();
-  }
+/** A database in this process keeps it from other work for about this long at a time. */
+const busyMs = 10;
+/** About how many characters of rows are printed at a time: few, since each slow reader holds a piece. */
+const pieceChars = 16_384;
+/** Between two rows, and after the layout of a row. Values never contain it, as they never contain {@link separator}. */
+const [rowEnd, layoutEnd] = ['\n', '\u001e'];
+
+/** Rows as bytes, which take less memory than strings and cost the garbage collector nothing. */
+function keepRows(): { add(row: Row): void; pieces(): Buffer[] } {
+  const pieces: Buffer[] = [];
+  let text = '';
+  return {
+    add({ layout, packed }) {
+      text += `${text === '' ? '' : rowEnd}${layout}${layoutEnd}${packed}`;
+      if (text.length < pieceChars) return;
+      pieces.push(Buffer.from(text));
+      text = '';
+    },
+    pieces() {
+      if (text !== '') pieces.push(Buffer.from(text));
+      return pieces;
+    },
+  };
+}
+
+/** Prints rows when they are read, and forgets them. */
+function inPieces(pieces: Buffer[], print: (row: Row) => string): PageStream {
+  const left = pieces.reverse();
+  let heldBytes = left.reduce((sum, { length }) => sum + length, 0);
+  return {
+    get heldBytes() {
+      return heldBytes;
+    },
+    async *[Symbol.asyncIterator]() {
+      for (let opening = '['; left.length > 0; opening = ',') {
+        const piece = left.pop() as Buffer;
+        heldBytes -= piece.length;
+        const rows = piece
+          .toString()
+          .split(rowEnd)
+          .map((line) => {
+            const end = line.indexOf(layoutEnd);
+            return print({ layout: Number(line.slice(0, end)), packed: line.slice(end + 1) });
+          });
+        yield Buffer.from(`${opening}${rows.join(',')}${left.length > 0 ? '' : ']'}`);
+      }
+    },
+  };
 }
