@@ -89,6 +89,9 @@ export interface Listening {
   readonly adminUrl: string;
 }
 
+/** Threads in the pool of Node.js, unless UV_THREADPOOL_SIZE says otherwise. */
+const poolSize = 4;
+
 /** The API over a store. */
 export interface Service {
   /** Starts to accept connections. */
@@ -119,7 +122,10 @@ export function createService(options: ServiceOptions): Service {
     connections: () => servers.reduce((sum, server) => sum + server.connections(), 0),
     waiting: () => turns.waiting,
   });
-  const turns = createTurns(limits.atWork);
+  const turns = createTurns({
+    store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
+    pool: poolSize,
+  });
   const closures = createClosureLog(metrics, log, now);
   let stopping = false;
   let servers: OpenServer[] = [];

@@ -222,6 +222,30 @@ describe('requests sent ahead', () => {
     expect(before).toBeLessThan(60);
   });
 
+  test('addresses with many requests in progress do not keep one with a single request waiting', async () => {
+    const order: string[] = [];
+    const page: Store['page'] = async (id, query) => {
+      order.push(query.rows === 7 ? 'good' : 'bad');
+      await later(5);
+      return store.page(id, query);
+    };
+    const { target } = await started({ store: { ...store, page }, limits: { atWork: 1 } });
+    const good = { ...target, from: ['127.0.0.40'] };
+    expect((await reply(good, pageRequest(target, 7))).status).toBe(200);
+    const many = Array.from({ length: 60 }, (_, i) =>
+      pipelinedPages({ ...target, from: [`127.0.0.${10 + (i % 15)}`] }, 4, { rows: 2 }),
+    );
+    await until(() => order.length > 60);
+    const before = order.length;
+    for (let i = 0; i < 5; i += 1) expect((await reply(good, pageRequest(target, 7))).status).toBe(200);
+    // With equal shares there would be 15 before each.
+    expect(order.slice(before, order.lastIndexOf('good')).filter((who) => who === 'bad').length).toBeLessThan(
+      40,
+    );
+    await Promise.all(many);
+    expect(order.filter((who) => who === 'bad')).toHaveLength(240);
+  });
+
   test('what is not a request is refused after the responses before it, never among their bytes', async () => {
     const { target } = await started();
     const socket = openSocket(target, 0);

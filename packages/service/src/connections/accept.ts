@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net';
-import type { Connection, Connections } from './connections.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
 import type { Turns } from './turns.ts';
 
 /**
@@ -27,6 +28,7 @@ export function acceptConnections(
   };
 
   server.on('connection', (socket: Socket) => {
+    turns.onAccept();
     const connection = connections.open(socket, isSecure);
     if (connection === null) return;
     if (!isSecure) {
@@ -41,7 +43,14 @@ export function acceptConnections(
     // A connection that stays silent never costs the memory of a TLS session, and none takes its CPU time out of turn.
     socket.once('readable', () => {
       if (socket.readableLength === 0) socket.destroy();
-      else turns.step(connection.address, connection.gone, handshake).catch(() => socket.destroy());
+      else {
+        const { address: who, gone: signal } = connection;
+        const leave = turns.enter(who);
+        turns
+          .run({ who, signal, needs: 'loop' }, handshake)
+          .catch(() => socket.destroy())
+          .finally(leave);
+      }
     });
     const handshake = (): void => {
       connections.startHandshake(connection);

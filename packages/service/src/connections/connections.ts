@@ -1,48 +1,8 @@
 import type { Socket } from 'node:net';
 import { countedAddress, proxyCheck } from './addresses.ts';
+import { type ClosedFor, type Connection, notePace, slowMs } from './connection.ts';
 import type { ConnectionLimits } from './limits.ts';
-
-/** Why the service closed a connection. */
-export type ClosedFor =
-  | 'address'
-  | 'total'
-  | 'handshakes'
-  | 'handshake_timeout'
-  | 'slow_reader'
-  | 'unsent_bytes';
-
-/** One connection of a server. */
-export interface Connection {
-  /** The socket as it was accepted, below TLS. */
-  readonly socket: Socket;
-  /** The socket that carries HTTP: the one of TLS after the handshake. */
-  stream: Socket;
-  /** Address by which it is counted. */
-  readonly address: string;
-  /** Does it come from a proxy that the operator has named? */
-  readonly isProxy: boolean;
-  /** Aborted when the client disconnects or is disconnected. */
-  readonly gone: AbortSignal;
-  /** Aborts `gone`. */
-  readonly leave: () => void;
-  /** Notes how many bytes of its response are in memory until the client takes them. */
-  readonly hold: (bytes: number) => void;
-  /** Do the responses of all connections take less memory than allowed? May close the slowest readers to make it so. */
-  readonly findSpace: () => boolean;
-  /** Resolves when it is worth trying again. */
-  readonly spaceFreed: () => Promise<void>;
-  /** `silent`: no byte of TLS yet; `handshake`; `idle`: ready for a request; `busy`: a request is in progress. */
-  state: 'silent' | 'handshake' | 'idle' | 'busy';
-  /** When it got into this state. */
-  since: number;
-  /** Has it ever had a response? */
-  served: boolean;
-  /** Bytes of its response that are in memory. */
-  held: number;
-  /** Bytes that the client has taken, and since when it has taken no more; null while nothing waits for it. */
-  taken: number;
-  stalledSince: number | null;
-}
+import { createResponseMemory } from './memory.ts';
 
 /** The connections of one server. */
 export interface Connections {
@@ -68,20 +28,22 @@ const hasLeft = new Error('The client has left.');
 const checkMs = 250;
 /** A connection that is younger, or whose last response is, may be about to send a request. */
 const youngMs = 250;
-/** A client that has taken nothing for this long may be closed to make space for others. */
-const slowMs = 500;
 
-/** Keeps the connections of one server within its limits. */
+/** Keeps the connections of one server within its limits. `onMemory` is called when responses may have memory again. */
 export function createConnections(
   limits: ConnectionLimits,
   proxies: readonly string[],
   onClosed: (reason: ClosedFor) => void,
+  onMemory: () => void,
 ): Connections {
   const isProxy = proxyCheck(proxies);
   const all = new Set<Connection>();
   const perAddress = new Map<string, number>();
-  let heldBytes = 0;
-  const waiters: (() => void)[] = [];
+  const memory = createResponseMemory(
+    limits.unsentBytes,
+    (connection) => close(connection, 'unsent_bytes'),
+    onMemory,
+  );
 
   const close = (connection: Connection, reason: ClosedFor): void => {
     if (!all.has(connection)) return;
@@ -95,32 +57,7 @@ export function createConnections(
     const left = (perAddress.get(connection.address) ?? 1) - 1;
     if (left === 0) perAddress.delete(connection.address);
     else perAddress.set(connection.address, left);
-    hold(connection, 0);
-  };
-
-  const hold = (connection: Connection, bytes: number): void => {
-    const added = (all.has(connection) ? bytes : 0) - connection.held;
-    connection.held += added;
-    heldBytes += added;
-    if (added < 0) wake();
-  };
-
-  const findSpace = (connection: Connection): boolean => {
-    // A response in progress gives its memory back by going on.
-    if (connection.held > 0) return true;
-    while (heldBytes > limits.unsentBytes) {
-      const held = heldPerAddress(all);
-      const own = held.get(connection.address) ?? 0;
-      const slowest = slowestReader(all, held, own);
-      // Whoever holds little does not wait for those who hold much.
-      if (slowest === null) return own < limits.unsentBytes / 20 && heldBytes < limits.unsentBytes * 2;
-      close(slowest, 'unsent_bytes');
-    }
-    return true;
-  };
-
-  const wake = (): void => {
-    for (const resume of waiters.splice(0, 16)) resume();
+    memory.hold(connection, 0);
   };
 
   /** Closes the connection whose loss hurts least, so that there is space for another one. */
@@ -143,7 +80,8 @@ export function createConnections(
       const stalled = connection.stalledSince;
       if (stalled !== null && now - stalled > limits.sendMs) close(connection, 'slow_reader');
     }
-    wake();
+    // Clients that have stopped reading can be closed by now.
+    onMemory();
   };
   const timer = setInterval(check, Math.min(checkMs, limits.handshakeMs, limits.sendMs)).unref();
 
@@ -166,9 +104,8 @@ export function createConnections(
         isProxy: isProxy(from),
         gone: gone.signal,
         leave: () => gone.abort(hasLeft),
-        hold: (bytes) => hold(connection, bytes),
-        findSpace: () => findSpace(connection),
-        spaceFreed: () => new Promise((resume) => waiters.push(resume)),
+        hold: (bytes) => memory.hold(connection, all.has(connection) ? bytes : 0),
+        hasMemory: () => memory.isFreeFor(connection),
         state: isSecure ? 'silent' : 'idle',
         since: performance.now(),
         served: false,
@@ -211,7 +148,7 @@ export function createConnections(
     },
     end() {
       clearInterval(timer);
-      wake();
+      onMemory();
     },
   };
 }
@@ -251,43 +188,4 @@ function rankOf({ state, since, served, stalledSince }: Connection, now: number)
   // What a new connection has sent may not have been read yet.
   if (state !== 'busy') return now - since < youngMs ? 3 : served ? 1 : 0;
   return stalledSince !== null && now - stalledSince > slowMs ? 2 : 3;
-}
-
-function heldPerAddress(connections: Iterable<Connection>): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { address, held } of connections)
-    if (held > 0) sums.set(address, (sums.get(address) ?? 0) + held);
-  return sums;
-}
-
-/**
- * The connection to close so that someone gets memory who holds `own` bytes: at the address that holds most, the one whose
- * client has taken nothing for longest. That has to be a while, unless the other holds much less.
- */
-function slowestReader(
-  connections: Iterable<Connection>,
-  held: ReadonlyMap<string, number>,
-  own: number,
-): Connection | null {
-  const most = Math.max(...held.values());
-  const now = performance.now();
-  const before = own * 2 < most ? now : now - slowMs;
-  let slowest: Connection | null = null;
-  for (const connection of connections) {
-    if (connection.held === 0 || held.get(connection.address) !== most) continue;
-    notePace(connection, now);
-    const { stalledSince } = connection;
-    if (stalledSince === null || stalledSince > before) continue;
-    if (slowest === null || stalledSince < (slowest.stalledSince ?? 0)) slowest = connection;
-  }
-  return slowest;
-}
-
-/** Compares what the client has taken with the last check. */
-function notePace(connection: Connection, now: number): void {
-  const { bytesWritten, writableLength } = connection.stream;
-  const taken = bytesWritten - writableLength;
-  if (writableLength === 0) connection.stalledSince = null;
-  else if (taken > connection.taken || connection.stalledSince === null) connection.stalledSince = now;
-  connection.taken = taken;
 }

@@ -1,93 +1,122 @@
-/** Work waits here for its turn, so that one client cannot make the others wait. Aborted work is dropped while it waits. */
+/** What work needs: the store, threads of the pool of Node.js, or only the event loop for a few milliseconds. */
+export type Need = 'store' | 'pool' | 'loop';
+
+/** Work that waits for its turn. */
+export interface Work {
+  /** Whose turn it takes. */
+  readonly who: string;
+  /** Work that is aborted while it waits is dropped. */
+  readonly signal: AbortSignal;
+  readonly needs: Need;
+  /** Is there memory for what it reads from the store? Others are served until there is. Default: always. */
+  readonly hasMemory?: () => boolean;
+}
+
+/** Work waits here for its turn, so that one client cannot make the others wait. */
 export interface Turns {
-  /** Runs work that may wait for a database or a thread, when it is the turn of `who` and not too much of it is running. */
-  run<T>(who: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** Runs a short step when it is the turn of `who`, whatever is running. */
-  step(who: string, signal: AbortSignal, step: () => void): Promise<void>;
+  /** Counts a request or handshake of `who` until the function it returns is called. A refused one counts as more time. */
+  enter(who: string): (end?: 'refused') => void;
+  /** Runs work when it is the turn of `who` and what it needs is free. */
+  run<T>(work: Work, run: () => T | Promise<T>): Promise<T>;
+  /** Looks again at work for which there was no memory. */
+  onMemory(): void;
+  /** Notes that a connection was accepted, and more may be waiting. */
+  onAccept(): void;
   /** How much waits. */
   readonly waiting: number;
 }
 
-interface Job {
-  readonly isStep: boolean;
-  readonly signal: AbortSignal;
+interface Job extends Work {
   readonly start: () => void;
 }
 
 interface Flow {
-  /** Milliseconds of work used, at least those of the flow that was served last when this one came back. */
+  /** Milliseconds used, at least those of the flow that was served last when this one came back. */
   used: number;
-  readonly steps: Job[];
-  readonly work: Job[];
+  /** Requests and handshakes in progress. */
+  requests: number;
+  readonly jobs: Readonly<Record<Need, Job[]>>;
   running: number;
+  /** Had its next work for the store no memory? */
+  hasToWait: boolean;
 }
 
+/** Responses in progress first, since they give memory back. */
+const needs: readonly Need[] = ['loop', 'pool', 'store'];
+/** Milliseconds by which somebody new comes after those who are being served, so that many new ones do not interrupt them. */
+const newcomerMs = 50;
+/** Milliseconds that a refused request counts, so that whoever sends many of them comes after others. */
+const refusedMs = 50;
+/** Node.js accepts one connection in a round of the event loop. So many may be accepted before the next work starts. */
+const acceptedPerTurn = 8;
+/** What somebody has used too much is forgotten beyond this number of milliseconds. */
+const mostDebtMs = 1_000;
+
 /**
- * Fair turns: the next one always belongs to whoever has used the least time, and within one `who` to whoever came first. Not
- * more than one starts in each round of the event loop, because a store in this process may do all of its work before it
+ * Fair turns: the next one always belongs to whoever has used the least time, and within one `who` to whoever came first. The
+ * time of somebody with n requests in progress counts n² times: of all who want something, those with few requests come first,
+ * however many others do not read their responses or open connections. When nobody else wants anything, all are served.
+ *
+ * Not more than one starts in each round of the event loop, because a store in this process may do all of its work before it
  * returns to the loop, and new requests have to be heard in between.
  */
-export function createTurns(atOnce: number): Turns {
+export function createTurns(atOnce: Readonly<Record<'store' | 'pool', number>>): Turns {
   const flows = new Map<string, Flow>();
-  let running = 0;
+  const running: Record<Need, number> = { store: 0, pool: 0, loop: 0 };
+  const most: Readonly<Record<Need, number>> = { ...atOnce, loop: Number.POSITIVE_INFINITY };
   let waiting = 0;
   let clock = 0;
   let isScheduled = false;
+  let hasAccepted = false;
+  let accepted = 0;
 
   const schedule = (): void => {
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
+      accepted = hasAccepted ? accepted + 1 : 0;
+      hasAccepted = false;
+      if (accepted > 0 && accepted <= acceptedPerTurn) return schedule();
+      accepted = 0;
       if (startNext()) schedule();
     });
   };
 
-  const begin = (flow: Flow, isStep: boolean): void => {
+  const begin = (flow: Flow, need: Need): void => {
     clock = Math.max(clock, flow.used);
     flow.running += 1;
-    if (!isStep) running += 1;
+    running[need] += 1;
   };
+
+  const charge = (flow: Flow, ms: number): void => {
+    flow.used = Math.min(flow.used + ms, clock + mostDebtMs);
+  };
+
+  const startable = (flow: Flow): Need | undefined =>
+    needs.find(
+      (need) =>
+        flow.jobs[need].length > 0 && running[need] < most[need] && !(need === 'store' && flow.hasToWait),
+    );
 
   const startNext = (): boolean => {
     for (;;) {
-      const flow = leastUsed(flows, running < atOnce);
-      const job = flow?.steps.shift() ?? flow?.work.shift();
-      if (flow === undefined || job === undefined) return false;
-      waiting -= 1;
+      let flow: Flow | undefined;
+      for (const one of flows.values())
+        if ((flow === undefined || one.used < flow.used) && startable(one) !== undefined) flow = one;
+      const need = flow && startable(flow);
+      const job = need && flow?.jobs[need][0];
+      if (flow === undefined || need === undefined || job === undefined) return false;
       const isAborted = job.signal.aborted;
-      if (!isAborted) begin(flow, job.isStep);
+      if (!isAborted && need === 'store' && job.hasMemory?.() === false) {
+        flow.hasToWait = true;
+        continue;
+      }
+      flow.jobs[need].shift();
+      waiting -= 1;
+      if (!isAborted) begin(flow, need);
       job.start();
       if (!isAborted) return true;
-    }
-  };
-
-  const inTurn = async <T>(
-    who: string,
-    signal: AbortSignal,
-    isStep: boolean,
-    work: () => T | Promise<T>,
-  ): Promise<T> => {
-    signal.throwIfAborted();
-    const flow = flowOf(flows, who, clock);
-    if (waiting === 0 && !isScheduled && (isStep || running < atOnce)) {
-      begin(flow, isStep);
-      schedule();
-    } else {
-      waiting += 1;
-      schedule();
-      await new Promise<void>((start) => (isStep ? flow.steps : flow.work).push({ isStep, signal, start }));
-      signal.throwIfAborted();
-    }
-    const began = performance.now();
-    try {
-      return await work();
-    } finally {
-      flow.used += performance.now() - began;
-      flow.running -= 1;
-      if (!isStep) running -= 1;
-      if (waiting > 0) schedule();
-      if (flows.size > 1_000) forget(flows);
     }
   };
 
@@ -95,15 +124,61 @@ export function createTurns(atOnce: number): Turns {
     get waiting() {
       return waiting;
     },
-    run: (who, signal, work) => inTurn(who, signal, false, work),
-    step: (who, signal, step) => inTurn(who, signal, true, step),
+    enter(who) {
+      const flow = flowOf(flows, who, clock);
+      flow.requests += 1;
+      return (end) => {
+        flow.requests -= 1;
+        if (end === 'refused') charge(flow, refusedMs);
+        if (flows.size > 1_000) forget(flows);
+      };
+    },
+    onMemory() {
+      if (waiting === 0) return;
+      for (const flow of flows.values()) flow.hasToWait = false;
+      schedule();
+    },
+    onAccept() {
+      hasAccepted = true;
+    },
+    async run(work, run) {
+      const { who, signal, needs: need, hasMemory } = work;
+      signal.throwIfAborted();
+      const flow = flowOf(flows, who, clock);
+      const isFree = waiting === 0 && !isScheduled && running[need] < most[need];
+      if (isFree && (need !== 'store' || hasMemory?.() !== false)) {
+        begin(flow, need);
+        schedule();
+      } else {
+        waiting += 1;
+        schedule();
+        await new Promise<void>((start) => flow.jobs[need].push({ ...work, start }));
+        signal.throwIfAborted();
+      }
+      const began = performance.now();
+      try {
+        return await run();
+      } finally {
+        charge(flow, (performance.now() - began) * Math.max(flow.requests, 1) ** 2);
+        flow.running -= 1;
+        running[need] -= 1;
+        if (waiting > 0) schedule();
+        if (flows.size > 1_000) forget(flows);
+      }
+    },
   };
 }
 
 function flowOf(flows: Map<string, Flow>, who: string, clock: number): Flow {
   let flow = flows.get(who);
   if (flow === undefined) {
-    flow = { used: clock, steps: [], work: [], running: 0 };
+    flow = {
+      used: clock + newcomerMs,
+      requests: 0,
+      jobs: { loop: [], pool: [], store: [] },
+      running: 0,
+      hasToWait: false,
+    };
     flows.set(who, flow);
   }
   // Time in which it wanted nothing is not saved up.
@@ -111,16 +186,7 @@ function flowOf(flows: Map<string, Flow>, who: string, clock: number): Flow {
   return flow;
 }
 
-function leastUsed(flows: ReadonlyMap<string, Flow>, mayWork: boolean): Flow | undefined {
-  let least: Flow | undefined;
-  for (const flow of flows.values()) {
-    if (flow.steps.length === 0 && (flow.work.length === 0 || !mayWork)) continue;
-    if (least === undefined || flow.used < least.used) least = flow;
-  }
-  return least;
-}
-
 function forget(flows: Map<string, Flow>): void {
-  for (const [who, { steps, work, running }] of flows)
-    if (steps.length + work.length + running === 0) flows.delete(who);
+  for (const [who, { jobs, running, requests }] of flows)
+    if (requests + running + needs.reduce((sum, need) => sum + jobs[need].length, 0) === 0) flows.delete(who);
 }

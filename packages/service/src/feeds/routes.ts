@@ -14,7 +14,8 @@ export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
         path: state.feed.path,
         async handle(exchange) {
           await admit(state, exchange);
-          const edition = await exchange.turn(() => desk.edition(state));
+          // A sheet takes many short reads, between which others read.
+          const edition = await exchange.turn(() => desk.edition(state), 'loop');
           exchange.account = state.feed.account;
           exchange.audit = { ...exchange.audit, rows: edition.rows };
           state.lastFetch = now();
@@ -73,7 +74,7 @@ async function admit(state: FeedState, exchange: Exchange, counts = true): Promi
       }),
     );
   }
-  const isRight = await exchange.turn(() => access.accepts(typed.user, typed.password));
+  const isRight = await exchange.turn(() => access.accepts(typed.user, typed.password), 'pool');
   if (!isRight) {
     if (counts) state.lockout.failed(exchange.client);
     return refuse(

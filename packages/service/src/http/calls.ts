@@ -1,14 +1,11 @@
 import { formatContentRange } from '@call-attribution/core/page';
 import { safeParse } from '@call-attribution/query-dsl';
-import { type Selection, type Store, selectionOf } from '@call-attribution/store';
+import { type Page, type Selection, type Store, selectionOf } from '@call-attribution/store';
 import type { Exchange, Reply } from './exchange.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
-
-/** What a record of a long page may take in memory before it is sent. */
-const recordBytes = 1_200;
 
 /** GET …/user/bid-management */
 export async function listReply(
@@ -32,22 +29,26 @@ export async function listReply(
       'content-type': 'application/json',
       'content-range': formatContentRange(requested, page.count, page.total),
     },
-    body: Buffer.isBuffer(page.body) ? page.body : inTurns(page.body, exchange),
-    held: page.count * recordBytes,
+    ...bodyOf(page, exchange),
   };
 }
 
-/** Each slice of a long page is read when it is the turn of its client, and not at all when the client has left. */
+function bodyOf({ body }: Page, exchange: Exchange): Pick<Reply, 'body' | 'heldBytes'> {
+  if (Buffer.isBuffer(body)) return { body };
+  return { body: inTurns(body, exchange), heldBytes: () => body.heldBytes ?? 0 };
+}
+
+/** Each piece of a long page is made when it is the turn of its client, and not at all when the client has left. */
 async function* inTurns(body: AsyncIterable<Buffer>, { turn }: Exchange): AsyncGenerator<Buffer> {
-  const slices = body[Symbol.asyncIterator]();
+  const pieces = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await turn(() => slices.next());
+      const { done, value } = await turn(() => pieces.next(), 'loop');
       if (done) return;
       yield value;
     }
   } finally {
-    await slices.return?.();
+    await pieces.return?.();
   }
 }
 

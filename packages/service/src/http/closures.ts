@@ -1,4 +1,4 @@
-import type { ClosedFor } from '../connections/connections.ts';
+import type { ClosedFor } from '../connections/connection.ts';
 import type { LogEntry } from './front.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -31,8 +31,11 @@ export interface Exchange {
   readonly requestId: string;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Runs work that needs the store or much CPU time, in fair turn with other clients. Rejects when the client disconnects. */
-  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * Runs work in fair turn with other clients. It needs the store (the default), a thread of the pool of Node.js (`pool`), or only
+   * the event loop (`loop`). Rejects when the client disconnects.
+   */
+  readonly turn: <T>(work: () => T | Promise<T>, needs?: 'store' | 'pool' | 'loop') => Promise<T>;
   /** The shapes and limits of this service. */
   readonly shape: Shape;
   /** What an intercept changes about this one reply. */
@@ -55,8 +58,8 @@ export interface Reply {
   headers: Record<string, string>;
   /** The body. When an iterable throws, the connection is closed early. */
   body: Buffer | string | AsyncIterable<Buffer> | null;
-  /** Bytes that an iterable body keeps in memory until it has been read. Default 0. */
-  held?: number;
+  /** About how many bytes an iterable body keeps in memory at the moment. Default 0. */
+  heldBytes?: () => number;
 }
 
 /** Changes to one reply, for tests of clients that have to survive them. */

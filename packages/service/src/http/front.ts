@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { forwardedFor } from '../connections/addresses.ts';
-import type { Connection } from '../connections/connections.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { Turns } from '../connections/turns.ts';
 import type { Exchange, Intercept, Reply, ReplyChanges, Shape } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
@@ -54,9 +54,6 @@ export interface FrontOptions {
   readonly turns: Turns;
 }
 
-/** How long work waits for memory at most, so that a wrong count cannot stop the service. */
-const patienceMs = 60_000;
-
 /** Handles the requests of an HTTP server, from the head of the request to the last byte of the response. */
 export function createFront(options: FrontOptions): Listener {
   const { intercept } = options;
@@ -79,8 +76,9 @@ async function respond(
 ): Promise<void> {
   const began = performance.now();
   options.metrics.started();
-  const { address, isProxy, gone } = connection;
+  const { address, isProxy } = connection;
   const client = (isProxy ? forwardedFor(request.headers['x-forwarded-for']) : null) ?? address;
+  const leave = options.turns.enter(client);
   const exchange = openExchange(options, request, connection, client, changes);
   let fault: unknown;
   let isAbandoned = false;
@@ -93,10 +91,7 @@ async function respond(
     headers['cache-control'] ??= 'no-store';
     headers['x-content-type-options'] = 'nosniff';
     if (options.draining()) headers.connection = 'close';
-    await send(response, exchange, reply, {
-      hold: connection.hold,
-      step: (step) => options.turns.step(client, gone, step),
-    });
+    await send(response, exchange, reply, connection.hold);
   } catch (error) {
     isAbandoned = connection.gone.aborted || connection.socket.destroyed;
     fault = isAbandoned ? undefined : error;
@@ -104,6 +99,7 @@ async function respond(
     if (!isAbandoned) response.destroy();
   } finally {
     connection.hold(0);
+    leave(response.statusCode >= 400 ? 'refused' : undefined);
   }
   const seconds = (performance.now() - began) / 1000;
   const { route, method } = exchange;
@@ -142,16 +138,11 @@ function openExchange(
     query: mark < 0 ? '' : url.slice(mark + 1),
     requestId: typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID(),
     signal: connection.gone,
-    async turn(work) {
-      const latest = performance.now() + patienceMs;
-      for (;;) {
-        const done = await options.turns.run(client, connection.gone, async () =>
-          connection.findSpace() || performance.now() > latest ? { value: await work() } : null,
-        );
-        if (done !== null) return done.value;
-        await connection.spaceFreed();
-      }
-    },
+    turn: (work, needs = 'store') =>
+      options.turns.run(
+        { who: client, signal: connection.gone, needs, hasMemory: connection.hasMemory },
+        work,
+      ),
     shape: options.shape,
     changes,
     route: 'unknown',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Connection, Connections } from '../connections/connections.ts';
+import type { Connection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
 
 /** Handles one request of a connection. */
 export type Listener = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;

@@ -13,26 +13,23 @@ const streamed = { gzip: () => createGzip({ level: 5 }), br: () => createBrotliC
 
 type Encoding = keyof typeof whole;
 
-/** A body is written in parts of this size, so that it can be seen whether the client reads. */
+/** A long body is written in parts of this size, each when the client has taken the one before it. */
 const partBytes = 65_536;
+/** A body up to this size is written at once, without waiting for further turns. */
+const shortBytes = 262_144;
 /** Long bodies that are compressed at a time, since each takes up to 1 MB for it. Further ones are sent as they are. */
 const mostPackers = 32;
 let packers = 0;
 
-/** What sending takes from its connection. */
-export interface Outlet {
-  /** Notes how many bytes wait in memory. */
-  readonly hold: (bytes: number) => void;
-  /** Runs a step when it is the turn of the client: each part of a long body is written in one. */
-  readonly step: (step: () => void) => Promise<void>;
-}
-
-/** Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. */
+/**
+ * Sends a reply: compressed when the client accepts it, without a body for HEAD, and as fast as the client reads. `hold` learns
+ * how many bytes are in memory; what is being written counts twice, since it is there as it is and encrypted.
+ */
 export async function send(
   response: ServerResponse,
   exchange: Exchange,
   reply: Reply,
-  outlet: Outlet,
+  hold: (bytes: number) => void,
 ): Promise<void> {
   const { status, headers } = reply;
   const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
@@ -41,62 +38,54 @@ export async function send(
   const mayPack = isWhole || packers < mostPackers;
   const encoding = mayPack ? encodingFor(exchange, headers, body) : null;
   if (encoding !== null) headers['content-encoding'] = encoding;
-  const { held = 0 } = reply;
-  outlet.hold(isWhole ? (body?.length ?? 0) : held);
 
   if (isWhole) {
+    hold(body?.length ?? 0);
     const bytes =
       encoding !== null && body !== null
-        ? await exchange.turn(() => whole[encoding](body))
+        ? await exchange.turn(() => whole[encoding](body), 'pool')
         : (body ?? Buffer.alloc(0));
     headers['content-length'] = String(bytes.length);
     response.writeHead(status, headers);
-    outlet.hold(bytes.length);
-    await end(response, exchange.method === 'HEAD' ? null : bytes, exchange.signal, outlet);
+    if (exchange.method === 'HEAD') await end(response, null, exchange.signal);
+    else if (bytes.length <= shortBytes) {
+      hold(2 * bytes.length);
+      await end(response, bytes, exchange.signal);
+    } else {
+      hold(bytes.length + partBytes);
+      await write(response, bytes, exchange);
+      await end(response, null, exchange.signal);
+    }
     return;
   }
+  const { heldBytes = () => 0 } = reply;
+  hold(heldBytes());
   response.writeHead(status, headers);
   if (exchange.method !== 'HEAD') {
     for await (const piece of encoding === null ? body : packed(body, encoding, exchange)) {
-      outlet.hold(held + piece.length);
-      await write(response, piece, exchange.signal, outlet);
-      outlet.hold(held);
+      hold(heldBytes() + piece.length + Math.min(piece.length, partBytes));
+      await write(response, piece, exchange);
+      hold(heldBytes());
     }
   }
-  await end(response, null, exchange.signal, outlet);
+  await end(response, null, exchange.signal);
 }
 
-/** Writes bytes, and resolves when the client has taken them. */
-async function write(
-  response: ServerResponse,
-  bytes: Buffer,
-  signal: AbortSignal,
-  { step }: Outlet,
-): Promise<void> {
+/** Writes bytes, and resolves when the client has taken them. The first part belongs to the turn in which they were made. */
+async function write(response: ServerResponse, bytes: Buffer, { signal, turn }: Exchange): Promise<void> {
   for (let at = 0; at < bytes.length; at += partBytes) {
+    if (at > 0) await turn(() => undefined, 'loop');
     const part = bytes.subarray(at, at + partBytes);
-    let taken: Promise<void> | undefined;
-    await step(() => {
-      taken = unlessGone(signal, (done) => response.write(part, done));
-      taken.catch(() => undefined);
-    });
-    await taken;
+    await unlessGone(signal, (done) => response.write(part, done));
   }
 }
 
 /** Ends a response with its last bytes, and resolves when the client has taken them. */
-async function end(
-  response: ServerResponse,
-  bytes: Buffer | null,
-  signal: AbortSignal,
-  outlet: Outlet,
-): Promise<void> {
-  const isShort = bytes === null || bytes.length <= partBytes;
-  if (!isShort) await write(response, bytes, signal, outlet);
-  await unlessGone(signal, (done) => {
+function end(response: ServerResponse, bytes: Buffer | null, signal: AbortSignal): Promise<void> {
+  return unlessGone(signal, (done) => {
     response.once('close', () => done());
     response.once('finish', () => done());
-    if (isShort && bytes !== null) response.end(bytes);
+    if (bytes !== null) response.end(bytes);
     else response.end();
   });
 }
@@ -137,6 +126,7 @@ async function* packed(
       await turn(
         () =>
           new Promise<void>((done, fail) => packer.write(piece, (error) => (error ? fail(error) : done()))),
+        'pool',
       );
       yield taken();
     }

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { acceptConnections } from '../connections/accept.ts';
-import { type ClosedFor, createConnections } from '../connections/connections.ts';
+import type { ClosedFor } from '../connections/connection.ts';
+import { createConnections } from '../connections/connections.ts';
 import type { Turns } from '../connections/turns.ts';
 import { createPipelines, type Listener } from './pipeline.ts';
 import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
@@ -69,7 +70,7 @@ export async function openServer(handle: Listener, place: Place): Promise<OpenSe
     // Node would refuse it with an empty body; the front says what is missing.
     requireHostHeader: false,
   };
-  const connections = createConnections(limits, proxies, onClosed);
+  const connections = createConnections(limits, proxies, onClosed, turns.onMemory);
   const pipelines = createPipelines(limits.pipelined, connections, handle, tooManyAhead(limits.pipelined));
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connectionOf(request.socket);

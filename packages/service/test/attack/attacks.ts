@@ -65,7 +65,7 @@ export async function silentConnections(
     socket.once('close', () => (result.closed += 1));
     socket.resume();
     sockets.push(socket);
-    if (i % 100 === 99) await pause(10);
+    if (i % 20 === 19) await pause(10);
   }
   await until;
   result.open = count - result.closed;
@@ -128,9 +128,18 @@ export async function pipelinedPages(
   return result;
 }
 
-/** Requests that are wrong in many ways; `lanes` connections send `count` of them, each one after the response before it. */
-export async function badRequests(target: Target, count: number, lanes: number): Promise<Outcome> {
+/**
+ * Requests that are wrong in many ways; `lanes` connections send `count` of them, each one after the response before it, and all
+ * together at most `perSecond`.
+ */
+export async function badRequests(
+  target: Target,
+  count: number,
+  lanes: number,
+  perSecond = Number.POSITIVE_INFINITY,
+): Promise<Outcome> {
   const result = outcome();
+  const began = performance.now();
   let sent = 0;
   const lane = async (index: number): Promise<void> => {
     while (sent < count) {
@@ -139,8 +148,12 @@ export async function badRequests(target: Target, count: number, lanes: number):
       await new Promise<void>((done) => {
         const send = (received?: Buffer): void => {
           if (sent >= count) socket.end();
-          else if (!received?.includes('onnection: close'))
-            socket.write(wrong[sent++ % wrong.length] as string);
+          else if (!received?.includes('onnection: close')) {
+            const bytes = wrong[sent % wrong.length] as string;
+            const due = began + (sent / perSecond) * 1_000;
+            sent += 1;
+            setTimeout(() => socket.write(bytes), Math.max(0, due - performance.now()));
+          }
         };
         socket.once(target.isSecure ? 'secureConnect' : 'connect', () => send());
         socket.on('data', send);
