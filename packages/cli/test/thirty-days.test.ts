@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { conversions, type Journal, openLedger, sheetFormats } from '@call-attribution/conversions';
 import {
   changesToPush,
@@ -51,9 +54,11 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     window: '14d',
     conversionName: 'Phone lead',
   };
-  const feeds = await readFeeds(JSON.stringify({ timeZone: 'UTC', feeds: [json] }), {
+  const folder = mkdtempSync(join(tmpdir(), 'thirty-days-'));
+  const once = { ...json, path: '/once.csv', once: '1d', ledger: 'once.ledger' };
+  const feeds = await readFeeds(JSON.stringify({ timeZone: 'UTC', feeds: [json, once] }), {
     source: 'feeds.json',
-    folder: '.',
+    folder,
     env: {},
   });
   const service = createService({ store, feeds, now: () => now, page: false });
@@ -61,6 +66,8 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
 
   // The tool: it fetches once a day and counts each click, name and time once.
   const counted = new Map<string, number>();
+  // A tool that adds what it gets fetches the feed that has each call on one day.
+  const added: string[] = [];
   let rowsFetched = 0;
   // Google: it keeps one conversion for each transaction ID.
   const sentOn = new Map<string, number[]>();
@@ -84,6 +91,8 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
       const key = row.split(',').slice(0, 3).join();
       if (!counted.has(key)) counted.set(key, now);
     }
+    const news = await (await fetch(`${url}/once.csv`)).text();
+    for (const row of news.trim().split('\r\n').slice(1)) added.push(row.split(',').slice(0, 3).join());
     const found = await changesToPush(
       'google',
       ledger.delivered('google'),
@@ -106,6 +115,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   expect(expected.length).toBeGreaterThan(60);
   expect([...counted.keys()].sort()).toEqual(expected.map(({ key }) => key).sort());
   expect(rowsFetched).toBeGreaterThan(5 * counted.size);
+  expect(added.sort()).toEqual(expected.map(({ key }) => key).sort());
 
   const braids = dataManagerAccepts({ phone: false }).matchBy;
   expect(braids).toContain('wbraid');
@@ -120,4 +130,5 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   await client.close();
   await store.close();
   await sandbox.close();
+  rmSync(folder, { recursive: true });
 });

@@ -190,6 +190,9 @@ export function createService(options: ServiceOptions): Service {
       stopping = true;
       await Promise.all(servers.map((server) => server.stop(limits.drainMs)));
       closures.end();
+      await Promise.all(
+        [...new Set(desk.states.map(({ feed }) => feed.once?.ledger))].map((ledger) => ledger?.close()),
+      );
     },
   };
 }

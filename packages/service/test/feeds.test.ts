@@ -188,7 +188,60 @@ describe('a feed', () => {
     expect(text.split('\r\n')[0]).toBe('Parameters:TimeZone=+0000,,,,');
     expect(text).not.toContain('short');
     const status = await (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
-    expect(status).toMatchObject({ feeds: [{ rows: 0, leftOut: { row_refused: 1 } }] });
+    expect(status).toMatchObject({ feeds: [{ rows: 0, leftOut: { wrong_form: 1 } }] });
+  });
+});
+
+describe('a feed that has each call once', () => {
+  test('it has the same calls within a period, and only new ones in the next, also after a restart', async () => {
+    const once = { ...feed, format: 'marin', path: '/feeds/marin.tsv', once: '1d', ledger: 'once.ledger' };
+    const calls = [1, 2].map((number) => call(number, { url_tag: `mkwid=k${number}abc` }));
+    const feedSource = {
+      async *calls() {
+        yield* calls;
+      },
+    };
+    const rows = async (get: (headers: object, path: string) => Promise<Response>): Promise<string[]> =>
+      (await (await get(basic(), once.path)).text())
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split('\t')[1] ?? '');
+    const start = async () => {
+      const service = createService({ store, feeds: await read([once]), feedSource, now: () => time });
+      const { url } = await service.listen();
+      const get = (headers: object, path: string) => fetch(url + path, { headers: { ...headers } });
+      return { service, get };
+    };
+    let { service, get } = await start();
+    expect(await rows(get)).toEqual(['k1abc', 'k2abc']);
+    calls.push(call(3, { url_tag: 'mkwid=k3abc' }));
+    time += 3_600_000;
+    expect(await rows(get)).toEqual(['k1abc', 'k2abc', 'k3abc']);
+    await service.close();
+    ({ service, get } = await start());
+    expect(await rows(get)).toEqual(['k1abc', 'k2abc', 'k3abc']);
+    time += 86_400_000;
+    calls.push(call(4, { url_tag: 'mkwid=k4abc' }));
+    expect(await rows(get)).toEqual(['k4abc']);
+    const status = await (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+    expect(status).toMatchObject({ feeds: [{ rows: 1, leftOut: { sent_before: 3 } }] });
+    await service.close();
+  });
+
+  test('only a sheet that was sent whole counts', async () => {
+    const once = { ...feed, once: '1d', ledger: 'whole.ledger' };
+    const service = createService({ store, feeds: await read([once]), now: () => time });
+    const { url } = await service.listen();
+    const head = await fetch(url + feed.path, { method: 'HEAD', headers: basic() });
+    expect(head.status).toBe(200);
+    time += 86_400_000;
+    const lines = async () =>
+      (await (await fetch(url + feed.path, { headers: basic() })).text()).split('\r\n');
+    expect(await lines()).toHaveLength(4);
+    time += 86_400_000;
+    expect(await lines()).toHaveLength(2);
+    await service.close();
   });
 });
 
@@ -364,6 +417,12 @@ describe('a file of feeds', () => {
       'a format that adds up',
       [{ ...feed, format: 'marin', path: '/m.tsv' }],
       'Marin, revenue upload (add) adds what it gets',
+    ],
+    ['a period without a ledger', [{ ...feed, once: '1d' }], 'feed 1 has "once" without "ledger"'],
+    [
+      'a period that is too short',
+      [{ ...feed, once: '5m', ledger: 'x' }],
+      '"once" must be a duration of an hour or more',
     ],
     ['another ending', [{ ...feed, path: '/feeds/clicks.txt' }], '"path" must be a path of letters'],
     ['no conversion name', [{ ...feed, conversionName: undefined }], 'needs "conversionName"'],

@@ -1,6 +1,7 @@
 import { type Edition, makeEdition } from './edition.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { createLockout, type Lockout } from './lockout.ts';
+import { periodOf } from './once.ts';
 
 /** For how long a sheet that was made is given to further requests, in milliseconds. */
 const freshMs = 60_000;
@@ -18,7 +19,7 @@ export interface FeedState {
   /** How many were refused: no password, a wrong one, or too many tries. */
   refusals: number;
   /** What the last edition was. */
-  latest: Omit<Edition, 'parts'> | null;
+  latest: Omit<Edition, 'parts' | 'entries'> | null;
   /** When it could last not be made. */
   failedAt: number | null;
 }
@@ -49,7 +50,7 @@ export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: 
   const make = async (state: FeedState): Promise<Edition> => {
     try {
       const edition = await makeEdition(state.feed, source, now(), state.latest);
-      const { parts: _, ...facts } = edition;
+      const { parts: _, entries: __, ...facts } = edition;
       state.latest = facts;
       state.failedAt = null;
       kept.set(state, edition);
@@ -68,7 +69,8 @@ export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: 
     states,
     edition(state) {
       const edition = kept.get(state);
-      if (edition !== undefined && now() - edition.madeAt < freshMs) return Promise.resolve(edition);
+      const isCurrent = edition !== undefined && edition.period === periodOf(state.feed, now());
+      if (isCurrent && now() - edition.madeAt < freshMs) return Promise.resolve(edition);
       const begun = making.get(state) ?? make(state);
       making.set(state, begun);
       return begun;

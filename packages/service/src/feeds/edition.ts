@@ -4,12 +4,15 @@ import {
   type Conversion,
   type ConversionRules,
   conversions,
+  entryOf,
+  type LedgerEntry,
   type LeftOutReason,
   toSheet,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { day, formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Feed, FeedSource } from './feed.ts';
+import { earlierIn, periodOf } from './once.ts';
 
 /** A feed as it was at one moment. */
 export interface Edition {
@@ -24,12 +27,16 @@ export interface Edition {
   readonly madeAt: number;
   readonly rows: number;
   /** How many calls are left out, by reason. */
-  readonly leftOut: ReadonlyMap<LeftOutReason | 'row_refused', number>;
+  readonly leftOut: ReadonlyMap<FeedReason, number>;
+  /** What the ledger calls this period, and what it will note; null for a feed that repeats its window. */
+  readonly period: string | null;
+  readonly entries: readonly LedgerEntry[];
 }
 
+/** Why a call is not in a feed: as for a sheet, or because it was there in an earlier period. */
+type FeedReason = LeftOutReason | 'sent_before';
+
 const partBytes = 65_536;
-/** Days before the window that are read when only the first call of a caller counts. */
-const firstCallDays = 365;
 
 /** Makes the sheet of a feed: all conversions of its window, each checked as the tool would check it. */
 export async function makeEdition(
@@ -42,26 +49,23 @@ export async function makeEdition(
   const since = (more: number): string =>
     formatNaive(naiveAt(now - (days + more) * day, feed.rules.timeZone ?? 'UTC'));
   const rules: ConversionRules = { ...feed.rules, now, from: since(0) };
-  const earlier = Math.max(rules.oncePerCallerDays ?? 0, rules.firstCallOnly ? firstCallDays : 0);
-  const calls = source.calls(account, since(earlier), format.accepts.onlyExtensions);
+  const calls = source.calls(account, since(feed.history ?? 0), format.accepts.onlyExtensions);
 
-  const leftOut = new Map<LeftOutReason | 'row_refused', number>();
-  const leave = (reason: LeftOutReason | 'row_refused'): void => {
+  const period = periodOf(feed, now);
+  const wasEarlier = earlierIn(feed, period);
+  const entries: LedgerEntry[] = [];
+  const leftOut = new Map<FeedReason, number>();
+  const leave = (reason: FeedReason): void => {
     leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
   };
   let rows = 0;
-  const columns = format.columns(rules);
-  const isGood = (conversion: Conversion): boolean =>
-    columns.every(({ cell, pattern, isOptional }) => {
-      const text = cell(conversion, rules) ?? '';
-      return text === '' ? isOptional === true : pattern.test(text);
-    });
-  async function* good(): AsyncGenerator<Conversion> {
+  async function* counting(): AsyncGenerator<Conversion> {
     for await (const outcome of conversions(unhurried(calls), rules, format)) {
       if ('leftOut' in outcome) leave(outcome.leftOut);
-      else if (!isGood(outcome.conversion)) leave('row_refused');
+      else if (wasEarlier(outcome.conversion.orderId)) leave('sent_before');
       else {
         rows += 1;
+        if (period !== null) entries.push(entryOf(outcome.conversion));
         yield outcome.conversion;
       }
     }
@@ -77,7 +81,7 @@ export async function makeEdition(
     waiting = [];
     size = 0;
   };
-  for await (const line of toSheet(headed(feed), rules).over(good())) {
+  for await (const line of toSheet(headed(feed), rules).over(counting())) {
     hash.update(line);
     waiting.push(line);
     size += line.length;
@@ -88,7 +92,8 @@ export async function makeEdition(
   // Weak, because the same content may be sent packed or plain.
   const etag = `W/"${hash.digest('base64url').slice(0, 27)}"`;
   const isSame = before?.etag === etag;
-  return { parts, bytes, etag, changedAt: isSame ? before.changedAt : now, madeAt: now, rows, leftOut };
+  const changedAt = isSame ? before.changedAt : now;
+  return { parts, bytes, etag, changedAt, madeAt: now, rows, leftOut, period, entries };
 }
 
 /** Milliseconds of work after which other requests get their turn. */

@@ -1,6 +1,14 @@
-import type { ConversionRules, SheetFormat } from '@call-attribution/conversions';
+import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import type { Access } from './access.ts';
+
+/** Has each call in the feed in one period only, for tools that add what they get. */
+export interface Once {
+  /** Length of a period in milliseconds. Within it, the feed can be fetched again. */
+  readonly every: number;
+  /** Where it is noted which calls were in the feed. The service closes it. */
+  readonly ledger: Ledger;
+}
 
 /** An upload sheet at a fixed address, which a tool fetches by itself. `readFeeds` makes feeds from a file. */
 export interface Feed {
@@ -14,6 +22,10 @@ export interface Feed {
   readonly days: number;
   /** Which calls count, and at what value. */
   readonly rules: Omit<ConversionRules, 'now' | 'from'>;
+  /** Days before the window whose calls are read for rules about callers. Default 0. */
+  readonly history?: number;
+  /** Has each call in one period only, instead of repeating the window. Default: it repeats the window. */
+  readonly once?: Once;
   /** Who may fetch it; null for everybody who can connect, which only this machine may. */
   readonly access: Access | null;
 }

@@ -30,6 +30,13 @@ export type FeedsProblem =
       readonly most: number;
       readonly title: string;
     }
+  | { readonly code: 'ledger_alone'; readonly feed: number; readonly missing: 'once' | 'ledger' }
+  | {
+      readonly code: 'ledger_unusable';
+      readonly feed: number;
+      readonly file: string;
+      readonly message: string;
+    }
   | { readonly code: 'adds_up'; readonly feed: number; readonly title: string }
   | { readonly code: 'clear_password'; readonly feed: number }
   | { readonly code: 'many_passwords'; readonly feed: number }
@@ -111,8 +118,15 @@ function feedsProblemText(problem: FeedsProblem, source: string): [message: stri
     case 'adds_up':
       return [
         `${where}: ${problem.title} adds what it gets, so a feed would count each call once per import`,
-        'use calls export with a ledger',
+        'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
       ];
+    case 'ledger_alone':
+      return [
+        `${where} has ${problem.missing === 'once' ? '"ledger"' : '"once"'} without "${problem.missing}"`,
+        'write both: "once": "1d", "ledger": "uploads.ledger"',
+      ];
+    case 'ledger_unusable':
+      return [`${where}: the ledger ${problem.file} cannot be used: ${problem.message}`];
     case 'clear_password':
       return [`${where}: the password must not be in the file`, passwords];
     case 'many_passwords':

@@ -1,32 +1,20 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type Consent,
   isCurrency,
+  type Ledger,
+  openLedger,
   readValueRules,
   type SheetFormat,
   type SheetFormatName,
   sheetFormats,
   valueByRules,
 } from '@call-attribution/conversions';
-import type { Environment } from '@call-attribution/core/settings';
 import { day, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
-import { type Access, hashedAccess, passwordAccess } from './access.ts';
 import type { Feed } from './feed.ts';
-import { FeedsError, type FeedsProblem } from './problems.ts';
-
-/** Where `readFeeds` finds what the file refers to. */
-export interface FeedsContext {
-  /** What errors call the file. */
-  readonly source: string;
-  /** Folder that paths in it start from. */
-  readonly folder: string;
-  /** Variables with passwords. */
-  readonly env: Environment;
-  /** Time zone of feeds that name none. */
-  readonly timeZone?: string | null;
-}
+import { FeedsError } from './problems.ts';
+import { accessOf, type FeedsContext, fileOf, type Refuse } from './read-access.ts';
 
 const names = [
   'path',
@@ -45,6 +33,8 @@ const names = [
   'oncePerCallerDays',
   'repeatedHour',
   'consent',
+  'once',
+  'ledger',
   'user',
   'passwordEnv',
   'passwordFile',
@@ -53,7 +43,9 @@ const names = [
 type Name = (typeof names)[number];
 type Fields = Readonly<Partial<Record<Name, unknown>>>;
 
-const shortestPassword = 12;
+const shortestPeriod = 3_600_000;
+/** Days before the window that are read to know who has called before. */
+const firstCallDays = 90;
 
 /**
  * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say otherwise. Throws a `FeedsError`
@@ -71,20 +63,30 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
   checkNames(shared, null, refuse);
   if (!Array.isArray(feeds) || feeds.length === 0) return refuse({ code: 'no_feeds' });
   const read: Feed[] = [];
-  for (const [index, item] of feeds.entries()) {
-    const number = index + 1;
-    if (typeof item !== 'object' || item === null || Array.isArray(item))
-      return refuse({ code: 'not_an_object', feed: number });
-    checkNames(item, number, refuse);
-    const feed = await readFeed({ ...shared, ...item }, number, context, refuse);
-    const other = read.findIndex(({ path }) => path === feed.path);
-    if (other >= 0) refuse({ code: 'same_path', feed: number, other: other + 1, path: feed.path });
-    read.push(feed);
+  const opened = new Map<string, Promise<Ledger>>();
+  const ledgers = (file: string): Promise<Ledger> => {
+    const path = resolve(context.folder, file);
+    const ledger = opened.get(path) ?? openLedger(path);
+    opened.set(path, ledger);
+    return ledger;
+  };
+  try {
+    for (const [index, item] of feeds.entries()) {
+      const number = index + 1;
+      if (typeof item !== 'object' || item === null || Array.isArray(item))
+        return refuse({ code: 'not_an_object', feed: number });
+      checkNames(item, number, refuse);
+      const feed = await readFeed({ ...shared, ...item }, number, context, refuse, ledgers);
+      const other = read.findIndex(({ path }) => path === feed.path);
+      if (other >= 0) refuse({ code: 'same_path', feed: number, other: other + 1, path: feed.path });
+      read.push(feed);
+    }
+    return read;
+  } catch (error) {
+    for (const ledger of opened.values()) await ledger.then((one) => one.close()).catch(() => undefined);
+    throw error;
   }
-  return read;
 }
-
-type Refuse = (problem: FeedsProblem) => never;
 
 function jsonOf(text: string, refuse: Refuse): unknown {
   try {
@@ -109,7 +111,13 @@ function checkNames(fields: object, feed: number | null, refuse: Refuse): void {
   }
 }
 
-async function readFeed(fields: Fields, feed: number, context: FeedsContext, refuse: Refuse): Promise<Feed> {
+async function readFeed(
+  fields: Fields,
+  feed: number,
+  context: FeedsContext,
+  refuse: Refuse,
+  ledgers: (file: string) => Promise<Ledger>,
+): Promise<Feed> {
   const check = <T>(name: Name, isGood: (value: unknown) => boolean, expected: string): T | undefined => {
     const value = fields[name];
     if (value === undefined) return undefined;
@@ -162,7 +170,7 @@ async function readFeed(fields: Fields, feed: number, context: FeedsContext, ref
     (code) => isCurrency(String(code)),
     'the code of a currency, such as USD',
   );
-  const value = await ruleOf(fields, feed, context, refuse);
+  const { value, needsCallers } = await ruleOf(fields, feed, context, refuse);
   const minAge = text('minAge');
   const minAgeMs = minAge === undefined ? undefined : parseDuration(minAge);
   if (Number.isNaN(minAgeMs))
@@ -190,9 +198,28 @@ async function readFeed(fields: Fields, feed: number, context: FeedsContext, ref
       check<Consent>('consent', isConsent, '{ "adUserData": "granted", "adPersonalization": "denied" }'),
     ),
   };
-  if (format.columns({ ...rules, now: 0 }).every(({ isKey }) => !isKey))
+  const access = await accessOf(fields, feed, context, refuse);
+  const every = text('once');
+  if (every !== undefined && !(parseDuration(every) >= shortestPeriod))
+    refuse({
+      code: 'wrong_value',
+      feed,
+      name: 'once',
+      expected: 'a duration of an hour or more, such as 1d',
+    });
+  if (every === undefined && format.columns({ ...rules, now: 0 }).every(({ isKey }) => !isKey))
     refuse({ code: 'adds_up', feed, title: format.title });
-  return { path, format, account, days, rules, access: await accessOf(fields, feed, context, refuse) };
+  const file = text('ledger');
+  if ((every === undefined) !== (file === undefined))
+    refuse({ code: 'ledger_alone', feed, missing: every === undefined ? 'once' : 'ledger' });
+  const { firstCallOnly = false, oncePerCallerDays = 0 } = rules;
+  const history = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, oncePerCallerDays);
+  const read = { path, format, account, days, history, rules, access };
+  if (every === undefined || file === undefined) return read;
+  const ledger = await ledgers(file).catch((error: unknown) =>
+    refuse({ code: 'ledger_unusable', feed, file, message: (error as Error).message }),
+  );
+  return { ...read, once: { every: parseDuration(every), ledger } };
 }
 
 function defined<K extends string, T>(name: K, value: T | undefined): { [key in K]?: T } {
@@ -219,69 +246,24 @@ async function ruleOf(
   feed: number,
   { folder }: FeedsContext,
   refuse: Refuse,
-): Promise<Feed['rules']['value']> {
+): Promise<{ readonly value?: Feed['rules']['value'] | undefined; readonly needsCallers: boolean }> {
   if (value !== undefined && valueRules !== undefined) refuse({ code: 'two_values', feed });
   if (value !== undefined) {
     if (typeof value !== 'number' || !(value >= 0))
       refuse({ code: 'wrong_value', feed, name: 'value', expected: 'a number, 0 or greater' });
-    return () => value as number;
+    return { value: () => value as number, needsCallers: false };
   }
-  if (valueRules === undefined) return undefined;
+  if (valueRules === undefined) return { needsCallers: false };
   if (typeof valueRules !== 'string')
     return refuse({ code: 'wrong_value', feed, name: 'valueRules', expected: 'the name of a file' });
   const content = await fileOf(valueRules, folder, feed, refuse);
   try {
     const table = readValueRules(content, valueRules);
-    return (call, caller) => valueByRules(call, table, caller);
+    return {
+      value: (call, caller) => valueByRules(call, table, caller),
+      needsCallers: table.rules.some(({ caller }) => caller !== undefined),
+    };
   } catch (error) {
     return refuse({ code: 'value_rules', feed, message: (error as Error).message });
-  }
-}
-
-async function accessOf(
-  fields: Fields,
-  feed: number,
-  context: FeedsContext,
-  refuse: Refuse,
-): Promise<Access | null> {
-  const { user, passwordEnv, passwordFile, passwordHash } = fields;
-  const given = [passwordEnv, passwordFile, passwordHash].filter((value) => value !== undefined);
-  if (given.length > 1) refuse({ code: 'many_passwords', feed });
-  if (user === undefined && given.length === 0) return null;
-  if (user === undefined) return refuse({ code: 'user_alone', feed, missing: 'user' });
-  if (given.length === 0) return refuse({ code: 'user_alone', feed, missing: 'password' });
-  if (typeof user !== 'string' || !/^[^:\p{Cc}]{1,100}$/u.test(user))
-    return refuse({
-      code: 'wrong_value',
-      feed,
-      name: 'user',
-      expected: 'at most 100 characters without a colon',
-    });
-  if (typeof given[0] !== 'string')
-    return refuse({ code: 'wrong_value', feed, name: 'passwordEnv', expected: 'a string' });
-  if (passwordHash !== undefined)
-    return hashedAccess(user, String(passwordHash)) ?? refuse({ code: 'bad_hash', feed });
-
-  const from = String(passwordEnv ?? passwordFile);
-  if (passwordEnv !== undefined && !/^CALLS_\w*PASSWORD$/.test(from))
-    refuse({ code: 'bad_variable', feed, name: from });
-  const password =
-    passwordEnv !== undefined ? context.env[from] : await fileOf(from, context.folder, feed, refuse);
-  const bare = password?.replace(/\r?\n$/, '') ?? '';
-  if (bare === '') refuse({ code: 'password_unset', feed, from });
-  if (bare.length < shortestPassword) refuse({ code: 'password_short', feed, from, least: shortestPassword });
-  return passwordAccess(user, bare);
-}
-
-async function fileOf(name: string, folder: string, feed: number, refuse: Refuse): Promise<string> {
-  try {
-    return await readFile(resolve(folder, name), 'utf8');
-  } catch (error) {
-    return refuse({
-      code: 'file_unreadable',
-      feed,
-      file: name,
-      reason: String((error as { code?: unknown }).code),
-    });
   }
 }

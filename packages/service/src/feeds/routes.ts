@@ -2,6 +2,8 @@ import type { Exchange, Reply, Route } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { FeedDesk, FeedState } from './desk.ts';
 import type { Edition } from './edition.ts';
+import type { Feed } from './feed.ts';
+import { noteSent } from './once.ts';
 import { statusJson, statusPage } from './status-page.ts';
 
 const challenge = { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' };
@@ -108,12 +110,15 @@ function replyWith({ feed }: FeedState, edition: Edition, { request }: Exchange)
   headers['content-disposition'] =
     `attachment; filename="${feed.path.slice(feed.path.lastIndexOf('/') + 1)}"`;
   const [first] = edition.parts;
-  if (edition.parts.length <= 1) return { status: 200, headers, body: first ?? Buffer.alloc(0) };
-  return { status: 200, headers, body: partsOf(edition) };
+  if (edition.parts.length <= 1 && edition.period === null)
+    return { status: 200, headers, body: first ?? Buffer.alloc(0) };
+  return { status: 200, headers, body: partsOf(feed, edition) };
 }
 
-async function* partsOf({ parts }: Edition): AsyncGenerator<Buffer> {
+async function* partsOf(feed: Feed, { parts, period, entries }: Edition): AsyncGenerator<Buffer> {
   yield* parts;
+  // All of it was taken. If this fails, so does the response, and the tool fetches again.
+  if (period !== null) await noteSent(feed, period, entries);
 }
 
 /** Does the client have these bytes already? */

@@ -1,4 +1,4 @@
-import { reasonTexts } from '@call-attribution/conversions';
+import { type LeftOutReason, reasonTexts } from '@call-attribution/conversions';
 import type { Reply } from '../http/exchange.ts';
 import type { FeedState } from './desk.ts';
 
@@ -112,8 +112,8 @@ function time(at: number | null, now: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} (${minutes} min ago)`;
 }
 
-const textOf = (reason: string): string =>
-  (reasonTexts as Readonly<Record<string, string>>)[reason] ?? 'the tool would refuse the row';
+const textOf = (reason: LeftOutReason | 'sent_before'): string =>
+  reason === 'sent_before' ? 'the call was in the feed in an earlier period' : reasonTexts[reason];
 
 const text = (value: string): string =>
   value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
