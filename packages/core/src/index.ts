@@ -31,6 +31,7 @@ export {
   TimeoutError,
 } from './errors/calls-error.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
+export type { CustomHeaders } from './http/custom-headers.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
 export { type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export type {

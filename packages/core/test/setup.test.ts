@@ -141,7 +141,32 @@ describe('options', () => {
     [{ baseUrl, maxBodyBytes: -1 }, 'maxBodyBytes must be a whole number'],
     [{ baseUrl, records: 'loose' }, "records must be 'strict', 'report' or 'off'"],
     [{ baseUrl, userAgent: 'a\r\nb: c' }, 'userAgent must be'],
-    [null, 'options must be an object'],
+    [null, 'options must be an object; got null.'],
+    [{ baseUrl: 5 }, 'baseUrl must be a URL as a string; got 5.'],
+    [{ baseUrl, timeout: 5 }, 'timeout must be an object with connect, idle, attempt, total; got 5.'],
+    [{ baseUrl, timeout: { total: '5s' } }, 'Infinity; got "5s".'],
+    [{ baseUrl, retry: 3 }, 'retry must be an object with attempts, baseDelay, maxDelay; got 3.'],
+    [{ baseUrl, limiter: 3 }, 'limiter must be limits such as { concurrency: 4 }'],
+    [{ baseUrl, limiter: { adaptive: 'yes' } }, 'limiter.adaptive must be true or false; got a string.'],
+    [{ baseUrl, auth: 'LEAK' }, 'auth must be made by apiKeys'],
+    [
+      { baseUrl, auth: null },
+      'auth must be made by apiKeys(access, secret) or bearerToken(token); got null.',
+    ],
+    [{ baseUrl, dispatcher: {} }, 'dispatcher must be a dispatcher of undici; got an object.'],
+    [{ baseUrl, compress: 'no' }, 'compress must be true or false; got a string.'],
+    [{ baseUrl, onReport: true }, 'onReport must be a function; got true.'],
+    [{ baseUrl, clock: Date }, 'clock must be a clock with now() and timer(); got a function.'],
+    [{ baseUrl, version: 'LEAK-LEAK-LEAK-LEAK-LEAK' }, "version must be 'v2' or 'v3'; got a string."],
+    [
+      { baseUrl, headers: new Headers({ a: 'LEAK' }) },
+      'headers must be an object; got an object of type Headers.',
+    ],
+    [{ baseUrl, headers: { 'x-a': 5 } }, 'headers.x-a must be a string without line breaks'],
+    [{ baseUrl, headers: { 'x-a': 'LEAK\r\nb: c' } }, 'headers.x-a must be a string without line breaks'],
+    [{ baseUrl, headers: { 'LEAK: b': 'c' } }, 'a name that an HTTP header cannot have'],
+    [{ baseUrl, headers: { Authorization: 'LEAK' } }, 'headers must not set Authorization.'],
+    [{ baseUrl, headers: { Host: 'LEAK' } }, 'headers must not set Host.'],
   ])('%j is refused', (options, message) => {
     expect(refused(options).message).toContain(message);
     expect(refused(options).message).not.toContain('LEAK');
@@ -182,12 +207,40 @@ describe('options', () => {
     await client.close();
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
   });
-  test.each([{ rows: 0 }, { rows: 1.5 }, { page: -1 }, { rows: '5' as never }])(
-    'the query %j is refused before it is sent',
-    async (query) => {
-      const { server, client } = await serve();
-      await expect(client.listCalls(query)).rejects.toThrow(ConfigurationError);
-      expect(server.requests).toEqual([]);
-    },
-  );
+  test.each([
+    { rows: 0 },
+    { rows: 1.5 },
+    { page: -1 },
+    { rows: '5' as never },
+    { row: 5 } as never,
+    { start: 5 } as never,
+    { filter: 5 as never },
+    { signal: {} as never },
+    { timeout: { connect: 5 } as never },
+    { retry: { attempts: 0 } },
+    { headers: { access_key: 'LEAK' } },
+  ])('the query %j is refused before it is sent', async (query) => {
+    const { server, client } = await serve();
+    await expect(client.listCalls(query)).rejects.toThrow(ConfigurationError);
+    await expect(client.fetchPage(query)).rejects.not.toThrow('LEAK');
+    expect(server.requests).toEqual([]);
+  });
+});
+
+test('unknown options of a request are refused, and the hint names the right one', async () => {
+  const { server, client } = await serve();
+  const wrong = { sginal: undefined } as never;
+  for (const work of [
+    client.listCalls(wrong),
+    client.fetchPage(wrong),
+    client.getCall('S1-0000001', wrong),
+    client.countCalls(wrong),
+    client.listSmsNumbers(wrong),
+  ])
+    await expect(work).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'There is no option sginal.',
+      hint: 'Did you mean signal?',
+    });
+  expect(server.requests).toEqual([]);
 });

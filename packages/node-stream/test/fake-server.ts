@@ -3,7 +3,12 @@ import { type Filter, matcher } from '@call-attribution/query-dsl';
 import type { SyncClient } from '../src/sync/sync-steps.ts';
 
 /** What the streams ask of a client, in full. */
-export type PageQuery = Required<Omit<ListQuery, 'filter'>> & { readonly filter: Filter };
+export interface PageQuery {
+  readonly filter: Filter;
+  readonly rows: number;
+  readonly page: number;
+  readonly signal: AbortSignal;
+}
 
 /** A record of the fake server: what the reading of pages depends on. */
 export interface FakeRecord {
@@ -52,7 +57,7 @@ export class FakeServer implements SyncClient {
   }
 
   async fetchPage(query: ListQuery = {}): Promise<RawPage> {
-    const request = query as PageQuery;
+    const request = query as unknown as PageQuery;
     request.signal.throwIfAborted();
     this.requests.push(request);
     if (this.requests.length > 5000)

@@ -3,6 +3,7 @@ import { reveal } from '../auth/secret.ts';
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { BodyPool } from '../http/body-pool.ts';
+import { secretValues } from '../http/custom-headers.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import { headerText, requestIdOf } from '../http/headers.ts';
 import { statusError } from '../http/status-error.ts';
@@ -109,16 +110,15 @@ function complete(
   }
 }
 
-function withoutSecrets({ auth, legacyAuth }: Settings, text: string): string {
+function withoutSecrets({ auth, legacyAuth, headers }: Settings, text: string): string {
+  const keys = [auth, legacyAuth].flatMap((one) =>
+    one === undefined ? [] : one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token],
+  );
   let clean = text;
-  for (const one of [auth, legacyAuth]) {
-    const secrets =
-      one === undefined ? [] : one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token];
-    // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
-    for (const secret of secrets)
-      for (const form of [reveal(secret), encodeURIComponent(reveal(secret))])
-        if (form.length > 3) clean = clean.replaceAll(form, '[secret]');
-  }
+  // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
+  for (const secret of [...keys.map(reveal), ...secretValues(headers)])
+    for (const form of [secret, encodeURIComponent(secret)])
+      if (form.length > 3) clean = clean.replaceAll(form, '[secret]');
   return clean;
 }
 

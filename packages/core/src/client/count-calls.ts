@@ -9,6 +9,7 @@ import type { CallCount, ListQuery, RequestOptions } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
 import { recordReader, requestPage } from './page-request.ts';
+import { checkRequest, requestShapes } from './read-options.ts';
 
 /**
  * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total
@@ -18,6 +19,7 @@ export async function countCalls(
   context: Context,
   query: Omit<ListQuery, 'rows' | 'page'>,
 ): Promise<CallCount> {
+  checkRequest(query, requestShapes.count);
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);

@@ -6,7 +6,8 @@ import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
 import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
-import { type ClientOptions, readOptions } from './options.ts';
+import type { ClientOptions } from './options.ts';
+import { readOptions } from './read-options.ts';
 
 /**
  * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`, `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY`

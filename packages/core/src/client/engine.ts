@@ -2,10 +2,12 @@ import type { Dispatcher } from 'undici';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { bodyPool } from '../http/body-pool.ts';
+import { flatHeaders } from '../http/custom-headers.ts';
 import { channels, tracedRequest } from '../observe/events.ts';
 import { type ApiRequest, type ApiResponse, responseInfo } from './api-request.ts';
 import { attemptOnce } from './attempt.ts';
 import type { Settings } from './options.ts';
+import { settingsFor } from './read-options.ts';
 import { retryLoop } from './retry-loop.ts';
 
 /** Sends requests with deadlines, retries and limits. */
@@ -18,7 +20,7 @@ export interface Engine {
 
 /** Makes the engine of one client. The transport is loaded with the first request: until then a client costs nothing. */
 export function createEngine(settings: Settings): Engine {
-  let own: Promise<Dispatcher> | undefined;
+  let agent: Promise<Dispatcher> | undefined;
   let ready = settings.dispatcher;
   let closed: Promise<void> | undefined;
   const bodies = bodyPool();
@@ -29,13 +31,17 @@ export function createEngine(settings: Settings): Engine {
       const { signal, onResponse } = request.options;
       signal?.throwIfAborted();
       if (ready === undefined) {
-        own ??= openDispatcher(settings.timeout.connect);
-        ready = await own;
+        agent ??= openDispatcher(settings.timeout.connect);
+        ready = await agent;
       }
       const wire = { dispatcher: ready, bodies };
+      const own = settingsFor(settings, request.options);
+      const extra = flatHeaders(own.headers);
+      const http = { ...request.http, headers: [...request.http.headers, ...extra] };
+      const sent = extra.length === 0 ? request : { ...request, http };
       const run = async () => {
-        const response = await retryLoop(settings, request, (attempt, leftMs) =>
-          attemptOnce(settings, wire, request, attempt, leftMs),
+        const response = await retryLoop(own, sent, (attempt, leftMs) =>
+          attemptOnce(own, wire, sent, attempt, leftMs),
         );
         onResponse?.(responseInfo(response));
         return response;
@@ -44,7 +50,7 @@ export function createEngine(settings: Settings): Engine {
     },
     reuse: bodies.give,
     close() {
-      closed ??= own ? own.then((agent) => agent.close()) : Promise.resolve();
+      closed ??= agent ? agent.then((opened) => opened.close()) : Promise.resolve();
       return closed;
     },
   };

@@ -7,6 +7,7 @@ import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { SmsOptions } from './client.ts';
 import type { Context } from './context.ts';
 import type { Settings } from './options.ts';
+import { checkRequest, requestShapes } from './read-options.ts';
 import { commonHeaders } from './requests.ts';
 
 const action = 'sms.get_numbers';
@@ -16,9 +17,8 @@ export async function listSmsNumbers(
   { engine, settings }: Context,
   options: SmsOptions,
 ): Promise<SmsNumber[]> {
+  checkRequest(options, requestShapes.sms);
   const { method = 'GET' } = options;
-  if (method !== 'GET' && method !== 'POST')
-    throw new ConfigurationError('invalid_argument', setupMessages.smsMethodInvalid());
   const { legacy } = settings;
   const { value } = await engine.send({
     id: {},

@@ -1,20 +1,14 @@
-import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Dispatcher } from 'undici';
-import { type Auth, checkAuth, type KeyAuth } from '../auth/auth.ts';
-import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
-import { type Clock, systemClock } from '../http/clock.ts';
-import { createLimiter, type Limiter, type LimiterOptions } from '../http/limiter.ts';
+import type { Auth, KeyAuth } from '../auth/auth.ts';
+import type { Clock } from '../http/clock.ts';
+import type { CustomHeaders } from '../http/custom-headers.ts';
+import type { Limiter, LimiterOptions } from '../http/limiter.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Version } from '../record/fields.ts';
 import type { RecordMode } from '../record/to-call.ts';
 import type { Environment } from '../settings/environment.ts';
-import { type Address, readAddress } from './address.ts';
-import { withEnvironment } from './from-environment.ts';
-
-/** Version of this package, for the user agent. A test keeps it equal to the manifest. */
-const packageVersion = '0.1.0';
+import type { Address } from './address.ts';
 
 /** Deadlines in milliseconds; `Infinity` switches one off. */
 export interface Timeouts {
@@ -78,6 +72,8 @@ export interface ClientOptions {
   readonly clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of waits. @default Math.random */
   readonly random?: (() => number) | undefined;
+  /** Headers of every request, such as those that a gateway expects. The client sets its own and those of `auth`. */
+  readonly headers?: CustomHeaders | undefined;
   /** The User-Agent header. @default call-attribution-core and its version */
   readonly userAgent?: string | undefined;
 }
@@ -100,28 +96,9 @@ export interface Settings {
   readonly clock: Clock;
   readonly random: () => number;
   readonly userAgent: string;
+  /** Headers of the program. */
+  readonly headers: CustomHeaders;
 }
-
-const names = [
-  'baseUrl',
-  'legacyBaseUrl',
-  'version',
-  'auth',
-  'legacyAuth',
-  'timeout',
-  'retry',
-  'limiter',
-  'dispatcher',
-  'maxBodyBytes',
-  'compress',
-  'records',
-  'onReport',
-  'clock',
-  'random',
-  'userAgent',
-  'config',
-  'env',
-] satisfies (keyof ClientOptions)[];
 
 /** What a client uses unless an option says otherwise. */
 export const clientDefaults = {
@@ -140,96 +117,3 @@ export const clientDefaults = {
 } as const satisfies Pick<ClientOptions, 'version' | 'timeout' | 'retry' | 'maxBodyBytes' | 'records'> & {
   rows: number;
 };
-
-const recordModes = ['strict', 'report', 'off'];
-
-/** Checks the options of a client when it is made, so that no request is sent with an incomplete configuration. */
-export function readOptions(given: ClientOptions): Settings {
-  if (typeof given !== 'object' || given === null) throw invalid('options', 'an object');
-  refuseUnknown(given, names, '');
-  const options = withEnvironment(given);
-  const {
-    legacyBaseUrl,
-    auth,
-    legacyAuth,
-    version = clientDefaults.version,
-    records = clientDefaults.records,
-    clock = systemClock,
-  } = options;
-  if (version !== 'v2' && version !== 'v3') throw invalid('version', "'v2' or 'v3'");
-  if (auth !== undefined) checkAuth(auth, version);
-  if (legacyAuth !== undefined) checkAuth(legacyAuth, 'v3');
-  if (!recordModes.includes(records)) throw invalid('records', "'strict', 'report' or 'off'");
-  const userAgent = options.userAgent ?? `call-attribution-core/${packageVersion}`;
-  if (!/^[\x20-\x7e]{1,256}$/.test(userAgent))
-    throw invalid('userAgent', 'up to 256 printable ASCII characters');
-  return {
-    base: readAddress(options.baseUrl, 'baseUrl'),
-    legacy: legacyBaseUrl === undefined ? undefined : readAddress(legacyBaseUrl, 'legacyBaseUrl'),
-    version,
-    auth,
-    legacyAuth: legacyAuth ?? (auth?.kind === 'keys' ? auth : undefined),
-    timeout: readTimeouts(options.timeout ?? {}),
-    retry: readRetry(options.retry ?? {}),
-    limiter: readLimiter(options.limiter, clock),
-    dispatcher: options.dispatcher,
-    maxBodyBytes: whole(options.maxBodyBytes ?? clientDefaults.maxBodyBytes, 'maxBodyBytes', 1),
-    compress: options.compress ?? true,
-    records,
-    onReport: options.onReport,
-    clock,
-    random: options.random ?? Math.random,
-    userAgent,
-  };
-}
-
-function readTimeouts(given: Partial<Timeouts>): Timeouts {
-  const timeouts = withDefaults<Timeouts>(clientDefaults.timeout, given, 'timeout.');
-  for (const [name, ms] of Object.entries(timeouts))
-    if (typeof ms !== 'number' || !(ms > 0))
-      throw invalid(`timeout.${name}`, 'milliseconds above 0, or Infinity');
-  return timeouts;
-}
-
-function readRetry(given: Partial<RetryPolicy>): RetryPolicy {
-  const policy = withDefaults<RetryPolicy>(clientDefaults.retry, given, 'retry.');
-  whole(policy.attempts, 'retry.attempts', 1);
-  whole(policy.baseDelay, 'retry.baseDelay', 0);
-  whole(policy.maxDelay, 'retry.maxDelay', 0);
-  return policy;
-}
-
-function readLimiter(given: ClientOptions['limiter'], clock: Clock): Limiter | undefined {
-  if (given === undefined || 'acquire' in given) return given;
-  refuseUnknown(given, ['requestsPerMinute', 'concurrency', 'adaptive'], 'limiter.');
-  if (given.requestsPerMinute !== undefined) whole(given.requestsPerMinute, 'limiter.requestsPerMinute', 1);
-  if (given.concurrency !== undefined) whole(given.concurrency, 'limiter.concurrency', 1);
-  return createLimiter(given, clock);
-}
-
-/** An option that is there but undefined, as in merged configurations, counts as left out. */
-function withDefaults<T extends object>(defaults: T, given: Partial<T>, prefix: string): T {
-  refuseUnknown(given, Object.keys(defaults), prefix);
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(set) };
-}
-
-function refuseUnknown(given: object, known: readonly string[], prefix: string): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const near = nearest(unknown, known);
-  const full = known.map((name) => prefix + name);
-  throw new ConfigurationError(
-    'invalid_option',
-    setupMessages.optionUnknown(prefix + unknown.slice(0, 40), near && prefix + near, full),
-  );
-}
-
-/** Checks that a value is a whole number of at least `least`; the error names the option. */
-export function whole(value: unknown, name: string, least: number): number {
-  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
-  throw invalid(name, `a whole number of at least ${least}`);
-}
-
-const invalid = (name: string, expected: string): ConfigurationError =>
-  new ConfigurationError('invalid_option', setupMessages.optionInvalid(name, expected));

@@ -13,7 +13,8 @@ import { responseInfo } from './api-request.ts';
 import type { ListQuery, RequestOptions, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
-import { clientDefaults, whole } from './options.ts';
+import { clientDefaults } from './options.ts';
+import { checkRequest, requestShapes } from './read-options.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {
@@ -23,10 +24,11 @@ export interface PageQuery extends PageRequest {
 
 /** Checks a list query and prints its filter. */
 export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
+  checkRequest(query, requestShapes.list);
   return {
     filter: filterText(query.filter, settings.version),
-    rows: whole(query.rows ?? clientDefaults.rows, 'rows', 1),
-    page: whole(query.page ?? 0, 'page', 0),
+    rows: query.rows ?? clientDefaults.rows,
+    page: query.page ?? 0,
     options: query,
   };
 }

@@ -50,7 +50,7 @@ export function createRequests(settings: Settings): Requests {
   };
 }
 
-/** Headers of every request. */
+/** Headers of every request, besides those of the program. */
 export function commonHeaders(settings: Settings, accept: string): string[] {
   const headers = ['accept', accept, 'user-agent', settings.userAgent];
   return settings.compress ? [...headers, 'accept-encoding', 'gzip, br'] : headers;

@@ -45,8 +45,16 @@ export type UrlProblem = keyof typeof urlProblems;
 
 /** Facts in, words out. */
 export const setupMessages = {
-  optionInvalid: (name: string, expected: string): ErrorWords => ({
-    message: `${name} must be ${expected}.`,
+  optionInvalid: (name: string, expected: string, found: string): ErrorWords => ({
+    message: `${name} must be ${expected}; got ${found}.`,
+  }),
+  headerNameInvalid: (): ErrorWords => ({
+    message: 'headers has a name that an HTTP header cannot have.',
+    hint: 'Names have letters, digits and hyphens, without a colon.',
+  }),
+  headerReserved: (name: string, option: string | null): ErrorWords => ({
+    message: `headers must not set ${name}.`,
+    hint: option === null ? 'The client sets it.' : `Use the option ${option}.`,
   }),
   optionUnknown: (name: string, near: string | undefined, known: readonly string[]): ErrorWords => ({
     message: `There is no option ${name}.`,
@@ -96,7 +104,6 @@ export const setupMessages = {
     message: 'The SMS listing takes an access key and a secret key only.',
     hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.',
   }),
-  smsMethodInvalid: (): ErrorWords => ({ message: "method must be 'GET' or 'POST'." }),
   sidInvalid: (isCount: boolean): ErrorWords => ({
     message: 'sid must be the id of a call, a string that is not empty.',
     hint: isCount

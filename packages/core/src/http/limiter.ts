@@ -1,5 +1,5 @@
 import { minute } from '../time/naive.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /** Limits that a client keeps to. */
 export interface LimiterOptions {
@@ -29,11 +29,12 @@ interface Waiter {
 /**
  * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first come, first served.
  *
+ * @param clock where it takes the time from; tests pass another one.
  * @example
- * const limiter = createLimiter({ requestsPerMinute: 100 }, systemClock);
+ * const limiter = createLimiter({ requestsPerMinute: 100 });
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
-export function createLimiter(options: LimiterOptions, clock: Clock): Limiter {
+export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
   const concurrency = options.concurrency ?? Number.POSITIVE_INFINITY;
   const ceiling = options.requestsPerMinute ?? Number.POSITIVE_INFINITY;
   let allowed = ceiling;

@@ -1,0 +1,63 @@
+import type { Client, RequestOptions } from '@call-attribution/core';
+import { createManualClock, faults } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import { collect, failure, serve } from './support.ts';
+
+const methods: [string, (client: Client, options: RequestOptions) => Promise<unknown>][] = [
+  ['listCalls', (client, options) => client.listCalls(options)],
+  ['iterating over listCalls', (client, options) => collect(client.listCalls(options))],
+  ['fetchPage', (client, options) => client.fetchPage(options)],
+  ['getCall', (client, options) => client.getCall('S1-0000001', options)],
+  ['countCalls', (client, options) => client.countCalls(options)],
+  ['listSmsNumbers', (client, options) => client.listSmsNumbers(options)],
+];
+
+describe.each(methods)('options of one request: %s', (_, run) => {
+  test('its headers come in addition to those of the client, or instead of them', async () => {
+    const { server, client } = await serve(
+      {},
+      { headers: { 'X-Team': 'ads', 'x-gateway': 'one', 'x-old': '1' }, userAgent: 'report/2' },
+    );
+    await run(client, { headers: { 'x-team': 'sales', 'X-Trace': 'abc', 'x-old': undefined } });
+    const { headers } = server.requests[0] ?? {};
+    expect(headers).toMatchObject({
+      'x-team': 'sales',
+      'x-gateway': 'one',
+      'x-trace': 'abc',
+      'user-agent': 'report/2',
+    });
+    expect(headers).not.toHaveProperty('x-old');
+    await run(client, {});
+    expect(server.requests.at(-1)?.headers).toMatchObject({ 'x-team': 'ads', 'x-old': '1' });
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('x-trace');
+  });
+
+  test('its number of attempts replaces that of the client', async () => {
+    const { server, client } = await serve({ fault: () => faults.status(503) });
+    expect(await failure(run(client, { retry: { attempts: 2 } }))).toMatchObject({ attempts: 2 });
+    expect(await failure(run(client, { retry: { attempts: 1 } }))).toMatchObject({ attempts: 1 });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('its deadline replaces that of the client', async () => {
+    const clock = createManualClock();
+    const { server, client } = await serve({ fault: () => faults.silence() }, { clock });
+    const work = failure(run(client, { timeout: { total: 5_000 } }));
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.advance(5_000);
+    expect(await work).toMatchObject({ code: 'total_timeout', message: expect.stringContaining('5000 ms') });
+  });
+});
+
+test('a credential in a header of the program is not in errors', async () => {
+  const text = 'The key gateway-key-12345 is not known here.';
+  const { client } = await serve(
+    {
+      fault: () =>
+        faults.replace(400, JSON.stringify({ error: text }), { 'content-type': 'application/json' }),
+    },
+    { headers: { 'x-api-key': 'gateway-key-12345' } },
+  );
+  const error = (await failure(client.listCalls())) as Error;
+  expect(JSON.stringify(error) + error.message).not.toContain('gateway-key-12345');
+});
