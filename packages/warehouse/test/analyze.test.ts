@@ -246,6 +246,36 @@ describe('an answer', () => {
     expect(many.rows.every(({ callers }) => callers === 1)).toBe(true);
   });
 
+  test('callers with several calls are found in the totals, whether or not their first call is counted', async () => {
+    const { warehouse: few } = await testWarehouse();
+    const days = { A: [1, 2, 3], B: [2, 3], C: [1], D: [1, 3], E: [2, 2] };
+    const numbers = Object.keys(days);
+    const calls = Object.entries(days).flatMap(([name, list]) =>
+      list.map((day, i) =>
+        call(`${name}${i}`, {
+          ani: `555555010${numbers.indexOf(name)}`,
+          date_added: `2026-10-0${day} 0${i}:00:00`,
+        }),
+      ),
+    );
+    await few.load('main', [...calls, call('X', { ani: 'Anonymous', date_added: '2026-10-02 00:00:00' })]);
+    const total = async (question: Question) =>
+      (await few.analyze({ measures: ['repeat_callers', 'callers'], ...question })).total;
+    expect(await total({})).toEqual({ callers: 5, repeat_callers: 4 });
+    expect(await total({ from: '2026-10-02' })).toEqual({ callers: 4, repeat_callers: 3 });
+    expect(await total({ from: '2026-10-03' })).toEqual({ callers: 3, repeat_callers: 0 });
+    expect(await total({ from: '2027-01-01' })).toEqual({ callers: 0, repeat_callers: 0 });
+    expect(await total({ from: '2026-10-03', to: '2026-10-04', compare: 'previous' })).toMatchObject({
+      callers: 3,
+      callers_before: 3,
+      repeat_callers: 0,
+      repeat_callers_before: 1,
+    });
+    // In two accounts a caller has two first calls.
+    await few.load('other', [call('Y', { ani: '5555550102', date_added: '2026-10-05 00:00:00' })]);
+    expect(await total({})).toEqual({ callers: 5, repeat_callers: 5 });
+  });
+
   test('too many empty days are left out, and that is said', async () => {
     const { warehouse: wide } = await testWarehouse();
     await wide.load('main', [

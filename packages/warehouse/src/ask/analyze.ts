@@ -20,7 +20,8 @@ export async function analyze(session: Session, question: Question): Promise<Ans
   const read = await readSelection(question, session);
   const plan = planOf(question, read);
   const statuses = await accountStatuses(session, plan.accounts);
-  const totals = await readTotals(session, { ...plan, bitmap: await bitmapOf(session, plan, 1) });
+  const forTotals = await bitmapOf(session, plan, { inTotal: true, accounts: statuses.length });
+  const totals = await readTotals(session, { ...plan, bitmap: forTotals });
   const bitmap = await bitmapOf(session, plan);
   const { rows, groups, filled } = await readRows(session, { ...plan, bitmap }, totals.total, question);
   const { period, zones, warnings } = { ...read, period: plan.period };
@@ -136,15 +137,23 @@ function columnsOf(plan: Plan): AnswerColumn[] {
 // Bytes that the bitmaps of all groups may take together.
 const mostBitmaps = 64e6;
 
-/** The largest number of a caller, when a bitmap of all callers for each group is the cheapest way to count them. */
-async function bitmapOf(session: Session, plan: Plan, groups?: number): Promise<number | null> {
+/**
+ * The largest number of a caller, when a bitmap of all callers for each group is the cheapest way to count them. Callers with
+ * several calls are found in bitmaps only in the totals of one account.
+ */
+async function bitmapOf(
+  session: Session,
+  plan: Plan,
+  { inTotal = false, accounts = 0 }: { inTotal?: boolean; accounts?: number } = {},
+): Promise<number | null> {
   const names = plan.measures.map(({ name }) => name);
-  if (!names.includes('callers') || names.includes('repeat_callers')) return null;
+  const needsRepeated = names.includes('repeat_callers');
+  if (needsRepeated ? !inTotal || accounts !== 1 : !names.includes('callers')) return null;
   const { last } = await session.one('SELECT max(no) AS last FROM callers');
   if (last === null) return null;
   const { sql, parameters } = composeGroupCount(plan);
-  const count = groups ?? Number((await session.one(sql, parameters.values)).n);
-  return (count * Number(last)) / 8 <= mostBitmaps ? Number(last) : null;
+  const groups = inTotal ? 2 : Number((await session.one(sql, parameters.values)).n);
+  return (groups * Number(last)) / 8 <= mostBitmaps ? Number(last) : null;
 }
 
 interface Totals {

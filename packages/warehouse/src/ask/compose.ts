@@ -100,15 +100,37 @@ function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] 
     `base AS NOT MATERIALIZED (${branches.join(' UNION ALL ')})`,
     `main AS MATERIALIZED (SELECT ${list(keys)}${present(['count(*) AS calls', ...own, ...extra]).join(', ')} FROM base GROUP BY ${by})`,
     // Numbers for the groups: a row for each caller of each group is then two integers, and not the names of the group.
-    ...(needsCallers
+    ...(needsCallers ? ['numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS g FROM main)'] : []),
+    ...(needsCallers && plan.bitmap === null
       ? [
-          'numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS g FROM main)',
           `per_caller AS (SELECT main.g AS g, caller_no, count(*) AS n FROM base JOIN numbered AS main ON ${same} WHERE caller_no IS NOT NULL GROUP BY 1, 2)`,
           `callers AS (SELECT g, ${present(perCaller).join(', ')} FROM per_caller GROUP BY 1)`,
         ]
       : []),
+    ...(needsCallers && plan.bitmap !== null ? repeatedInBitmaps(plan, plan.bitmap) : []),
     `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${['main.calls', ...cells, ...extra.map((_, i) => `main.x${i}`)].join(', ')}
        FROM ${needsCallers ? 'numbered AS main LEFT JOIN callers USING (g)' : 'main'})`,
+  ];
+}
+
+/**
+ * Callers of the totals of one account. A caller whose first call of all is counted, and another call too, is in both bitmaps;
+ * only of callers whose first call is not counted do the calls have to be counted one by one.
+ */
+function repeatedInBitmaps({ measures }: Plan, last: number): string[] {
+  const bitmap = `bitstring_agg(caller_no, 0, ${last})`;
+  const cells = measures.flatMap(({ name }, i) => {
+    if (name === 'callers') return [`coalesce(bit_count(coalesce(f | r, f, r)), 0) AS m${i}`];
+    if (name !== 'repeat_callers') return [];
+    const others = '(SELECT count(*) FROM others WHERE others.p = numbered.p)';
+    return [`coalesce(bit_count(f & r), 0) + ${others} AS m${i}`];
+  });
+  return [
+    `sets AS MATERIALIZED (SELECT p, ${bitmap} FILTER (is_first) AS f, ${bitmap} FILTER (NOT is_first) AS r FROM base GROUP BY p)`,
+    `others AS MATERIALIZED (SELECT p, caller_no FROM base JOIN sets USING (p)
+       WHERE NOT is_first AND caller_no IS NOT NULL AND coalesce(get_bit(f, caller_no::INTEGER) = 0, true)
+       GROUP BY p, caller_no HAVING count(*) > 1)`,
+    `callers AS (SELECT g, ${cells.join(', ')} FROM numbered JOIN sets USING (p))`,
   ];
 }
 
