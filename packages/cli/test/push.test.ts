@@ -14,6 +14,7 @@ interface Sent {
 }
 const requests: Sent[] = [];
 let refuseFirst = false;
+let stopOnSend: AbortController | null = null;
 
 // The schema is checked where the requests are made, in the tests of conversions; this server only takes them.
 const server = createServer(async (request, response) => {
@@ -32,6 +33,7 @@ const server = createServer(async (request, response) => {
         },
       ],
     });
+  if (stopOnSend) return stopOnSend.abort();
   const json = JSON.parse(body) as Sent;
   if (refuseFirst) {
     refuseFirst = false;
@@ -54,9 +56,13 @@ writeFileSync(key, JSON.stringify({ ...user, token_uri: `${endpoint}/token` }));
 const destination = ['--customer', '123-456-7890', '--conversion-action', '987'];
 
 function push(...args: string[]) {
+  return pushUntil(new AbortController().signal, ...args);
+}
+
+function pushUntil(signal: AbortSignal, ...args: string[]) {
   const all = ['push', 'google-data-manager', ...destination, '--endpoint', endpoint, ...args];
   const env = { GOOGLE_APPLICATION_CREDENTIALS: key, CALLS_TIME_ZONE: 'America/New_York' };
-  return stage.quick(all, { cwd: folder, env });
+  return stage.quick(all, { cwd: folder, env, signal });
 }
 
 describe('calls push google-data-manager', () => {
@@ -92,6 +98,15 @@ describe('calls push google-data-manager', () => {
     expect(new Set(ids).size).toBe(count);
     expect(JSON.stringify(requests)).not.toContain('userData');
     expect(readFileSync(join(folder, 'push.ledger'), 'utf8')).not.toMatch(/\+1\d{10}/);
+  });
+
+  test('after Ctrl-C while it sends, the next run sends everything that was not taken', async () => {
+    stopOnSend = new AbortController();
+    const stopped = await pushUntil(stopOnSend.signal, '--ledger', 'stopped.ledger');
+    stopOnSend = null;
+    expect(stopped.code).toBe(130);
+    expect(stopped.stderr).toContain('the ledger has what was sent; the same command continues');
+    expect((await push('--ledger', 'stopped.ledger')).stderr).toMatch(/sent: [1-9]\d* new, 0 corrected/);
   });
 
   test('it shows what became of an earlier request', async () => {

@@ -22,7 +22,7 @@ import { type FilterContext, filterOf, rangeOf, withExtensions } from '../calls/
 import { verdictText, watch } from '../calls/reading.ts';
 import { pause } from '../calls/until-stopped.ts';
 import { readSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
+import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readRules } from '../export/sheet-options.ts';
 import { openNamedLedger } from '../export/upload-ledger.ts';
@@ -104,6 +104,8 @@ export const push: Handler = async (args, io) => {
       if (summary.refused.length > 0) return exitCodes.failed;
       return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
     } catch (error) {
+      if (io.signal.aborted)
+        throw new Interrupted(['the ledger has what was sent; the same command continues']);
       throw await withWayOut(error);
     } finally {
       line.end();
