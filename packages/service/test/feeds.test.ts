@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,7 +163,6 @@ describe('a feed', () => {
 
   test('it is packed for a client that accepts it', async () => {
     const { url } = await serving();
-    const { request } = await import('node:http');
     const packed = await new Promise<Buffer>((done) => {
       const sent = request(`${url}/feeds/clicks.csv`, { headers: { ...basic(), 'accept-encoding': 'gzip' } });
       sent.on('response', (response) => {
@@ -301,8 +301,13 @@ describe('its password', () => {
 
   test('without one a feed is only for this machine', async () => {
     const { user: _, passwordEnv: __, ...open } = feed;
-    const { get } = await serving([open]);
+    const { get, url } = await serving([open]);
     expect((await get({})).status).toBe(200);
+    const rebound = await new Promise<number | undefined>((done) => {
+      const headers = { host: 'evil.example' };
+      request(`${url}/feeds/clicks.csv`, { headers }, (response) => done(response.resume().statusCode)).end();
+    });
+    expect(rebound).toBe(403);
     const feeds = await read([open]);
     for (const [options, host] of [
       [{}, '0.0.0.0'],

@@ -1,3 +1,4 @@
+import { isLoopback } from '@call-attribution/core';
 import type { Exchange, Reply, Route } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { FeedDesk, FeedState } from './desk.ts';
@@ -55,7 +56,7 @@ export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
 /** Lets a request through that has the user name and the password of a feed. `counts`: a wrong one counts as a try. */
 async function admit(state: FeedState, exchange: Exchange, counts = true): Promise<void> {
   const { access } = state.feed;
-  if (access === null) return;
+  if (access === null) return refuseStrangeHost(exchange);
   const refuse = (refusal: Refusal): never => {
     if (counts) state.refusals += 1;
     throw refusal;
@@ -85,6 +86,17 @@ async function admit(state: FeedState, exchange: Exchange, counts = true): Promi
   }
   state.lockout.succeeded(exchange.client);
   exchange.audit = { user: access.user };
+}
+
+/** A web page can make its own name mean this machine; then the browser sends that name. */
+function refuseStrangeHost({ request }: Exchange): void {
+  const host = (request.headers.host ?? '').replace(/:\d+$/, '');
+  if (isLoopback(host)) return;
+  throw new Refusal(
+    403,
+    'strange_host',
+    'A feed without a password is only for this machine: use 127.0.0.1.',
+  );
 }
 
 /** The user name and password of a request; null without them. */
