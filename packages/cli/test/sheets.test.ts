@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { checkSheet, createSheet, sheetFormats } from '@call-attribution/conversions';
+import { checkSheet, conversions, createSheet, sheetFormats, toSheet } from '@call-attribution/conversions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -244,6 +244,22 @@ test('a name that ends in .gz gets a compressed sheet', async () => {
   expect(gunzipSync(readFileSync(join(cwd, 'x.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=America/);
 });
 
+test('calls before the range are read to know who has called before', async () => {
+  const args = [
+    '--include-extensions',
+    '--from',
+    '2026-11-18 15:00:00',
+    '--once-per-caller',
+    '30',
+    '--dry-run',
+  ];
+  const { code, stderr } = await stage.quick(sheet('sa360', ...args), { cwd: stage.folder(), env, now });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/0 conversions for Search Ads 360/);
+  expect(stderr).toMatch(/ 2 {2}caller_counted: another call of this caller counts already/);
+  expect(stderr).toMatch(/callers are known from calls of 30 days before 2026-11-18 15:00:00/);
+});
+
 test('--min-talk replaces the minimum talk time of the tool, and the calls below it are listed', async () => {
   const { stderr } = await stage.quick(sheet('google-ads-clicks', '--min-talk', '5', '--dry-run'), {
     cwd: stage.folder(),
@@ -273,6 +289,20 @@ test.each([
   });
   expect(stderr).toMatch(message);
   expect(code).toBe(2);
+});
+
+test('the same conversions come from a store without a command line', async () => {
+  const format = sheetFormats.sa360;
+  const rules = { timeZone: 'America/New_York', conversionName: 'Phone lead', now: now.getTime() };
+  const lines: Uint8Array[] = [];
+  for await (const line of toSheet(format, rules).over(conversions(store.calls('1'), rules, format)))
+    lines.push(line);
+  const args = sheet('sa360', '--include-extensions', '-o', '-').filter(
+    (word) => word !== 'sa360.csv' && word !== '--output',
+  );
+  const { stdout } = await stage.quick(args, { cwd: stage.folder(), env, now });
+  expect(Buffer.concat(lines).toString()).toBe(stdout);
+  expect(lines).toHaveLength(4);
 });
 
 test('--for offers every format', () => {

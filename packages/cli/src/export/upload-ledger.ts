@@ -12,6 +12,7 @@ import {
   type LedgerEntry,
   type Outcome,
   openLedger,
+  SheetError,
   unadjustedLines,
 } from '@call-attribution/conversions';
 import { FileLockedError } from '@call-attribution/node-stream';
@@ -88,6 +89,8 @@ function known(ledger: Ledger | null, destination: string): ReadonlyMap<string, 
 
 function explained(error: unknown, shown: string): unknown {
   if (error instanceof DeliveryError) return new UsageError(error.message, { cause: error });
+  if (error instanceof SheetError)
+    return new CliError(`the sheets were not written: ${error.message}`, { cause: error });
   return fileError(error, shown);
 }
 

@@ -87,15 +87,17 @@ function sumOf(before: string, line: string): string {
 
 /** The lines of a file, each with its length in bytes and whether a line break ends it. */
 async function* linesOf(path: string): AsyncGenerator<{ text: string; bytes: number; ended: boolean }> {
-  let rest = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path)) {
-    rest = Buffer.concat([rest, chunk as Buffer]);
+  let parts: Buffer[] = [];
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     let from = 0;
-    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10, from)) {
-      yield { text: rest.toString('utf8', from, at), bytes: at + 1 - from, ended: true };
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...parts, chunk.subarray(from, at)]);
+      yield { text: line.toString(), bytes: line.length + 1, ended: true };
+      parts = [];
       from = at + 1;
     }
-    rest = rest.subarray(from);
+    if (from < chunk.length) parts.push(chunk.subarray(from));
   }
-  if (rest.length > 0) yield { text: rest.toString('utf8'), bytes: rest.length, ended: false };
+  const rest = Buffer.concat(parts);
+  if (rest.length > 0) yield { text: rest.toString(), bytes: rest.length, ended: false };
 }
