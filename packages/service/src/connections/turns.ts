@@ -48,7 +48,10 @@ const newcomerMs = 50;
 /** Milliseconds that a refused request counts, so that whoever sends many of them comes after others. */
 const refusedMs = 50;
 /** Node.js accepts one connection in a round of the event loop. So many may be accepted before the next work starts. */
-const acceptedPerTurn = 8;
+const acceptedPerTurn = 4;
+/** Milliseconds by which a request in progress puts somebody back, and how many requests do that. */
+const requestMs = 10;
+const mostRanked = 20;
 /** What somebody has used too much is forgotten beyond this number of milliseconds. */
 const mostDebtMs = 1_000;
 
@@ -103,7 +106,7 @@ export function createTurns(atOnce: Readonly<Record<'store' | 'pool', number>>):
     for (;;) {
       let flow: Flow | undefined;
       for (const one of flows.values())
-        if ((flow === undefined || one.used < flow.used) && startable(one) !== undefined) flow = one;
+        if ((flow === undefined || rankOf(one) < rankOf(flow)) && startable(one) !== undefined) flow = one;
       const need = flow && startable(flow);
       const job = need && flow?.jobs[need][0];
       if (flow === undefined || need === undefined || job === undefined) return false;
@@ -167,6 +170,11 @@ export function createTurns(atOnce: Readonly<Record<'store' | 'pool', number>>):
       }
     },
   };
+}
+
+/** The lowest comes next. Requests in progress count here too, for whoever sends many before any time has been used. */
+function rankOf({ used, requests }: Flow): number {
+  return used + Math.min(requests, mostRanked) * requestMs;
 }
 
 function flowOf(flows: Map<string, Flow>, who: string, clock: number): Flow {

@@ -1,4 +1,5 @@
-// The attackers of the drill, in a process of their own. Each message "go" is one round with all attacks at once.
+// The attackers of the drill, in a process of their own. Each message "go" is one round with all attacks at once; they keep their
+// connections until the next message, "leave".
 import { getPriority, setPriority } from 'node:os';
 import { badRequests, pipelinedPages, silentConnections, slowReaders, type Target } from './attacks.ts';
 
@@ -30,16 +31,18 @@ async function round(): Promise<unknown> {
     pipelinedPages({ ...target, from: ['127.0.0.30'] }, 600),
     pipelinedPages({ ...target, from: ['127.0.0.31'] }, 600, { leaveAfterMs: 3_000 }),
   ]);
-  end();
   const { user, system } = process.cpuUsage(cpu);
   const seconds = (performance.now() - began) / 1_000;
   const cpuShare = (user + system) / 1e6 / seconds;
+  process.send?.('all were sent');
+  await new Promise((leave) => process.once('message', leave));
+  end();
   return { seconds, cpuShare, bad, pipelined, silent: await silently, slow: await slowly };
 }
 
 process.on('message', (message) => {
   if (message === 'go') void round().then((counts) => process.send?.(counts));
-  else process.exit(0);
+  else if (message === 'end') process.exit(0);
 });
 process.once('disconnect', () => process.exit(0));
 process.send?.('ready');

@@ -65,7 +65,7 @@ export async function silentConnections(
     socket.once('close', () => (result.closed += 1));
     socket.resume();
     sockets.push(socket);
-    if (i % 20 === 19) await pause(10);
+    if (i % 20 === 19) await pause(40);
   }
   await until;
   result.open = count - result.closed;
@@ -94,7 +94,7 @@ export async function slowReaders(
     socket.pause();
     socket.write(pageRequest(target, 1_000).repeat(pages));
     sockets.push(socket);
-    if (i % 50 === 49) await pause(10);
+    if (i % 50 === 49) await pause(100);
   }
   await until;
   result.open = count - result.closed;
