@@ -7,8 +7,7 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { root } from './workspace.mjs';
 
-// It measures how long others wait, so it cannot run next to other drills. On two busy cores it does not hold yet, because slow
-// readers delay others by seconds: it runs only when it is named, or with CALLS_ATTACK=1.
+// It measures how long others wait, so it cannot run next to other drills.
 const alone = ['packages/service/test/drills/attack.drill.ts'];
 
 const end = process.argv.includes('--') ? process.argv.indexOf('--') : process.argv.length;
@@ -34,7 +33,6 @@ const files = readdirSync(join(root, 'packages'))
       .flatMap((path) => readdirSync(join(root, path)).map((file) => `${path}/${file}`)),
   )
   .filter((file) => /(\.drill|-law\.test)\.ts$/.test(file))
-  .filter((file) => (alone.includes(file) && paths.length === 0 ? process.env.CALLS_ATTACK : true))
   .filter((file) => paths.length === 0 || paths.some((path) => file.includes(path)));
 if (files.length === 0) fail(`no drill has ${paths.join(' or ')} in its path`);
 const together = files.filter((file) => !alone.includes(file));
