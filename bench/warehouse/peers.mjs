@@ -1,4 +1,4 @@
-// Three questions asked in other ways, with the same answers. Each way is timed once: they take seconds to minutes.
+// Three questions in other ways, with the same answers. Each way is timed once: they take seconds to minutes.
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const requireFrom = (name) => createRequire(new URL(`../../packages/${name}/pack
 const Database = requireFrom('store')('libsql');
 const { DuckDBInstance } = requireFrom('warehouse')('@duckdb/node-api');
 
-const asked = [
+const chosen = [
   'campaigns: calls, share, missed',
   'days of a quarter by channel: callers, p90',
   'landing pages under a condition',
@@ -24,17 +24,17 @@ const sums = (groups) => [groups.length, groups.reduce((sum, count) => sum + cou
 
 export async function peers({ folder, lines, path, size, days }) {
   const all = questions(days);
-  const { from, to } = all[asked[1]];
+  const { from, to } = all[chosen[1]];
   const ways = {
     warehouse: await overWarehouse(
       path,
-      asked.map((name) => all[name]),
+      chosen.map((name) => all[name]),
     ),
     'row store, SQL over JSON': await overRowStore(folder, size, from, to),
     'JavaScript over NDJSON': await overLines(lines, from, to),
     'DuckDB over NDJSON': await overDuckDb(lines, from, to),
   };
-  for (const [i, name] of asked.entries()) {
+  for (const [i, name] of chosen.entries()) {
     console.log(`\n${name}`);
     const first = ways.warehouse[i];
     for (const [way, results] of Object.entries(ways)) {
@@ -100,7 +100,7 @@ async function overRowStore(folder, size, from, to) {
     );
   const results = await measured([
     all(`SELECT ${field('ppc_campaign')} AS k, count(*) AS n, sum(talk = 0) AS missed FROM calls GROUP BY 1`),
-    // SQLite has no percentiles: without the one that was asked for.
+    // SQLite has no percentiles: without the one in the question.
     all(`SELECT substr(${field('date_added')}, 1, 10) AS k, ${field('channel')} AS c, count(*) AS n, count(DISTINCT ${field('ani')}) AS callers
            FROM calls WHERE ${field('date_added')} >= '${from}' AND ${field('date_added')} < '${to}' GROUP BY 1, 2`),
     all(`SELECT ${field('landing_page')} AS k, count(*) AS n, avg(talk) AS mean FROM calls WHERE talk >= 20 AND ${field('ppc_gclid')} IS NOT NULL

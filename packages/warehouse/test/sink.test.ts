@@ -88,7 +88,7 @@ describe('the sink of a sync', () => {
     await second.close();
   });
 
-  test('a page that a full disk refused leaves neither calls nor a state behind', async () => {
+  test('a page that a full disk refused leaves neither calls nor a state', async () => {
     const path = join(temporaryFolder(), 'calls.duckdb');
     const first = await openWarehouse(path);
     const sink = first.sink('main');
