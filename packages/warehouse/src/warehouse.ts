@@ -23,7 +23,7 @@ import { runSql, type SqlResult } from './out/query.ts';
 export interface WarehouseOptions {
   /** Make the file when it does not exist. Default true; without it a missing file is an error. */
   readonly create?: boolean | undefined;
-  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `700MB`. */
+  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`. */
   readonly memory?: string | undefined;
   /** Threads of a question. Default: one for each core. Loading always takes one. */
   readonly threads?: number | undefined;
@@ -124,7 +124,7 @@ const usualTimeLimit = 60_000;
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
   const { now = Date.now, batch = 245_760 } = options;
   const opening: OpenOptions = {
-    memory: options.memory ?? '700MB',
+    memory: options.memory ?? '600MB',
     threads: options.threads ?? availableParallelism(),
     wait: options.wait ?? 10_000,
   };
