@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -91,8 +91,10 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
       interrupted += 1;
       tally.happened('kills');
     }
-    if (readdirSync(folder).some((name) => name.endsWith('.prepared')))
-      tally.happened('between sheet and ledger');
+    const ledgerText = existsSync(join(folder, 'uploads.ledger'))
+      ? readFileSync(join(folder, 'uploads.ledger'), 'utf8')
+      : '';
+    if (/"type":"prepared"[^\n]*\n$/.test(ledgerText)) tally.happened('between sheet and ledger');
     collect();
   }
   for (const _ of [1, 2]) {
