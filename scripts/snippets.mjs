@@ -75,7 +75,10 @@ if (runnable.length > 0) {
     for (const [i, { lang, code, where }] of runnable.entries()) {
       const cwd = mkdtempSync(join(tmpdir(), 'snippet-'));
       const script = join(work, `run-${i}.mjs`);
-      writeFileSync(script, lang === 'ts' ? transformSync(code, { loader: 'ts' }).code : code);
+      writeFileSync(
+        script,
+        lang === 'ts' ? transformSync(code, { loader: 'ts', target: 'node20' }).code : code,
+      );
       const [command, args] =
         lang === 'sh' ? ['bash', ['-euo', 'pipefail', '-c', code]] : [process.execPath, [script]];
       const result = spawnSync(command, args, {

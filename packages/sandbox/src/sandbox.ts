@@ -35,7 +35,7 @@ export interface SandboxOptions extends GenerateOptions, ListenOptions {
 export type SandboxAccount = PageAccount;
 
 /** A running sandbox. */
-export interface Sandbox {
+export interface Sandbox extends AsyncDisposable {
   /** Base URL of v2 and v3. */
   readonly url: string;
   /** Base URL of the SMS listing. */
@@ -128,6 +128,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await fill(store, sources, schedules);
     const { url, legacyUrl } = await service.listen(options);
     if (live) clock.start();
+    let closed: Promise<void> | undefined;
+    const stop = async () => {
+      await clock.stop();
+      await service.close();
+      await store.close();
+    };
+    const close = () => (closed ??= stop());
     return {
       url,
       legacyUrl,
@@ -135,11 +142,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       faults: book,
       requests: journal,
       advance: clock.advance,
-      async close() {
-        await clock.stop();
-        await service.close();
-        await store.close();
-      },
+      close,
+      [Symbol.asyncDispose]: close,
     };
   } catch (error) {
     await service.close();

@@ -92,8 +92,8 @@ export interface Listening {
 /** Threads in the pool of Node.js, unless UV_THREADPOOL_SIZE says otherwise. */
 const poolSize = 4;
 
-/** The API over a store. */
-export interface Service {
+/** The API over a store. `await using` closes it. */
+export interface Service extends AsyncDisposable {
   /** Starts to accept connections. */
   listen(at?: ListenOptions): Promise<Listening>;
   /** Stops listening and waits for responses in progress, up to `limits.drainMs`. The store stays open. */
@@ -156,6 +156,17 @@ export function createService(options: ServiceOptions): Service {
       turns,
     });
 
+  const stop = async () => {
+    stopping = true;
+    await Promise.all(servers.map((server) => server.stop(limits.drainMs)));
+    closures.end();
+    await Promise.all(
+      [...new Set(desk.states.map(({ feed }) => feed.once?.ledger))].map((ledger) => ledger?.close()),
+    );
+  };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= stop());
+
   const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
 
   return {
@@ -186,14 +197,8 @@ export function createService(options: ServiceOptions): Service {
       servers.push(own);
       return { url, legacyUrl: url, adminUrl: own.url };
     },
-    async close() {
-      stopping = true;
-      await Promise.all(servers.map((server) => server.stop(limits.drainMs)));
-      closures.end();
-      await Promise.all(
-        [...new Set(desk.states.map(({ feed }) => feed.once?.ledger))].map((ledger) => ledger?.close()),
-      );
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

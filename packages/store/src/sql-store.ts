@@ -63,6 +63,9 @@ export function createSqlStore(
     return layouts.unpack(row);
   };
 
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= driver.close());
+
   return {
     name,
     readsAtOnce: driver.readsAtOnce,
@@ -126,7 +129,8 @@ export function createSqlStore(
     async ping() {
       await driver.all('SELECT version FROM meta WHERE id = 1');
     },
-    close: () => driver.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -15,7 +15,7 @@ import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 export type CallInput = Call | string | Uint8Array;
 
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
-export interface Store {
+export interface Store extends AsyncDisposable {
   /** The URL of the store, without a password. */
   readonly name: string;
   /** How many reads run at the same time; further ones wait for these. Default: not known. */

@@ -47,7 +47,7 @@ export interface SqlOptions {
 export type Count = Pick<Answer, 'calls' | 'period' | 'asOf' | 'accounts' | 'leftOut' | 'notes'>;
 
 /** Every call of any number of accounts in columns, in one DuckDB file. */
-export interface Warehouse {
+export interface Warehouse extends AsyncDisposable {
   /** The database file. */
   readonly path: string;
 
@@ -149,6 +149,9 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     },
   };
   await prepare(host, options.create ?? true, ask);
+  const close = async () => {
+    for (const sink of sinks.values()) await sink.close();
+  };
 
   return {
     path,
@@ -184,9 +187,8 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       checkAccount(account);
       return host.write((session) => eraseCaller(session, account, caller));
     },
-    async close() {
-      for (const sink of sinks.values()) await sink.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

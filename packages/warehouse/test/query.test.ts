@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Warehouse } from '../src/index.ts';
+import { openWarehouse, type Warehouse } from '../src/index.ts';
 import { call, cleanUp, rowsOf, temporaryFolder, testWarehouse } from './support.ts';
 
 let warehouse: Warehouse;
@@ -37,6 +37,17 @@ describe('SQL of your own', () => {
       { sid: 'a', talk: 1.5, missed: false, extra: null, big: '9007199254740993', half: 1.5, list: [1, 2] },
       { sid: 'b', talk: 0, missed: true, extra: '{"deep":[1]}' },
     ]);
+  });
+
+  test('await using closes a result that was not read, and a warehouse', async () => {
+    const { warehouse: other, path } = await testWarehouse();
+    {
+      await using opened = await openWarehouse(path);
+      await opened.load('main', [call('a')]);
+      await using result = await opened.query('select sid from calls');
+      expect(result.columns).toHaveLength(1);
+    }
+    expect((await other.count()).calls).toBe(1);
   });
 
   test('leaving the loop early closes the file', async () => {

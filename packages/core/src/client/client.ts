@@ -123,8 +123,8 @@ export interface SmsOptions extends RequestOptions {
   readonly method?: 'GET' | 'POST' | undefined;
 }
 
-/** A client of the API, for one account and one version. Made by `createClient`. */
-export interface Client {
+/** A client of the API, for one account and one version. Made by `createClient`; `await using` closes it. */
+export interface Client extends AsyncDisposable {
   /** Version of the API that it uses. */
   readonly version: Version;
   /** Base URL of its requests, without secrets. */

@@ -16,7 +16,7 @@ import { readOptions } from './read-options.ts';
  * @example
  * const client = createClient(); // or createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) })
  * for await (const call of client.listCalls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
- * await client.close();
+ * await client.close(); // or declare it with "await using"
  */
 export function createClient(options: ClientOptions = {}): Client {
   const settings = readOptions(options);
@@ -32,6 +32,7 @@ export function createClient(options: ClientOptions = {}): Client {
     countCalls: (query = {}) => countCalls(context, query),
     listSmsNumbers: (given = {}) => listSmsNumbers(context, given),
     fetchPage: (query = {}) => fetchPage(context, query),
-    close: () => context.engine.close(),
+    close: context.engine.close,
+    [Symbol.asyncDispose]: context.engine.close,
   };
 }

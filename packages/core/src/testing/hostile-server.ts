@@ -37,7 +37,7 @@ export interface HostileOptions {
 }
 
 /** A server on loopback that serves calls, with faults on request. */
-export interface HostileServer {
+export interface HostileServer extends AsyncDisposable {
   /** Base URL of the API. */
   readonly url: string;
   /** Base URL of the SMS listing; the same server. */
@@ -118,6 +118,13 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  const close = () => {
+    for (const timer of timers) clearTimeout(timer);
+    return new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  };
   return {
     url,
     legacyUrl: url,
@@ -131,13 +138,8 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       const past = requests.find((request) => request.aborted);
       return past ? Promise.resolve(past) : new Promise((resolve) => abortWaiters.push(resolve));
     },
-    close() {
-      for (const timer of timers) clearTimeout(timer);
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -57,7 +57,9 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   });
   const bound = listener.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${bound.port}${path}`, close: () => stop(listener, handle.close, graceMs) };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= stop(listener, handle.close, graceMs));
+  return { url: `http://${name}:${bound.port}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
 async function stop(listener: Server, closeSessions: () => Promise<void>, graceMs: number): Promise<void> {

@@ -47,8 +47,8 @@ export interface SessionOptions {
   readonly now?: () => number;
 }
 
-/** A running HTTP endpoint. */
-export interface HttpEndpoint {
+/** A running HTTP endpoint. `await using` closes it. */
+export interface HttpEndpoint extends AsyncDisposable {
   /** The URL for clients. */
   readonly url: string;
   /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
@@ -88,6 +89,13 @@ export abstract class SessionStream extends Readable {
       this.#outcome.reject(this.session.placed(error, this.checkpoint()));
     } else if (!this.#hasConcluded) this.#outcome.resolve(this.session.verdict(false));
     done(error);
+  }
+
+  /** Leaves the stream, at the end of an `await using` block. An error of the stream has reached its reader before. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.on('error', () => {});
+    this.destroy();
+    if (!this.closed) await once(this, 'close');
   }
 
   /** Announces the verdict. Throws when nothing proves that the read was complete. */

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
+import { StoreError } from './errors.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 
 /** How a store uses a SQLite file. */
@@ -79,16 +80,27 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
       throw isOfSqlite(error) ? fromSqlite(error, file) : error;
     }
   };
-  const read = <T>(body: (session: Session) => Promise<T>): Promise<T> =>
-    reading(() => untilFree(patienceMs, () => transaction(reader, 'BEGIN', body)));
+  let isClosed = false;
+  // libsql ends the process when a closed connection is used.
+  const refuseClosed = () => {
+    if (isClosed) throw new StoreError('store_unavailable', 'The store has been closed. Open it again.');
+  };
+  const read = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
+    refuseClosed();
+    return reading(() => untilFree(patienceMs, () => transaction(reader, 'BEGIN', body)));
+  };
 
   return {
     dialect,
     readsAtOnce: 1,
     all: (sql, values) => read((session) => session.all(sql, values)),
     read,
-    write: (body) => writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', body))),
+    async write(body) {
+      refuseClosed();
+      return writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', body)));
+    },
     async close() {
+      isClosed = true;
       await reading(async () => {
         if (reader !== writer) reader.close();
       });

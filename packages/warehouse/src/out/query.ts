@@ -20,7 +20,7 @@ export type SqlResultValue = string | number | boolean | null | readonly unknown
 export type SqlRow = Readonly<Record<string, SqlResultValue>>;
 
 /** The result of a statement, row by row. Read it to the end, leave the loop, or close it: until then the file is open. */
-export interface SqlResult extends AsyncIterable<SqlRow> {
+export interface SqlResult extends AsyncIterable<SqlRow>, AsyncDisposable {
   /** The columns of the result, in order. */
   readonly columns: readonly SqlColumn[];
   /** Ends the statement and closes the file. Reading all rows does the same. */
@@ -56,7 +56,7 @@ export async function runSql(session: Session, sql: string): Promise<SqlResult> 
       await close();
     }
   }
-  return { columns, close, [Symbol.asyncIterator]: rows };
+  return { columns, close, [Symbol.asyncIterator]: rows, [Symbol.asyncDispose]: close };
 }
 
 type Converter = (value: unknown) => SqlResultValue;
