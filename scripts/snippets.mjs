@@ -84,7 +84,7 @@ if (runnable.length > 0) {
       const result = spawnSync(command, args, {
         cwd,
         encoding: 'utf8',
-        timeout: 20_000,
+        timeout: 60_000,
         env: { ...process.env, ...sandbox.env, PATH: `${join(work, 'bin')}:${process.env.PATH}` },
       });
       if (result.status !== 0)
