@@ -17,6 +17,9 @@ export interface MeasureSpec {
   readonly leaves?: LeftOut['code'];
 }
 
+// One expression for both: DuckDB then sorts the values once.
+const talkQuantiles = 'quantile_disc(talk, [0.5, 0.9])';
+
 /** All measures by name. */
 export const measureSpecs: Readonly<Record<MeasureName, MeasureSpec>> = {
   calls: { meaning: 'Number of calls.', unit: 'calls', sql: 'count(*)', empty: 0, number: 'whole' },
@@ -62,7 +65,7 @@ export const measureSpecs: Readonly<Record<MeasureName, MeasureSpec>> = {
   talk_median: {
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
     unit: 'minutes',
-    sql: 'quantile_disc(talk, 0.5)',
+    sql: `${talkQuantiles}[1]`,
     empty: null,
     number: 'tenths',
     leaves: 'no_talk_minutes',
@@ -70,7 +73,7 @@ export const measureSpecs: Readonly<Record<MeasureName, MeasureSpec>> = {
   talk_p90: {
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
     unit: 'minutes',
-    sql: 'quantile_disc(talk, 0.9)',
+    sql: `${talkQuantiles}[2]`,
     empty: null,
     number: 'tenths',
     leaves: 'no_talk_minutes',
