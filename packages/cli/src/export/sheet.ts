@@ -60,7 +60,8 @@ export async function exportSheet(
         [csvLine(['sid', 'date_added', 'reason', 'what it means']), ...left],
         io,
       );
-    sayNotes(request, shown, changes !== null && changes.adjust.length > 0, io);
+    const written = { sheet: !changes || rows.length > 0, adjustments: (changes?.adjust.length ?? 0) > 0 };
+    sayNotes(request, shown, written, io);
     return await verdict;
   } finally {
     await ledger?.close();
@@ -117,9 +118,14 @@ function saySummary(summary: Summary, request: SheetRequest, shown: string, io: 
 }
 
 /** Says what to know before the upload. */
-function sayNotes({ format }: SheetRequest, shown: string, adjusts: boolean, io: Io): void {
-  for (const note of format.notes) say(io, `note: ${note}`);
-  if (adjusts) for (const note of format.adjustments?.notes ?? []) say(io, `note: ${note}`);
-  if (format.name === 'marin' && !/^bulkrevenueadd_.*\.txt$/.test(basename(shown)))
+function sayNotes(
+  { format }: SheetRequest,
+  shown: string,
+  written: { readonly sheet: boolean; readonly adjustments: boolean },
+  io: Io,
+): void {
+  if (written.sheet) for (const note of format.notes) say(io, `note: ${note}`);
+  if (written.adjustments) for (const note of format.adjustments?.notes ?? []) say(io, `note: ${note}`);
+  if (written.sheet && format.name === 'marin' && !/^bulkrevenueadd_.*\.txt$/.test(basename(shown)))
     say(io, 'note: rename the file to bulkrevenueadd_YYYYMMDD.txt before the FTP drop');
 }

@@ -126,7 +126,8 @@ async function open(place: Place, shown: string, now: number): Promise<Ledger> {
   try {
     if ('file' in place) return await openLedger(place.file, { now: () => now });
     const { openStore } = await import('@call-attribution/store');
-    const store = await openStore(place.url);
+    // A power cut must not take back what the ledger has noted.
+    const store = await openStore(place.url, { synchronous: 'full' });
     const ledger = await openLedger(store.journal('uploads'), { now: () => now }).catch(async (error) => {
       await store.close();
       throw error;
