@@ -20,7 +20,8 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/store/src/rows/stored-call.ts':
     'the fields that have a column of their own, since pages and erasure look them up',
   'packages/warehouse/src/ask/vocabulary.ts': 'the names that people use for a field besides its own',
-  'packages/warehouse/src/tables/row-writer.ts': 'the columns that decide which call is stored, and whose it is',
+  'packages/warehouse/src/tables/row-writer.ts':
+    'the columns that decide which call is stored, and whose it is',
 };
 
 const root = join(import.meta.dirname, '../..');
