@@ -1,5 +1,6 @@
 // Loading a store from NDJSON, against the floor: the same lines inserted as they are by the same driver, with the same keys and
-// the same index, in transactions of the same size; for PostgreSQL also COPY in one piece. Ways take turns within each round.
+// the same index, 500 per transaction (importCalls writes 1,000); for PostgreSQL also COPY in one piece. Ways take turns within
+// each round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
