@@ -1,7 +1,9 @@
 import { testStores } from '@call-attribution/test-tools';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
+import { openStore } from '../src/index.ts';
 import { injectFaults } from './faults.ts';
+import { startFaultyPostgres } from './faulty-postgres.ts';
 
 // Each fault in each statement is in drills/faults.drill.ts.
 test('a PostgreSQL connection that breaks, stalls or is refused at any statement costs a retry or one typed error', async () => {
@@ -15,5 +17,31 @@ test('a PostgreSQL connection that breaks, stalls or is refused at any statement
     await injectFaults(newUrl, isWanted, tally);
     expect(tally.counts.runs).toBeGreaterThan(5);
     expect(tally.counts.hung).toBe(0);
+  }
+});
+
+test('check() ends with a typed error when PostgreSQL stops responding, at whichever statement', async () => {
+  for (const { newUrl } of testStores().filter(({ kind }) => kind === 'postgres')) {
+    const proxy = await startFaultyPostgres(await newUrl());
+    const store = await openStore(proxy.url, {
+      statementTimeoutMs: 100,
+      slowStatementTimeoutMs: 200,
+      reconnectMs: 0,
+    });
+    await store.putAccount({ id: '1', name: 'One' });
+    proxy.arm(null);
+    expect(await store.check()).toEqual([]);
+    const statements = proxy.statements();
+    expect(statements).toBeGreaterThan(2);
+    for (let statement = 0; statement < statements; statement += 1) {
+      proxy.arm('stall', statement);
+      const result = await store.check().catch((error: unknown) => error);
+      // The end of a transaction that only reads is not waited for.
+      if (statement === 0 || !Array.isArray(result))
+        expect(result).toMatchObject({ name: 'StoreError', isRetryable: true });
+      else expect(result).toEqual([]);
+    }
+    await store.close();
+    await proxy.close();
   }
 });

@@ -54,6 +54,7 @@ export async function injectFaults(
   const options = {
     sliceRows: 6,
     statementTimeoutMs: 600,
+    slowStatementTimeoutMs: 1_000,
     idleTransactionTimeoutMs: 3_000,
     reconnectMs: 3_000,
   };

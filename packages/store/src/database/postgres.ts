@@ -10,8 +10,10 @@ export interface PostgresOptions {
   poolSize?: number;
   /** How long to wait for a connection, in milliseconds. Default 10,000. */
   connectTimeoutMs?: number;
-  /** How long a statement may run, in milliseconds; upkeep has no limit. 0: no limit. Default 30,000. */
+  /** How long a statement may run, in milliseconds. 0: no limit. Default 30,000. */
   statementTimeoutMs?: number;
+  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default 3,600,000. */
+  slowStatementTimeoutMs?: number;
   /**
    * After how many milliseconds the server ends a transaction in which this process no longer does anything, as when it was
    * stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
@@ -47,11 +49,13 @@ export function openPostgres(
   const {
     poolSize = 10,
     statementTimeoutMs = 30_000,
+    slowStatementTimeoutMs = 3_600_000,
     idleTransactionTimeoutMs = 15_000,
     reconnectMs = 5_000,
   } = options;
   // The server ends a statement itself. Only when it does not respond at all, this process has to.
-  const limitMs = statementTimeoutMs + Math.min(statementTimeoutMs, 5_000);
+  const limitOf = (timeoutMs: number): number => timeoutMs + Math.min(timeoutMs, 5_000);
+  const limitMs = limitOf(statementTimeoutMs);
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -94,19 +98,21 @@ export function openPostgres(
     settle?: (id: number, error: unknown) => Promise<void>,
   ): Promise<T> => {
     const client = await connect();
-    const limit = isSlow ? 0 : limitMs;
-    const session = sessionOf(client, limit);
+    const atOnce = sessionOf(client, limitMs);
+    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeoutMs)) : atOnce;
     let id: number | undefined;
     let result: T;
     try {
-      const [row] = await session.all(isSlow ? `${begin}; SET LOCAL statement_timeout = 0` : begin);
+      const [row] = await atOnce.all(
+        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeoutMs}` : begin,
+      );
       if (row !== undefined) id = Number(row.id);
       result = await body(session);
     } catch (error) {
       client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
       throw error;
     }
-    const end = session.all('COMMIT').then(() => client.release());
+    const end = atOnce.all('COMMIT').then(() => client.release());
     if (settle === undefined) {
       // Nothing was written, so there is no need to wait for the end.
       end.catch(() => client.release(true));
