@@ -15,8 +15,8 @@ type Encoding = keyof typeof whole;
 
 /** A long body is written in parts of this size, each when the client has taken the one before it. */
 const partBytes = 65_536;
-/** A body up to this size is written at once, without waiting for further turns. */
-const shortBytes = 262_144;
+/** A body up to this size is written at once; of a longer one, as much is written in a turn. */
+const turnBytes = 262_144;
 /** Long bodies that are compressed at a time, since each takes up to 1 MB for it. Further ones are sent as they are. */
 const mostPackers = 32;
 let packers = 0;
@@ -48,7 +48,7 @@ export async function send(
     headers['content-length'] = String(bytes.length);
     response.writeHead(status, headers);
     if (exchange.method === 'HEAD') await end(response, null, exchange.signal);
-    else if (bytes.length <= shortBytes) {
+    else if (bytes.length <= turnBytes) {
       hold(2 * bytes.length);
       await end(response, bytes, exchange.signal);
     } else {
@@ -74,7 +74,7 @@ export async function send(
 /** Writes bytes, and resolves when the client has taken them. The first part belongs to the turn in which they were made. */
 async function write(response: ServerResponse, bytes: Buffer, { signal, turn }: Exchange): Promise<void> {
   for (let at = 0; at < bytes.length; at += partBytes) {
-    if (at > 0) await turn(() => undefined, 'loop');
+    if (at > 0 && at % turnBytes === 0) await turn(() => undefined, 'loop');
     const part = bytes.subarray(at, at + partBytes);
     await unlessGone(signal, (done) => response.write(part, done));
   }

@@ -28,7 +28,7 @@ export interface Limits {
   readonly atWork: number;
   /** Time for a request to arrive, in milliseconds. Default 10,000. */
   readonly headMs: number;
-  /** Time for a client to take the next 64 KiB of a response, in milliseconds. Default 30,000. */
+  /** Time for a client to take the next 64 KiB of a response, or all of one of up to 256 KiB, in milliseconds. Default 30,000. */
   readonly sendMs: number;
   /** Bytes of responses that wait in memory for their clients, over all connections. Default 67,108,864. */
   readonly unsentBytes: number;

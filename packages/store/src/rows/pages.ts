@@ -120,8 +120,8 @@ async function readSlice(
 
 /** A database in this process keeps it from other work for about this long at a time. */
 const busyMs = 10;
-/** About how many characters of rows are printed at a time: few, since each slow reader holds a piece. */
-const pieceChars = 16_384;
+/** About how many characters of rows are printed at a time: few, since each slow reader holds a piece, but many cost less. */
+const pieceChars = 65_536;
 /** Between two rows, and after the layout of a row. Values never contain it, as they never contain {@link separator}. */
 const [rowEnd, layoutEnd] = ['\n', '\u001e'];
 
