@@ -8,8 +8,8 @@ import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { generate, type Sandbox, startSandbox } from '../src/index.ts';
-import { contrasts } from './contrasts.ts';
+import { generate, type Sandbox, startSandbox } from '../../src/index.ts';
+import { contrasts } from '../contrasts.ts';
 
 const chromium = findChromium();
 const data = { records: 1_500, seed: 3, days: 10, until: '2026-10-21 00:00:00' };

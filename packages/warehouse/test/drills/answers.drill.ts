@@ -1,10 +1,10 @@
 import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AnswerValue, Measure, Question } from '../src/index.ts';
-import { answerOf } from './oracle.ts';
-import { printTest, type Row, type Test } from './oracle-facts.ts';
-import { call, testWarehouse } from './support.ts';
+import type { AnswerValue, Measure, Question } from '../../src/index.ts';
+import { answerOf } from '../oracle.ts';
+import { printTest, type Row, type Test } from '../oracle-facts.ts';
+import { call, testWarehouse } from '../support.ts';
 
 // The drills run this file too, with more runs: see vitest.config.ts.
 const runs = Number(process.env.CALLS_LAW_RUNS ?? 2);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { textWidth } from '../src/term/width.ts';
-import { type OwnStage, openOwnStage } from './stage.ts';
+import { textWidth } from '../../src/term/width.ts';
+import { type OwnStage, openOwnStage } from '../stage.ts';
 
 let stage: OwnStage;
 beforeAll(async () => {
