@@ -38,7 +38,7 @@ const types = {
   },
 };
 
-// Long laws, kills over and over, a browser, terminals, and days that pass. They run only when named: `pnpm drills`, or `vitest run --project drills <file>`.
+// Long laws, kills over and over, a browser, terminals, programs that run, and days that pass. They run only when named: `pnpm drills`, or `vitest run --project drills <file>`.
 // CALLS_DRILLS is `usual` or `long`; scripts/drills.mjs sets it, and the drills read it with `rounds` of test-tools.
 const length = process.env.CALLS_DRILLS ?? 'usual';
 const drills = {
@@ -47,8 +47,7 @@ const drills = {
     testTimeout: 1_800_000,
     hookTimeout: 60_000,
     name: 'drills',
-    // The law of wire values runs in the tests too, with the few runs it has by default.
-    include: ['packages/*/test/drills/**/*.drill.ts', 'packages/warehouse/test/wire-law.test.ts'],
+    include: ['packages/*/test/drills/**/*.drill.ts'],
     env: { CALLS_DRILLS: length, CALLS_LAW_RUNS: length === 'long' ? '80' : '8' },
   },
 };

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runNode } from './program.ts';
-import { openStage } from './stage.ts';
+import { runNode } from '../program.ts';
+import { openStage } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());

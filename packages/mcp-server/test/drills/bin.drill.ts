@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { initialize as initializeRequest } from './support/rpc.ts';
+import { initialize as initializeRequest } from '../support/rpc.ts';
 
 // The program as it is published: one file, built by the same script that the build runs.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));
 const bin = join(folder, 'bin.mjs');
 
 beforeAll(async () => {
-  const script = new URL('../bundle.build.mjs', import.meta.url).pathname;
+  const script = new URL('../../bundle.build.mjs', import.meta.url).pathname;
   await new Promise<void>((resolve, reject) => {
     spawn(process.execPath, [script, bin], { stdio: 'inherit' }).once('exit', (code) =>
       code === 0 ? resolve() : reject(new Error('the bundle failed')),

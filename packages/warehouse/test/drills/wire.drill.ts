@@ -3,7 +3,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { call, rowsOf, storedCalls, testWarehouse } from './support.ts';
+import { call, rowsOf, storedCalls, testWarehouse } from '../support.ts';
 
 // The drills run this file too, with more runs: see vitest.config.ts.
 const runs = Number(process.env.CALLS_LAW_RUNS ?? 5);

@@ -5,8 +5,8 @@ import { openStore } from '@call-attribution/store';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startLive } from './live.ts';
-import { nobody, type OwnStage, openOwnStage } from './stage.ts';
+import { startLive } from '../live.ts';
+import { nobody, type OwnStage, openOwnStage } from '../stage.ts';
 
 let stage: OwnStage;
 beforeAll(async () => {

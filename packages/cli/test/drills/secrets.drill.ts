@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools/bundle';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readHeap, stringsOf } from './heap.ts';
-import { runNode } from './program.ts';
-import { openStage, serverThat } from './stage.ts';
+import { readHeap, stringsOf } from '../heap.ts';
+import { runNode } from '../program.ts';
+import { openStage, serverThat } from '../stage.ts';
 
 const secrets = {
   CALLS_ACCESS_KEY: 'canary-access-1f0c',
@@ -20,7 +20,7 @@ const held = (text: string): string[] => values.filter((value) => text.includes(
 
 const stage = openStage();
 const folder = mkdtempSync(join(tmpdir(), 'calls-secrets-'));
-const probe = await builtFile(new URL('./secrets-probe.ts', import.meta.url).href);
+const probe = await builtFile(new URL('../secrets-probe.ts', import.meta.url).href);
 // What a crashed program leaves on the disk, written when `calls` ends.
 const atExit = join(folder, 'at-exit.mjs');
 writeFileSync(
