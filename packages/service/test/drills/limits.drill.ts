@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createService, type LogEntry, type ServiceOptions } from '../src/index.ts';
+import { createService, type LogEntry, type ServiceOptions } from '../../src/index.ts';
 import {
   badRequests,
   countStatuses,
@@ -15,8 +15,8 @@ import {
   slowReaders,
   type Target,
   wrong,
-} from './attack/attacks.ts';
-import { sendGarbage } from './attack/garbage.ts';
+} from '../attack/attacks.ts';
+import { sendGarbage } from '../attack/garbage.ts';
 
 const account = {
   id: '101',
