@@ -5,9 +5,9 @@ import { setTimeout } from 'node:timers/promises';
 import { WarehouseError } from '@call-attribution/warehouse';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { explain } from '../src/failure.ts';
-import type { Finished } from './program.ts';
-import { nobody, openStage } from './stage.ts';
+import { explain } from '../../src/failure.ts';
+import type { Finished } from '../program.ts';
+import { nobody, openStage } from '../stage.ts';
 
 const stage = openStage();
 const folder = stage.folder();
