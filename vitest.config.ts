@@ -44,7 +44,7 @@ const length = process.env.CALLS_DRILLS ?? 'usual';
 const drills = {
   ...shared,
   test: {
-    testTimeout: 1_800_000,
+    testTimeout: length === 'long' ? 1_800_000 : 300_000,
     hookTimeout: 60_000,
     name: 'drills',
     include: ['packages/*/test/drills/**/*.drill.ts'],

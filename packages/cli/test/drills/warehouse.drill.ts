@@ -293,7 +293,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
     const script = `import('@duckdb/node-api').then(({ DuckDBInstance }) => DuckDBInstance.create(process.argv[1]))
       .then((db) => { globalThis.db = db; console.log('open'); setInterval(() => {}, 1000); })`;
     const child = spawn(process.execPath, ['-e', script, join(folder, 'calls.duckdb')], {
-      cwd: join(import.meta.dirname, '../../warehouse'),
+      cwd: join(import.meta.dirname, '../../../warehouse'),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise((done) => child.stdout.once('data', done));

@@ -29,7 +29,7 @@ const keys = 'access_key: test_access_101\r\nsecret_key: test_secret_101\r\n';
 const headers = { access_key: account.accessKey, secret_key: account.secretKey };
 const list = '/v3/user/bid-management?q=inc_gce:1';
 const pem = (name: string) =>
-  readFileSync(new URL(`fixtures/localhost-${name}.pem`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../fixtures/localhost-${name}.pem`, import.meta.url), 'utf8');
 const tls = { cert: pem('cert'), key: pem('key') };
 
 const folder = mkdtempSync(join(tmpdir(), 'calls-attack-'));
