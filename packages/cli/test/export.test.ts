@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -186,6 +186,31 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     expect(stderr).toMatch(
       /status 400.*\n(.*\n)*.*to continue, run the same command with --resume; .* a\.parquet\.rows\.partial/,
     );
+  });
+
+  test('a Parquet file that could not be written is written by --resume without reading again', async () => {
+    const cwd = stage.folder();
+    const all = ['export', '--output', 'a.parquet', '--include-extensions'];
+    mkdirSync(join(cwd, 'a.parquet.partial'));
+    const failed = await stage.quick(all, { cwd });
+    expect(failed.code).not.toBe(0);
+    expect(failed.stderr).toMatch(
+      /all calls were read and are in a\.parquet\.rows; to write a\.parquet, run the same command with --resume/,
+    );
+    rmSync(join(cwd, 'a.parquet.partial'), { recursive: true });
+    const other = await stage.quick([...all, '--on', '2026-10', '--resume'], {
+      cwd,
+    });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/was started with other options/) });
+    const args = [...all, '--resume', '--verbose'];
+    const { code, stderr } = await stage.quick(args, { cwd });
+    expect(stderr).toMatch(/^all calls were read before; writing a\.parquet$/m);
+    expect(stderr).not.toMatch(/GET /);
+    expect(stderr).toMatch(/complete: [\d,]+ calls, as many as the server counts/);
+    expect(code).toBe(0);
+    expect(readdirSync(cwd)).toEqual(['a.parquet']);
+    const file = await asyncBufferFromFile(join(cwd, 'a.parquet'));
+    expect((await parquetReadObjects({ file, columns: ['sid'] })).map(({ sid }) => sid).sort()).toEqual(sids);
   });
 
   test.each(['a.ndjson', 'a.parquet'])(

@@ -13,7 +13,7 @@ import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, openTarget, saveCalls } from '../export/file.ts';
+import { exportToFile, finishParquet, openTarget, saveCalls } from '../export/file.ts';
 import { exportToOutput } from '../export/output.ts';
 import { exportRequest, keptRequest } from '../export/request.ts';
 import { exportSheet } from '../export/sheet.ts';
@@ -144,12 +144,23 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
     return judge(verdict, io);
   }
   const request = exportRequest(args, settings, target, print(filter));
+  const done = resume ? await finishParquet(file, format, request, io) : null;
+  if (done !== null) {
+    say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
+    return judge(done, io, bad);
+  }
   const sink = openTarget(file, format, request, resume);
   try {
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     const stream = { ...job.stream, filter: kept ? kept.filter : filter };
-    const verdict = await exportToFile(source, sink, file, { format, stream, bad, io }).finally(finished);
+    const verdict = await exportToFile(source, sink, file, {
+      format,
+      stream,
+      request: kept ?? request,
+      bad,
+      io,
+    }).finally(finished);
     say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
     return judge(verdict, io, bad);
   } catch (error) {

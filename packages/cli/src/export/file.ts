@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
@@ -13,15 +13,16 @@ import {
   lockFile,
   type Mark,
   readLines,
+  writeWholeFile,
 } from '@call-attribution/node-stream';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
-import { fileError, type Io } from '../io.ts';
+import { fileError, type Io, say } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
-import type { ExportRequest } from './request.ts';
+import { type ExportRequest, sameRequest } from './request.ts';
 import type { Target } from './target.ts';
 
 /** A target that is a file. */
@@ -56,7 +57,13 @@ export async function exportToFile(
   source: Pick<Source, 'read'>,
   sink: FileSink,
   target: FileTarget,
-  set: { format: FormatOptions; stream: CallStreamOptions; bad: BadRecords; io: Io },
+  set: {
+    format: FormatOptions;
+    stream: CallStreamOptions;
+    request: ExportRequest;
+    bad: BadRecords;
+    io: Io;
+  },
 ): Promise<Ending> {
   const { io, format, bad } = set;
   // Between its rows and its conversion the sinks hold no lock.
@@ -68,17 +75,22 @@ export async function exportToFile(
     signal: io.signal,
   });
   try {
-    await pipeline(stream, (items) => prepared(items, format, target, bad), sink);
-    if (target.format === 'parquet') await toParquetFile(target.path, format);
-  } catch (error) {
-    const hint = `to continue, run the same command with --resume; the calls so far are in ${partialOf(target, target.shown)}`;
-    if (io.signal.aborted) throw new Interrupted([hint]);
-    const fault = await withWayOut(fileError(error, target.shown));
-    // Nothing to continue for this run: another one writes the file, or what it left is not what is there.
-    const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
-    if (isRefused || fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path))) throw fault;
-    const { message, exitCode, detail, hints } = await explain(fault);
-    throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
+    if (unlock !== null) await forgetRead(rowsOf(target.path));
+    await pipeline(stream, (items) => prepared(items, format, target, bad), sink).catch(async (error) => {
+      const hint = `to continue, run the same command with --resume; the calls so far are in ${partialOf(target, target.shown)}`;
+      if (io.signal.aborted) throw new Interrupted([hint]);
+      const fault = await withWayOut(fileError(error, target.shown));
+      // Nothing to continue for this run: another one writes the file, or what it left is not what is there.
+      const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
+      if (isRefused || fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path)))
+        throw fault;
+      const { message, exitCode, detail, hints } = await explain(fault);
+      throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
+    });
+    if (unlock !== null) {
+      await keepRead(rowsOf(target.path), { request: set.request, verdict: await verdict });
+      await toParquetFile(target, format, io);
+    }
   } finally {
     await unlock?.();
   }
@@ -107,10 +119,70 @@ async function* prepared(
   await bad.settle();
 }
 
-async function toParquetFile(path: string, format: FormatOptions): Promise<void> {
-  const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
-  await pipeline(Readable.from(callsIn(rowsOf(path))), sink);
-  await rm(rowsOf(path), { force: true });
+/** Kept next to the rows of an export once all of them were read. */
+export interface CompleteRead {
+  readonly request: ExportRequest;
+  readonly verdict: Ending;
+}
+
+const readFileOf = (rows: string): string => `${rows}.read`;
+
+/** Notes that all rows were read, so that an export that fails later need not read them again. */
+export function keepRead(rows: string, read: CompleteRead): Promise<void> {
+  return writeWholeFile(readFileOf(rows), JSON.stringify(read));
+}
+
+/** What was read completely by an earlier run that could not write its output; null when there is nothing of that kind. */
+export async function readBefore(rows: string): Promise<CompleteRead | null> {
+  if (!existsSync(rows) || !existsSync(readFileOf(rows))) return null;
+  return JSON.parse(await readFile(readFileOf(rows), 'utf8')) as CompleteRead;
+}
+
+/** Forgets that rows were read, before they are read again. */
+export const forgetRead = (rows: string): Promise<void> => rm(readFileOf(rows), { force: true });
+
+/** Writes an output from rows that were read completely. They stay for `--resume` when it fails. */
+export async function fromRows(rows: string, shown: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const hint = `all calls were read and are in ${shown}.rows; to write ${shown}, run the same command with --resume`;
+    if (error instanceof Interrupted) throw new Interrupted([hint]);
+    const { message, exitCode, detail, hints } = await explain(error);
+    throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: error });
+  }
+  for (const path of [rows, readFileOf(rows)]) await rm(path, { force: true });
+}
+
+/** Writes the Parquet file of an export whose rows an earlier run has read; null when there are none. */
+export async function finishParquet(
+  target: FileTarget,
+  format: FormatOptions,
+  request: ExportRequest,
+  io: Io,
+): Promise<Ending | null> {
+  const read = target.format === 'parquet' ? await readBefore(rowsOf(target.path)) : null;
+  if (read === null) return null;
+  sameRequest(read.request, request, target.shown);
+  say(io, `all calls were read before; writing ${target.shown}`);
+  const unlock = await lockExport(target);
+  try {
+    await toParquetFile(target, format, io);
+  } finally {
+    await unlock();
+  }
+  return read.verdict;
+}
+
+async function toParquetFile({ path, shown }: FileTarget, format: FormatOptions, io: Io): Promise<void> {
+  await fromRows(rowsOf(path), shown, async () => {
+    const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
+    try {
+      await pipeline(Readable.from(callsIn(rowsOf(path))), sink, { signal: io.signal });
+    } catch (error) {
+      throw io.signal.aborted ? new Interrupted([]) : fileError(error, shown);
+    }
+  });
 }
 
 /** The calls in a file of NDJSON. */

@@ -1,18 +1,27 @@
-import { existsSync, statSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type CallStreamOptions, writeWholeFile } from '@call-attribution/node-stream';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { ExportOptions, ExportSummary, Selection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import type { BadRecords } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
-import { CliError, Interrupted, UsageError } from '../errors.ts';
-import { callsIn, exportToFile, type FileTarget, openTarget } from '../export/file.ts';
+import { Interrupted, UsageError } from '../errors.ts';
+import {
+  type CompleteRead,
+  callsIn,
+  exportToFile,
+  type FileTarget,
+  forgetRead,
+  fromRows,
+  keepRead,
+  openTarget,
+  readBefore,
+} from '../export/file.ts';
 import { type ExportRequest, keptRequest, sameRequest } from '../export/request.ts';
 import { outputOf } from '../export/target.ts';
-import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { loadLibrary } from './library.ts';
@@ -94,13 +103,19 @@ export async function exportFromApi(
   }
   const sink = openTarget(rows, format, request, resume);
   try {
-    await rm(readFileOf(rows.path), { force: true });
+    await forgetRead(rows.path);
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     const stream = { ...job.stream, filter: kept ? kept.filter : job.filter };
-    const verdict = await exportToFile(source, sink, rows, { format, stream, bad, io });
+    const verdict = await exportToFile(source, sink, rows, {
+      format,
+      stream,
+      request: kept ?? request,
+      bad,
+      io,
+    });
     const done: CompleteRead = { request: kept ?? request, verdict };
-    await writeWholeFile(readFileOf(rows.path), JSON.stringify(done));
+    await keepRead(rows.path, done);
     await toDataset(rows.path, target, { ...job, q: done.request.filter });
     return verdict;
   } catch (error) {
@@ -109,32 +124,10 @@ export async function exportFromApi(
   }
 }
 
-/** Kept next to the rows of an export once all of them were read. */
-interface CompleteRead {
-  readonly request: ExportRequest;
-  readonly verdict: Ending;
-}
-
-const readFileOf = (rows: string): string => `${rows}.read`;
-
-/** What was read completely by an earlier run that could not write the folder; null when there is nothing of that kind. */
-async function readBefore(rows: string): Promise<CompleteRead | null> {
-  if (!existsSync(rows) || !existsSync(readFileOf(rows))) return null;
-  return JSON.parse(await readFile(readFileOf(rows), 'utf8')) as CompleteRead;
-}
-
-/** Writes the folder from rows that were read completely. They stay for `--resume` when it fails. */
-async function toDataset(...args: Parameters<typeof loadAndWrite>): Promise<void> {
+/** Writes the folder from rows that were read completely. */
+function toDataset(...args: Parameters<typeof loadAndWrite>): Promise<void> {
   const [rows, target] = args;
-  try {
-    await loadAndWrite(...args);
-  } catch (error) {
-    const hint = `all calls were read and are in ${target.shown.replace(/[/\\]+$/, '')}.rows; to write the folder, run the same command with --resume`;
-    if (error instanceof Interrupted) throw new Interrupted([hint]);
-    const { message, exitCode, detail, hints } = await explain(error);
-    throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: error });
-  }
-  for (const path of [rows, readFileOf(rows)]) await rm(path, { force: true });
+  return fromRows(rows, target.shown.replace(/[/\\]+$/, ''), () => loadAndWrite(...args));
 }
 
 async function loadAndWrite(
