@@ -1,9 +1,9 @@
 import { createSign } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
-import { type Sending, safeUrl, sendJson } from './http.ts';
+import { refused, type Sending, safeUrl, sendJson } from './http.ts';
 import { PushError } from './problems.ts';
+import { type Grant, keepToken, readKeyFile } from './token.ts';
 
 /** Credentials of Google: where they come from, and the fields of the file. Nothing prints the fields by accident. */
 export interface GoogleCredentials {
@@ -22,13 +22,13 @@ const metadataServer = 'http://metadata.google.internal';
  */
 export async function findGoogleCredentials(env: Environment): Promise<GoogleCredentials> {
   const named = env.GOOGLE_APPLICATION_CREDENTIALS;
-  if (named) return readKeyFile(named);
+  if (named) return credentialsOf(named, await readKeyFile(named));
   const folder =
     env.CLOUDSDK_CONFIG ??
     (env.APPDATA ? join(env.APPDATA, 'gcloud') : join(env.HOME ?? '', '.config', 'gcloud'));
   const usual = join(folder, 'application_default_credentials.json');
   try {
-    return await readKeyFile(usual);
+    return credentialsOf(usual, await readKeyFile(usual));
   } catch (error) {
     if (!(error instanceof PushError && error.problem.code === 'key_file_unreadable')) throw error;
     if (error.problem.reason !== 'ENOENT') throw error;
@@ -43,52 +43,17 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
   return credentialsOf('the metadata server', { type: 'metadata', host });
 }
 
-async function readKeyFile(file: string): Promise<GoogleCredentials> {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    // The message of a JSON error quotes the file, which holds a key.
-    const reason =
-      error instanceof SyntaxError ? 'it is not JSON' : String((error as { code?: unknown }).code);
-    throw new PushError({ code: 'key_file_unreadable', file, reason });
-  }
-  if (typeof fields !== 'object' || fields === null)
-    throw new PushError({ code: 'key_file_unreadable', file, reason: 'it is not a JSON object' });
-  return credentialsOf(file, fields as Record<string, unknown>);
-}
-
 const credentialsOf = (from: string, fields: Record<string, unknown>): GoogleCredentials => ({
   from,
   field: (name) => fields[name],
 });
 
-/** An access token, and the project that pays for the requests, if the credentials name one. */
-export interface AccessToken {
-  readonly token: string;
-  readonly quotaProject: string | null;
-}
-
-/** Returns an access token; the same one until a minute before it expires. `renew` asks for another one. */
+/** Returns an access token; `renew` gets another one. */
 export function createTokenSource(
   credentials: GoogleCredentials,
   sending: Sending,
-): (renew?: boolean) => Promise<AccessToken> {
-  let known: { readonly token: string; readonly until: number } | null = null;
-  const project = credentials.field('quota_project_id');
-  const quotaProject = typeof project === 'string' ? project : null;
-  return async (renew = false) => {
-    if (renew || known === null || known.until <= sending.clock.now()) {
-      const { token, seconds } = await exchange(credentials, sending);
-      known = { token, until: sending.clock.now() + (seconds - 60) * 1000 };
-    }
-    return { token: known.token, quotaProject };
-  };
-}
-
-interface Grant {
-  readonly token: string;
-  readonly seconds: number;
+): (renew: boolean) => Promise<string> {
+  return keepToken(sending.clock, () => exchange(credentials, sending));
 }
 
 function exchange(credentials: GoogleCredentials, sending: Sending): Promise<Grant> {
@@ -182,18 +147,9 @@ function granted(
   seconds: number,
 ): Grant {
   const token = body[name];
-  if (status === 200 && typeof token === 'string' && token !== '')
-    return { token, seconds: Number.isFinite(seconds) ? seconds : 3600 };
-  const reason = typeof body.error === 'string' ? body.error : `HTTP ${status}`;
+  if (status === 200 && typeof token === 'string' && token !== '') return { token, seconds };
   // The description may quote the account; the code says enough.
-  throw new PushError({
-    code: 'refused',
-    host: url.host,
-    status,
-    reason,
-    detail: '',
-    mayPass: status === 429 || status >= 500,
-  });
+  throw refused(url, status, typeof body.error === 'string' ? body.error : undefined);
 }
 
 /** A signed statement of who asks for a token, as RFC 7523 describes it. */

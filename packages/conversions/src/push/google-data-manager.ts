@@ -1,7 +1,7 @@
 import { redact, systemClock } from '@call-attribution/core';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import { dataManagerEvent } from './google-events.ts';
-import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendSigned } from './http.ts';
+import { type JsonRequest, type JsonResponse, refused, type Sending, safeUrl, sendSigned } from './http.ts';
 import { PushError } from './problems.ts';
 import type { ChangeRefusal, PushTarget } from './target.ts';
 
@@ -63,9 +63,11 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const call = (url: URL, request: JsonRequest): Promise<JsonResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
-        const { token: value, quotaProject } = await token(renew);
-        const project = quotaProject === null ? {} : { 'x-goog-user-project': quotaProject };
-        return { authorization: `Bearer ${value}`, ...project };
+        const project = options.credentials.field('quota_project_id');
+        return {
+          authorization: `Bearer ${await token(renew)}`,
+          ...(typeof project === 'string' ? { 'x-goog-user-project': project } : {}),
+        };
       },
       refusalOf,
     });
@@ -149,14 +151,5 @@ function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[]
 
 function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
   const error = object(body.error);
-  const reason = String(error?.status ?? `HTTP ${status}`);
-  const detail = redact(String(error?.message ?? '')).slice(0, 300);
-  return new PushError({
-    code: 'refused',
-    host: url.host,
-    status,
-    reason,
-    detail,
-    mayPass: status === 429 || status >= 500,
-  });
+  return refused(url, status, error?.status, error?.message);
 }

@@ -2,6 +2,7 @@ import {
   type Clock,
   isLoopback,
   type RetryPolicy,
+  redact,
   requestedDelay,
   retryDelay,
   sleep,
@@ -58,15 +59,7 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
   const body = status >= 300 && status < 400 ? null : objectOf(text);
   if (body === null) {
     // A proxy or a load balancer says in HTML that it is overloaded.
-    if (status === 429 || status >= 500)
-      throw new PushError({
-        code: 'refused',
-        host: url.host,
-        status,
-        reason: `HTTP ${status}`,
-        detail: '',
-        mayPass: true,
-      });
+    if (isPassing(status)) throw refused(url, status);
     throw new PushError({ code: 'unreadable_response', host: url.host, status });
   }
   return { status, headers, body };
@@ -105,7 +98,7 @@ export async function sendSigned(
         continue;
       }
       renew = false;
-      if (status !== 429 && status < 500) return response;
+      if (!isPassing(status)) return response;
       failure = refusalOf(url, response);
       requested = requestedDelay(response.headers, clock.now());
     } catch (error) {
@@ -116,6 +109,21 @@ export async function sendSigned(
     if (!mayPass(failure) || number >= retries.attempts || wait > longestWait) throw failure;
     await sleep(clock, wait, signal);
   }
+}
+
+/** May the same request succeed later? */
+const isPassing = (status: number): boolean => status === 429 || status >= 500;
+
+/** What a response says that is not a success: the name of its error, and its sentence without personal data. */
+export function refused(url: URL, status: number, reason?: unknown, detail?: unknown): PushError {
+  return new PushError({
+    code: 'refused',
+    host: url.host,
+    status,
+    reason: String(reason ?? `HTTP ${status}`),
+    detail: redact(String(detail ?? '')).slice(0, 300),
+    mayPass: isPassing(status),
+  });
 }
 
 /** A URL that credentials may be sent to: https, or plain http on this machine. */

@@ -1,9 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { redact, systemClock } from '@call-attribution/core';
 import { writeWholeFile } from '@call-attribution/node-stream';
-import { type JsonRequest, type JsonResponse, type Sending, safeUrl, sendJson, sendSigned } from './http.ts';
+import {
+  type JsonRequest,
+  type JsonResponse,
+  refused,
+  type Sending,
+  safeUrl,
+  sendJson,
+  sendSigned,
+} from './http.ts';
 import { PushError } from './problems.ts';
 import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
+import { type Grant, keepToken, readKeyFile } from './token.ts';
 
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
@@ -22,15 +30,7 @@ const needed = ['developerToken', 'clientId', 'refreshToken', 'customerId', 'acc
  * `accountId`. Microsoft replaces a refresh token when it is used, so the file is written again, readable by its owner only.
  */
 export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  } catch (error) {
-    // The message of a JSON error quotes the file, which holds a key.
-    const reason =
-      error instanceof SyntaxError ? 'it is not JSON' : String((error as { code?: unknown }).code);
-    throw new PushError({ code: 'key_file_unreadable', file, reason });
-  }
+  let fields = await readKeyFile(file);
   const field = (name: string): string | null => {
     const value = fields[name];
     return typeof value === 'string' && value !== '' ? value : null;
@@ -74,16 +74,7 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const sending: Sending = { fetch: options.fetch ?? fetch, clock: options.clock ?? systemClock, signal };
   const base = urlOf(options.endpoint ?? 'https://campaign.api.bingads.microsoft.com');
   const tokens = urlOf(options.tokenEndpoint ?? 'https://login.microsoftonline.com');
-  let known: { readonly token: string; readonly until: number } | null = null;
-
-  const token = async (renew: boolean): Promise<string> => {
-    if (renew || known === null || known.until <= sending.clock.now()) {
-      const { access, refresh, seconds } = await exchange(tokens, credentials, sending);
-      if (refresh !== null) await credentials.keep(refresh);
-      known = { token: access, until: sending.clock.now() + (seconds - 60) * 1000 };
-    }
-    return known.token;
-  };
+  const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
   const post = async (
     operation: string,
     list: string,
@@ -173,11 +164,7 @@ function adjustmentOf({ entry }: ConversionChange, now: number): object {
   };
 }
 
-async function exchange(
-  tokens: URL,
-  credentials: MicrosoftCredentials,
-  sending: Sending,
-): Promise<{ access: string; refresh: string | null; seconds: number }> {
+async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending: Sending): Promise<Grant> {
   const url = new URL('/common/oauth2/v2.0/token', tokens);
   const secret = credentials.field('clientSecret');
   const form = new URLSearchParams({
@@ -189,16 +176,11 @@ async function exchange(
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const { status, body } = await sendJson(url, { method: 'POST', headers, body: form.toString() }, sending);
-  const { access_token: access, refresh_token: refresh, expires_in: seconds, error } = body;
-  if (status === 200 && typeof access === 'string')
-    return {
-      access,
-      refresh: typeof refresh === 'string' ? refresh : null,
-      seconds: Number(seconds ?? 3600),
-    };
-  const reason = typeof error === 'string' ? error : `HTTP ${status}`;
-  const mayPass = status === 429 || status >= 500;
-  throw new PushError({ code: 'refused', host: url.host, status, reason, detail: '', mayPass });
+  const { access_token: token, refresh_token: refresh, expires_in: seconds, error } = body;
+  if (status !== 200 || typeof token !== 'string')
+    throw refused(url, status, typeof error === 'string' ? error : undefined);
+  if (typeof refresh === 'string') await credentials.keep(refresh);
+  return { token, seconds: Number(seconds) };
 }
 
 /** The conversions that were refused, by their place in the list. */
@@ -216,14 +198,5 @@ function refusalsOf(errors: unknown): ChangeRefusal[] {
 function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
   const lists = [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray);
   const [first] = lists.flat() as Record<string, unknown>[];
-  const reason = String(first?.ErrorCode ?? `HTTP ${status}`);
-  const detail = redact(String(first?.Message ?? '')).slice(0, 300);
-  return new PushError({
-    code: 'refused',
-    host: url.host,
-    status,
-    reason,
-    detail,
-    mayPass: status === 429 || status >= 500,
-  });
+  return refused(url, status, first?.ErrorCode, first?.Message);
 }

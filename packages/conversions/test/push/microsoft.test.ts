@@ -201,6 +201,8 @@ test('it takes a new token when the old one has expired, and stops when there is
 test('it cannot only check, and a file without a field is refused', async () => {
   writeFileSync(file, JSON.stringify({ ...credentials, customerId: '' }));
   await expect(readMicrosoftCredentials(file)).rejects.toThrow('has no customerId');
+  writeFileSync(file, 'null');
+  await expect(readMicrosoftCredentials(file)).rejects.toThrow('it is not a JSON object');
   writeFileSync(file, JSON.stringify(credentials));
   const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials(file), endpoint: url });
   await expect(target.send([], { validateOnly: true, now })).rejects.toThrow(
