@@ -4,6 +4,12 @@ import { defineConfig } from 'vitest/config';
 // Tests run on TypeScript sources: no build is needed, and an edit in one package is seen by all others at once.
 const conditions = ['@call-attribution/source'];
 
+// Tests talk to servers on loopback; a proxy of the machine is not meant for them.
+for (const name of ['HTTP_PROXY', 'HTTPS_PROXY']) {
+  delete process.env[name];
+  delete process.env[name.toLowerCase()];
+}
+
 const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },

@@ -1,4 +1,4 @@
-// An assistant connects over stdio, lists the tools, counts, summarizes and lists calls, and never sees a phone number.
+// An assistant connects over stdio, lists the tools, counts, analyzes and lists calls, and never sees a phone number.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -32,9 +32,9 @@ try {
     assert.notEqual(result.isError, true, JSON.stringify(result.content));
     return result;
   };
-  const counted = await ask('count_calls', { include_call_extensions: true });
+  const counted = await ask('count_calls', { calls: 'all' });
   assert.match(JSON.stringify(counted.structuredContent), /800/);
-  await ask('summarize_calls', { group_by: ['channel'] });
+  await ask('analyze_calls', { group_by: ['channel'] });
 
   const list = JSON.stringify(await ask('list_calls', { fields: ['sid', 'ani', 'city'] }));
   assert.doesNotMatch(list, /\b1?\d{3}555\d{4}\b/, 'phone numbers are masked');

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { createCallStream, toCsv } from '@call-attribution/node-stream';
+import { createCallStream } from '@call-attribution/node-stream';
+import { toCsv } from '@call-attribution/node-stream/encoders';
 import { where } from '@call-attribution/query-dsl';
 import { startSandbox } from '@call-attribution/sandbox';
 
-const sandbox = await startSandbox({ records: 3000 });
+const sandbox = await startSandbox({ records: 3000, until: '2026-11-01 00:00:00' });
 const [account] = sandbox.accounts;
 assert(account);
 const client = createClient({

@@ -1,7 +1,7 @@
 // A filter typed by a person is fixed, sent to the server, and run on records and in SQL, always with the same result.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { applyFix, matcher, parse, print, safeParse, toSql } from '@call-attribution/query-dsl';
+import { applyFix, matcher, parse, printFilter, safeParse, toSql } from '@call-attribution/query-dsl';
 import { startSandbox } from '@call-attribution/sandbox';
 
 const typed = 'talk_minutes:[2 to 5]';
@@ -29,7 +29,7 @@ try {
 
   const sql = toSql(filter, { columns: { talk_minutes: 'talk' }, placeholder: '?' });
   console.log(
-    `${print(filter)}: ${byServer.length} of ${all.length} calls; in SQL: ${sql.text} with ${sql.values}`,
+    `${printFilter(filter)}: ${byServer.length} of ${all.length} calls; in SQL: ${sql.text} with ${sql.values}`,
   );
 } finally {
   await client.close();

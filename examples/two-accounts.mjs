@@ -1,21 +1,20 @@
 // Merges the calls of two accounts into one stream ordered by time, joins the cost of each campaign, and counts by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
+import { createCallStream, isMark } from '@call-attribution/node-stream';
 import {
   count,
-  createCallStream,
   distinct,
   filterCalls,
-  isMark,
   join,
   mergeOrdered,
   percentile,
   sum,
   tumbling,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/operators';
 import { startSandbox } from '@call-attribution/sandbox';
 
-const sandbox = await startSandbox({ records: 1500, accounts: 2 });
+const sandbox = await startSandbox({ records: 1500, accounts: 2, until: '2026-11-01 00:00:00' });
 const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>
   createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) }),
 );

@@ -1,5 +1,6 @@
 // Writes docs/api/<package>.api.md, the public surface of each entry of each package as a page that can be reviewed. With
-// --check it writes nothing, and fails when a surface changed or when an export or a member has no doc comment.
+// --check it writes nothing, and fails when a surface changed or when an export or a member has no doc comment. A type that a
+// surface names, but that no entry of its package exports, fails both ways, and so does a unique symbol.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
@@ -13,8 +14,15 @@ let failed = false;
 
 // An entry such as core/testing has a report of its own: core.testing.
 const surfaces = packages.flatMap(({ name, dir, entries }) =>
-  entries.map(({ path, types }) => ({ name: name + path.slice(1).replaceAll('/', '.'), dir, types })),
+  entries.map(({ path, types }) => ({
+    name: name + path.slice(1).replaceAll('/', '.'),
+    package: name,
+    dir,
+    types,
+  })),
 );
+/** What each surface names and does not export. @type {{ surface: string, package: string, type: string }[]} */
+const hidden = [];
 
 /**
  * How many exports and members of a report have no doc comment. Not counted: further overloads of a documented function, the
@@ -38,7 +46,7 @@ function countUndocumented(report) {
   return count;
 }
 
-for (const { name, dir, types } of surfaces) {
+for (const { name, package: owner, dir, types } of surfaces) {
   const config = ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(dir, 'package.json'),
@@ -59,6 +67,7 @@ for (const { name, dir, types } of surfaces) {
         extractorMessageReporting: {
           'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
           'ae-undocumented': { logLevel: ExtractorLogLevel.None },
+          'ae-forgotten-export': { logLevel: ExtractorLogLevel.Warning },
         },
         tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
       },
@@ -67,6 +76,9 @@ for (const { name, dir, types } of surfaces) {
   const result = Extractor.invoke(config, {
     localBuild: !check,
     messageCallback: (message) => {
+      const type = /symbol "([^"]+)"/.exec(message.text)?.[1];
+      if (message.messageId === 'ae-forgotten-export' && type !== undefined)
+        hidden.push({ surface: name, package: owner, type });
       message.handled = message.logLevel !== 'error';
     },
   });
@@ -75,6 +87,28 @@ for (const { name, dir, types } of surfaces) {
     console.error(`${name}: the public surface changed; run "pnpm fix" and review docs/api/${name}.api.md`);
   }
   if (result.errorCount > 0) failed = true;
+}
+
+/** The names that the entries of each package export. @type {Map<string, Set<string>>} */
+const exported = new Map();
+for (const { name, package: owner } of surfaces) {
+  const report = readFileSync(join(reports, `${name}.api.md`), 'utf8');
+  const found = exported.get(owner) ?? new Set();
+  exported.set(owner, found);
+  for (const [, plain, list] of report.matchAll(
+    /^export (?:(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)|\{ ([^}]+) \})/gm,
+  ))
+    for (const one of plain ? [plain] : (list ?? '').split(','))
+      found.add(one.trim().split(' as ').at(-1) ?? '');
+  if (/\bunique symbol\b/.test(report)) {
+    failed = true;
+    console.error(`docs/api/${name}.api.md has a unique symbol, which nobody outside can name`);
+  }
+}
+for (const { surface, package: owner, type } of hidden) {
+  if (exported.get(owner)?.has(type)) continue;
+  failed = true;
+  console.error(`docs/api/${surface}.api.md names ${type}, which no entry of ${owner} exports`);
 }
 
 const names = new Set(surfaces.map(({ name }) => `${name}.api.md`));

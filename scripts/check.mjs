@@ -23,9 +23,12 @@ const stages = [
     ['examples', 'pnpm examples'],
     ['snippets', 'pnpm snippets'],
     ['screens', 'node scripts/screens.mjs --check'],
+    ['documentation site', 'node site/check.mjs'],
     ['OpenAPI', 'node scripts/openapi.mjs'],
     ['MCP conformance', 'node scripts/mcp-conformance.mjs'],
   ],
+  // Alone: it needs the ports of the image.
+  [['container image', 'node scripts/image.mjs --run']],
 ];
 
 /** @param {string} name @param {string} command @param {boolean} [loud] */

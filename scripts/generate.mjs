@@ -12,7 +12,11 @@ let count = 0;
 
 const generators = process.argv.includes('--only')
   ? [join(import.meta.dirname, 'messages.mjs')]
-  : [...packages.map(({ dir }) => join(dir, 'generate.mjs')), join(import.meta.dirname, 'messages.mjs')];
+  : [
+      ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
+      join(import.meta.dirname, 'messages.mjs'),
+      join(import.meta.dirname, 'errors.mjs'),
+    ];
 for (const script of generators) {
   if (!existsSync(script)) continue;
   const { generate } = await import(pathToFileURL(script).href);

@@ -145,7 +145,7 @@ async function real(env, sessions) {
     }
   }
   const target = [server.url, '--transport', 'http', '--method'];
-  await inspect(`HTTP ${mode}, tools/list`, [...target, 'tools/list'], /"summarize_calls"/);
+  await inspect(`HTTP ${mode}, tools/list`, [...target, 'tools/list'], /"analyze_calls"/);
   const call = ['tools/call', '--tool-name', 'count_calls', '--tool-arg', 'from=2026-09-01'];
   await inspect(`HTTP ${mode}, tools/call`, [...target, ...call], /"total"/);
   await server.stop();
@@ -157,9 +157,9 @@ async function overStdio(env, era) {
   const file = join(work, `${era}.json`);
   writeFileSync(file, JSON.stringify({ mcpServers: { calls: server } }));
   const target = ['--config', file, '--server', 'calls', '--method'];
-  await inspect(`stdio ${era}, tools/list`, [...target, 'tools/list'], /"summarize_calls"/);
+  await inspect(`stdio ${era}, tools/list`, [...target, 'tools/list'], /"analyze_calls"/);
   const call = ['tools/call', '--tool-name', 'list_calls', '--tool-arg', 'rows=2'];
-  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2 of/);
+  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2;/);
   await inspect(`stdio ${era}, prompts/list`, [...target, 'prompts/list'], /"compare_periods"/);
   await inspect(
     `stdio ${era}, resources/read`,

@@ -15,7 +15,7 @@ run time; alternatives are separated by a bar.
 `;
 
 /** Generated code, shell scripts, and the names and pages of generated calls. */
-const skipped = /\/generated\/|completion\.ts$|\/made-up\/(?!generate)|make-calls\.ts$/;
+const skipped = /\/generated\/|\/completion\/|\/made-up\/(?!generate)|make-calls\.ts$/;
 
 /** @param {string} dir */
 const sourcesOf = (dir) =>

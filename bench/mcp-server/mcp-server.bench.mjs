@@ -145,7 +145,8 @@ async function load({ url, call, headers }) {
 
 const sdk = await startHttp([new URL('./bare-http.mjs', import.meta.url).pathname]);
 const ours = await startHttp([...own.args, '--port', '0']);
-const check = { name: 'check_filter', arguments: { q: 'inc_gce:1' } };
+// Wrong arguments are answered without a request to the API.
+const check = { name: 'list_calls', arguments: { from: '2026-09-31' } };
 const modern = '2026-07-28';
 const meta = {
   'io.modelcontextprotocol/protocolVersion': modern,
@@ -159,12 +160,12 @@ const targets = [
     call: rpc({ name: 'echo', arguments: { text: 'x' } }),
     headers: {},
   },
-  { name: 'call-attribution, 2025-11-25, check_filter', url: ours.url, call: rpc(check), headers: {} },
+  { name: 'call-attribution, 2025-11-25, a tool without API', url: ours.url, call: rpc(check), headers: {} },
   {
-    name: 'call-attribution, 2026-07-28, check_filter',
+    name: 'call-attribution, 2026-07-28, a tool without API',
     url: ours.url,
     call: rpc({ ...check, _meta: meta }),
-    headers: { 'mcp-protocol-version': modern, 'mcp-method': 'tools/call', 'mcp-name': 'check_filter' },
+    headers: { 'mcp-protocol-version': modern, 'mcp-method': 'tools/call', 'mcp-name': 'list_calls' },
   },
 ];
 for (const target of targets) await load(target);

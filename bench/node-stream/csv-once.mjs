@@ -2,7 +2,7 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fields } from '@call-attribution/core';
-import { toCsv } from '@call-attribution/node-stream';
+import { toCsv } from '@call-attribution/node-stream/encoders';
 import { stringify } from 'csv-stringify';
 import { pageOf } from './records.mjs';
 

@@ -1,20 +1,29 @@
 // Makes a warehouse larger without generating calls: its first calls come again with other sids, later times, and callers
 // by the same rule as in `calls.mjs`. Copying inside the database takes a fraction of the work of loading.
 import { createRequire } from 'node:module';
+import { fields } from '@call-attribution/core';
 
 const { DuckDBInstance } = createRequire(new URL('../../packages/warehouse/package.json', import.meta.url))(
   '@duckdb/node-api',
 );
 
-/** Repeats the first `base` calls, which take `days` days, until there are `size`. */
-export async function grow(path, base, days, size) {
+async function connect(path) {
   const db = await DuckDBInstance.create(path, {
     threads: '1',
     memory_limit: '700MB',
     storage_compatibility_version: 'latest',
   });
   const connection = await db.connect();
-  const run = (sql) => connection.run(sql);
+  const close = () => {
+    connection.closeSync();
+    db.closeSync();
+  };
+  return { run: (sql) => connection.run(sql), close };
+}
+
+/** Repeats the first `base` calls, which take `days` days, until there are `size`. */
+export async function grow(path, base, days, size) {
+  const { run, close } = await connect(path);
   const { n } = (await (await run('SELECT count(*)::INTEGER AS n FROM records')).getRowObjectsJson())[0];
   for (let first = n; first < size; first += base) {
     const met = '((i * 0.62)::UINTEGER)';
@@ -37,6 +46,24 @@ export async function grow(path, base, days, size) {
     await run(`UPDATE accounts SET calls = ${first + base}`);
     await run('COMMIT');
   }
-  connection.closeSync();
-  db.closeSync();
+  close();
+}
+
+/** Writes the calls of a warehouse as lines of JSON. */
+export async function exportLines(path, lines) {
+  const { run, close } = await connect(path);
+  const columns = await (
+    await run("SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'records'")
+  ).getRowObjectsJson();
+  const names = new Set(columns.map(({ name }) => name));
+  // The numbers of callers are those of `grow`, which the column of the API's numbers does not have.
+  const values = fields
+    .filter(({ name }) => names.has(name))
+    .map(({ name, wire }) =>
+      name === 'ani'
+        ? 'caller_key::VARCHAR AS ani'
+        : `"${name}"${wire === 'integer' ? '' : `::VARCHAR AS "${name}"`}`,
+    );
+  await run(`COPY (SELECT ${values.join(', ')} FROM records) TO '${lines}' (FORMAT json)`);
+  close();
 }

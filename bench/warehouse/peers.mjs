@@ -1,182 +1,167 @@
-// Three questions in other ways, with the same answers. Each way is timed once: they take seconds to minutes.
-import { createReadStream } from 'node:fs';
+// The questions in other ways, with the same calls counted. Each way is timed once: they take seconds to minutes.
+import { createReadStream, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readLines } from '@call-attribution/node-stream';
+import { readLines } from '@call-attribution/node-stream/files';
 import { openStore } from '@call-attribution/store';
 import { openWarehouse } from '@call-attribution/warehouse';
-import { timed } from '../figures.mjs';
-import { calls } from './calls.mjs';
+import { median, timed } from '../figures.mjs';
 import { questions } from './questions.mjs';
+import { askLines, questionsInJavaScript } from './questions-in-javascript.mjs';
+import { questionsInSql } from './questions-in-sql.mjs';
 
 const requireFrom = (name) => createRequire(new URL(`../../packages/${name}/package.json`, import.meta.url));
 const Database = requireFrom('store')('libsql');
 const { DuckDBInstance } = requireFrom('warehouse')('@duckdb/node-api');
 
-const chosen = [
+/** The questions that are also asked in other ways where there are too many calls to ask all of them. */
+const few = [
   'campaigns: calls, share, missed',
   'days of a quarter by channel: callers, p90',
   'landing pages under a condition',
 ];
 
-/** The number of groups and of calls, by which the ways are compared. */
-const sums = (groups) => [groups.length, groups.reduce((sum, count) => sum + count, 0)];
-
-export async function peers({ folder, lines, path, size, days }) {
+/** Asks in all ways, all twelve questions or the few, and prints what each took. */
+export async function peers({ folder, lines, path, days, isLarge }) {
   const all = questions(days);
-  const { from, to } = all[chosen[1]];
+  const names = isLarge ? few : Object.keys(all);
+  const { from: month, to: end } = all['calls of a month'];
+  const { from: quarter } = all['campaigns of a quarter: repeat callers'];
+  const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);
+  const periods = { month, before, quarter, end };
   const ways = {
-    warehouse: await overWarehouse(
-      path,
-      chosen.map((name) => all[name]),
-    ),
-    'row store, SQL over JSON': await overRowStore(folder, size, from, to),
-    'JavaScript over NDJSON': await overLines(lines, from, to),
-    'DuckDB over NDJSON': await overDuckDb(lines, from, to),
+    warehouse: await overWarehouse(path, all, names),
+    'row store, SQL over JSON': await overRowStore(folder, lines, names, periods),
+    'JavaScript over NDJSON': await overLines(lines, names, periods),
+    'DuckDB over NDJSON': await overDuckDb(lines, names, periods),
   };
-  for (const [i, name] of chosen.entries()) {
+  for (const name of names) {
     console.log(`\n${name}`);
-    const first = ways.warehouse[i];
+    const first = ways.warehouse[name];
     for (const [way, results] of Object.entries(ways)) {
-      const { cpu, answer } = results[i];
-      const same = answer[1] === first.answer[1] ? '' : `  OTHER ANSWER ${answer} ${first.answer}`;
+      const { cpu, calls } = results[name];
+      const same = calls === first.calls ? '' : `  OTHER CALLS: ${calls}, not ${first.calls}`;
+      if (same !== '') process.exitCode = 1;
       console.log(
         `  ${way.padEnd(26)} ${cpu.toFixed(0).padStart(8)} ms of CPU  ${(cpu / first.cpu).toFixed(0).padStart(6)} times${same}`,
       );
     }
   }
+  for (const [way, results] of Object.entries(ways)) {
+    const ratios = names.map((name) => results[name].cpu / ways.warehouse[name].cpu);
+    console.log(
+      `median of ${names.length} questions, ${way}: ${median(ratios).toFixed(0)} times the warehouse`,
+    );
+  }
 }
 
-async function measured(jobs) {
-  const results = [];
-  for (const job of jobs) {
-    let answer;
+/** What each question took, and how many calls are in its groups. */
+async function measured(names, ask) {
+  const results = {};
+  for (const name of names) {
+    let calls = 0;
     const { cpu } = await timed(async () => {
-      answer = await job();
+      for (const n of await ask(name)) calls += Number(n);
     });
-    results.push({ cpu, answer });
+    results[name] = { cpu, calls };
   }
   return results;
 }
 
-async function overWarehouse(path, wanted) {
+async function overWarehouse(path, all, names) {
   const warehouse = await openWarehouse(path, { create: false });
   await warehouse.count();
-  const results = await measured(
-    wanted.map((question) => async () => {
-      const { rows } = await warehouse.analyze({
-        ...question,
-        measures: [...new Set(['calls', ...question.measures])],
-        limit: 100_000,
-      });
-      return sums(rows.map((row) => row.calls));
-    }),
-  );
+  const results = await measured(names, async (name) => {
+    const { groupBy, measures = [], limit } = all[name];
+    const answer = await warehouse.analyze({
+      ...all[name],
+      measures: [...new Set(['calls', ...measures])],
+      limit: limit ?? 100_000,
+    });
+    return groupBy === undefined ? [answer.calls] : answer.rows.map((row) => row.calls);
+  });
   await warehouse.close();
   return results;
 }
 
-async function overRowStore(folder, size, from, to) {
+async function* callsOf(lines) {
+  for await (const line of readLines(createReadStream(lines, { highWaterMark: 1 << 20 })))
+    yield JSON.parse(line);
+}
+
+async function overRowStore(folder, lines, names, periods) {
   const file = join(folder, 'rows.db');
   const store = await openStore(`sqlite:${file}`);
   await store.putAccount({ id: '101', name: 'bench' });
-  await store.load('101', calls(0, size), { batch: 2_000 });
+  await store.load('101', callsOf(lines), { batch: 2_000 });
   await store.close();
   const db = new Database(file, { readonly: true });
   // A row holds the values of its record as they are between quotes in JSON, with a character between them.
-  const names = JSON.parse(db.prepare('SELECT names FROM layouts').get().names);
+  const fields = JSON.parse(db.prepare('SELECT names FROM layouts').get().names);
   const empty = `replace(packed, char(31) || '""' || char(31), char(31) || char(31))`;
   // The few values that begin with an equals sign are in quotes, and must not be here.
   const bare = `replace(replace(replace(packed, '\\"', char(30)), '"', ''), char(30), '\\"')`;
   const plain = `CASE WHEN instr(packed, char(31) || '"=') THEN ${bare} ELSE ${empty.replace('packed', empty)} END`;
   const json = `'["' || replace((${plain}), char(31), '","') || '"]'`;
-  const field = (name) => `nullif(json_extract(${json}, '$[${names.indexOf(name)}]'), '')`;
-  const all = (sql) => async () =>
-    sums(
-      db
-        .prepare(sql)
-        .all()
-        .map((row) => row.n),
-    );
-  const results = await measured([
-    all(`SELECT ${field('ppc_campaign')} AS k, count(*) AS n, sum(talk = 0) AS missed FROM calls GROUP BY 1`),
-    // SQLite has no percentiles: without the one in the question.
-    all(`SELECT substr(${field('date_added')}, 1, 10) AS k, ${field('channel')} AS c, count(*) AS n, count(DISTINCT ${field('ani')}) AS callers
-           FROM calls WHERE ${field('date_added')} >= '${from}' AND ${field('date_added')} < '${to}' GROUP BY 1, 2`),
-    all(`SELECT ${field('landing_page')} AS k, count(*) AS n, avg(talk) AS mean FROM calls WHERE talk >= 20 AND ${field('ppc_gclid')} IS NOT NULL
-           AND ${field('state')} IN ('TX', 'CA') AND ${field('landing_page')} LIKE '/e%' GROUP BY 1`),
-  ]);
+  const text = (name) => `nullif(json_extract(j, '$[${fields.indexOf(name)}]'), '')`;
+  const way = {
+    text,
+    talk: '(talk / 10.0)',
+    lag: `CASE WHEN ${text('displayed_timestamp')} <= ${text('date_added')} THEN (julianday(${text('date_added')}) - julianday(${text('displayed_timestamp')})) * 1440 END`,
+    later: (format) => `strftime('${format}', ${text('date_added')}, '+6 hours')`,
+    // SQLite has no percentiles: it is spared them.
+    quantile: () => 'NULL',
+  };
+  // With a limit the inner query stays one: the values of a row are made to JSON once for all fields.
+  const statements = questionsInSql(
+    way,
+    periods,
+  )(`FROM (SELECT talk, ${json} AS j FROM calls LIMIT -1) AS rows`);
+  const results = await measured(names, (name) =>
+    db
+      .prepare(statements[name])
+      .all()
+      .map(({ n }) => n),
+  );
   db.close();
+  rmSync(file, { force: true });
   return results;
 }
 
-async function overLines(lines, from, to) {
-  const grouped = (key, add, filter) => async () => {
-    const groups = new Map();
-    for await (const line of readLines(createReadStream(lines, { highWaterMark: 1 << 20 }))) {
-      const call = JSON.parse(line);
-      if (!filter(call)) continue;
-      const name = key(call);
-      let group = groups.get(name);
-      if (group === undefined) {
-        group = { n: 0, missed: 0, callers: new Set(), talk: [], sum: 0 };
-        groups.set(name, group);
-      }
-      group.n += 1;
-      add(group, call);
-    }
-    for (const group of groups.values()) group.talk.sort((a, b) => a - b);
-    return sums([...groups.values()].map(({ n }) => n));
-  };
-  return measured([
-    grouped(
-      (call) => call.ppc_campaign,
-      (group, call) => {
-        group.missed += Number(call.talk_minutes) === 0 ? 1 : 0;
-      },
-      () => true,
-    ),
-    grouped(
-      (call) => `${call.date_added.slice(0, 10)} ${call.channel}`,
-      (group, call) => {
-        group.callers.add(call.ani);
-        group.talk.push(Number(call.talk_minutes));
-      },
-      (call) => call.date_added >= from && call.date_added < to,
-    ),
-    grouped(
-      (call) => call.landing_page,
-      (group, call) => {
-        group.sum += Number(call.talk_minutes);
-      },
-      (call) =>
-        Number(call.talk_minutes) >= 2 &&
-        call.ppc_gclid !== null &&
-        (call.state === 'TX' || call.state === 'CA') &&
-        call.landing_page?.startsWith('/e') === true,
-    ),
-  ]);
+function overLines(lines, names, periods) {
+  return measured(names, (name) => askLines(lines, questionsInJavaScript(periods)[name]));
 }
 
-async function overDuckDb(lines, from, to) {
+async function overDuckDb(lines, names, periods) {
   const db = await DuckDBInstance.create(':memory:', { memory_limit: '700MB' });
   const connection = await db.connect();
-  const source = (columns) => `read_json('${lines}', format = 'newline_delimited', columns = ${columns})`;
-  const all = (sql) => async () => {
-    const rows = await (await connection.run(sql)).getRowObjectsJson();
-    return sums(rows.map((row) => Number(row.n)));
-  };
-  const talk = "talk_minutes: 'DECIMAL(9,1)'";
-  const results = await measured([
-    all(`SELECT ppc_campaign, count(*) AS n, count(*) FILTER (WHERE talk_minutes = 0) AS missed
-           FROM ${source(`{ppc_campaign: 'VARCHAR', ${talk}}`)} GROUP BY ALL`),
-    all(`SELECT date_added::DATE AS day, channel, count(*) AS n, count(DISTINCT ani) AS callers, quantile_disc(talk_minutes, 0.9) AS p90
-           FROM ${source(`{date_added: 'TIMESTAMP', channel: 'VARCHAR', ani: 'VARCHAR', ${talk}}`)}
-          WHERE date_added >= '${from}' AND date_added < '${to}' GROUP BY ALL`),
-    all(`SELECT landing_page, count(*) AS n, avg(talk_minutes) AS mean
-           FROM ${source(`{landing_page: 'VARCHAR', ppc_gclid: 'VARCHAR', state: 'VARCHAR', ${talk}}`)}
-          WHERE talk_minutes >= 2 AND ppc_gclid IS NOT NULL AND state IN ('TX', 'CA') AND landing_page LIKE '/e%' GROUP BY ALL`),
-  ]);
+  const results = await measured(names, async (name) => {
+    // Only the fields of the question are read.
+    const fields = new Set();
+    const text = (field) => {
+      fields.add(field);
+      return field;
+    };
+    const minutes = (field) => `epoch_ms(${text(field)}::TIMESTAMP) / 60000.0`;
+    const way = {
+      text,
+      talk: 'talk_minutes',
+      get lag() {
+        return `CASE WHEN ${text('displayed_timestamp')} <= ${text('date_added')} THEN ${minutes('date_added')} - ${minutes('displayed_timestamp')} END`;
+      },
+      later: (format) => `strftime(${text('date_added')}::TIMESTAMP + INTERVAL 6 HOUR, '${format}')`,
+      quantile: (value, share) => `quantile_disc(${value}, ${share})`,
+    };
+    const statement = questionsInSql(way, periods)('FROM lines')[name];
+    const columns = [...fields]
+      .filter((field) => statement.includes(field))
+      .map((field) => `${field}: 'VARCHAR'`);
+    const source = `read_json('${lines}', format = 'newline_delimited', columns = {${[...columns, "talk_minutes: 'DECIMAL(9,1)'"].join(', ')}})`;
+    const rows = await (
+      await connection.run(statement.replace('FROM lines', `FROM ${source} AS lines`))
+    ).getRowObjectsJson();
+    return rows.map(({ n }) => n);
+  });
   connection.closeSync();
   db.closeSync();
   return results;

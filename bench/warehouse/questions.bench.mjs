@@ -1,6 +1,6 @@
 // Twelve questions over 1, 4 and 10 million calls in a warehouse: a million are generated and loaded, and come again with
-// other times and callers. At the smallest size three of the questions are also asked in other ways: SQL over the JSON of the
-// row store, plain JavaScript over lines of JSON, and DuckDB over the same lines.
+// other times and callers. The questions are also asked in other ways, all at the smallest size and three at the others: SQL over
+// the JSON of the row store, plain JavaScript over lines of JSON, and DuckDB over the same lines.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { limit } from '../figures.mjs';
-import { calls, mostCalls, writeNdjson } from './calls.mjs';
-import { grow } from './grow.mjs';
+import { calls, mostCalls } from './calls.mjs';
+import { exportLines, grow } from './grow.mjs';
 import { peers } from './peers.mjs';
 
 const sizes = (process.env.CALLS_BENCH_SIZES ?? '1,4,10')
@@ -41,10 +41,10 @@ for (const size of sizes) {
   limit(`slowest of the twelve questions over ${size} calls, in s`, slowest / 1000, { most: 1 });
   limit(`memory of the twelve over ${size} calls, in GB`, rss / 1e9, { most: 1 });
   limit(`memory of all over ${size} calls, in GB`, rssOfAll / 1e9, { most: 1 });
-  if (size === sizes[0] && process.env.CALLS_BENCH_PEERS !== '0') {
+  if (process.env.CALLS_BENCH_PEERS !== '0') {
     const lines = join(folder, 'calls.ndjson');
-    writeNdjson(lines, size);
-    await peers({ folder, lines, path, size, days: daysOf(size) });
+    await exportLines(path, lines);
+    await peers({ folder, lines, path, days: daysOf(size), isLarge: size > sizes[0] });
   }
 }
 rmSync(folder, { recursive: true, force: true });

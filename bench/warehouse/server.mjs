@@ -2,7 +2,7 @@
 // of `date_added`, ranges of it in `q`.
 import { createReadStream, openSync, readSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { readLines } from '@call-attribution/node-stream';
+import { readLines } from '@call-attribution/node-stream/files';
 
 const [path] = process.argv.slice(2);
 const ends = [0];

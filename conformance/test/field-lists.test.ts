@@ -8,18 +8,22 @@ import { describe, expect, test } from 'vitest';
 
 /** Files that may list fields, and why the table cannot give the list. */
 const allowed: Readonly<Record<string, string>> = {
-  'packages/cli/src/commands/list.ts': 'the columns of a table that fits a terminal',
+  'packages/cli/src/commands/list-output.ts': 'the columns of a table that fits a terminal',
   'packages/cli/src/report/dimensions.ts': 'short names that people type for a few fields',
   'packages/conversions/src/click-ids.ts': 'the order in which URLs are searched for a click id',
   'packages/core/src/testing/fixture-calls.ts':
     'a value for each field; the type of a call proves that none is missing',
   'packages/mcp-server/src/fields/select.ts': 'the fields an assistant is shown when it does not choose',
+  'packages/mcp-server/src/prompts/prompts.ts': 'the fields that decide whether a call can be uploaded',
+  'packages/mcp-server/src/tools/describe-data.ts': 'the fields that most questions are about',
   'packages/sandbox/src/made-up/make-call.ts':
     'a made-up value for each field; a test proves that none is missing',
   'packages/sandbox/src/made-up/people.ts': 'the parts of a made-up device',
+  'packages/service/browser/state.ts': 'the columns that people see before they choose others',
+  'packages/service/browser/text.ts': 'what people call a few fields',
+  'packages/service/src/page/question.ts': 'the fields that people break calls down by',
   'packages/store/src/rows/stored-call.ts':
     'the fields that have a column of their own, since pages and erasure look them up',
-  'packages/warehouse/src/ask/vocabulary.ts': 'the names that people use for a field besides its own',
   'packages/warehouse/src/tables/row-writer.ts':
     'the columns that decide which call is stored, and whose it is',
 };

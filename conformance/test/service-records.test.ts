@@ -7,7 +7,11 @@ import { bearer, keys, openWorld } from './world.ts';
 type Record_ = Readonly<Record<string, unknown>>;
 
 // Made-up calls of a sandbox: what a stranger sees first must keep every rule of the record.
-const sandbox = await startSandbox({ records: 600, live: { callsPerMinute: 0.05 } });
+const sandbox = await startSandbox({
+  records: 600,
+  until: '2026-11-01 00:00:00',
+  live: { callsPerMinute: 0.05 },
+});
 afterAll(() => sandbox.close());
 const list = async (version: 'v2' | 'v3', headers: Record<string, string>, query = '') =>
   (

@@ -15,9 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { changesetProblems } from '../changesets.mjs';
+import { composeProblems, dockerfileProblems } from '../dockerfile.mjs';
 import { tooLong, violations } from '../layers.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
+import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
 import { grown, printSizes, readSizes } from '../size.mjs';
 import { privateWords } from '../words.mjs';
 import { packages, root } from '../workspace.mjs';
@@ -211,7 +213,7 @@ test('workflows: every command is one that the checks run here too', () => {
   for (const command of commands) {
     const script = /^npx --yes pnpm@12\.21\.0 (\w+)$/.exec(command)?.[1];
     if (script) expect(scripts).toHaveProperty(script);
-    else expect(command).toBe('sudo bash .ci/run');
+    else expect(['sudo bash .ci/run', 'npx --yes pnpm@12.21.0 install --frozen-lockfile']).toContain(command);
   }
 });
 
@@ -229,4 +231,93 @@ test('architecture: every file that the page names exists', () => {
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('actions: each one is pinned by the hash of a commit, with its version as a comment', () => {
+  const dir = join(root, '.github/workflows');
+  const files = readdirSync(dir).map((file) => [file, readFileSync(join(dir, file), 'utf8')]);
+  expect(files.flatMap(([file = '', text = '']) => unpinnedActions(file, text))).toEqual([]);
+  const pin = 'd23441a48e516b6c34aea4fa41551a30e30af803';
+  const lines = ['a/b@v5', `a/b@${pin}`, `a/b@${pin} # v6`, `a/b@${pin} # v6.1.0`, './local'];
+  const text = lines.map((line) => `      - uses: ${line}`).join('\n');
+  expect(unpinnedActions('ci.yml', text)).toHaveLength(3);
+});
+
+test('releases: what npm would refuse, or users could not install, is named before anything is published', () => {
+  const url = 'git+https://example.com/repository.git';
+  const good = {
+    name: '@call-attribution/core',
+    version: '0.2.0',
+    license: 'MIT',
+    engines: { node: '>=20' },
+    repository: { url, directory: 'packages/core' },
+    publishConfig: { access: 'public', provenance: true },
+    dependencies: { '@call-attribution/query-dsl': '^0.2.0', undici: '^7.0.0' },
+    bin: { calls: './dist/bin.js' },
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+  };
+  const files = ['README.md', 'dist/bin.js', 'dist/index.d.ts', 'dist/index.js'];
+  const own = new Map([['@call-attribution/query-dsl', '0.2.0']]);
+  /** @param {object} [manifest] @param {string[]} [packed] */
+  const problems = (manifest = {}, packed = files) =>
+    releaseProblems(
+      [{ dir: 'packages/core', manifest: { ...good, ...manifest }, files: packed, bytes: 1, tarball: '' }],
+      { url, own },
+    ).join('\n');
+  expect(problems()).toBe('');
+  expect(problems({ private: true })).toContain('is private');
+  expect(problems({ repository: { url, directory: 'packages/other' } })).toContain('"repository" must be');
+  expect(problems({ repository: undefined })).toContain('"repository" must be');
+  expect(problems({ publishConfig: { access: 'public' } })).toContain('provenance true');
+  expect(problems({ dependencies: { undici: 'catalog:' } })).toContain('npm cannot resolve');
+  expect(problems({ dependencies: { '@call-attribution/test-tools': '^0.0.0' } })).toContain(
+    'which is private',
+  );
+  expect(problems({}, ['README.md', 'dist/bin.js', 'dist/index.js'])).toContain('lacks dist/index.d.ts');
+  expect(releaseProblems([], { url, own })[0]).toContain('there is no changeset');
+  expect(treeProblems(' M a.ts\n?? b.ts\n')).toEqual([
+    '2 uncommitted files, such as a.ts: commit or remove them',
+  ]);
+  expect(npmProblems({ ACTIONS_ID_TOKEN_REQUEST_URL: 'https://x' }, '11.5.1')).toEqual([]);
+  expect(npmProblems({ NPM_TOKEN: 'x' }, '11.4.9')).toHaveLength(3);
+});
+
+test('image: what hadolint would refuse in a Dockerfile is named, and what keeps a container closed', () => {
+  const file = readFileSync(join(root, 'docker/Dockerfile'), 'utf8');
+  expect(dockerfileProblems(file)).toEqual([]);
+  const codes = (/** @type {string} */ text) =>
+    dockerfileProblems(text).map((problem) => problem.split(' ')[0]);
+  const planted = /** @type {const} */ ([
+    [/FROM node:\S+\n/, 'FROM node\n', 'DL3006'],
+    [/FROM node:\S+\n/, 'FROM node:latest\n', 'DL3007'],
+    ['WORKDIR /data', 'WORKDIR data', 'DL3000'],
+    ['USER 1000:1000', 'USER root', 'DL3002'],
+    ['USER 1000:1000\n', '', 'DL3002'],
+    ['RUN npm', 'RUN cd /opt && npm', 'DL3003'],
+    ['RUN npm', 'RUN sudo npm', 'DL3004'],
+    ['RUN npm', 'RUN apt-get install -y curl && npm', 'DL3008'],
+    ['RUN npm', 'RUN apt install curl && npm', 'DL3027'],
+    [/cli@\S+"/, 'cli"', 'DL3016'],
+    ['RUN npm', 'RUN cat x | sh; npm', 'DL4006'],
+    ['COPY --from=install /opt', 'ADD --from=install /opt', 'DL3020'],
+    ['--from=install /opt', '--from=other /opt', 'DL3022'],
+    ['AS install', 'AS install\nFROM node:24 AS install', 'DL3024'],
+    ['CMD ["--help"]', 'CMD --help', 'DL3025'],
+    ['CMD ["--help"]', 'CMD ["--help"]\nCMD ["list"]', 'DL4003'],
+    [/HEALTHCHECK.*\n/, '', 'DL3057'],
+    ['EXPOSE', 'MAINTAINER me\nEXPOSE', 'DL4000'],
+    ['NODE_ENV=production', 'CALLS_SECRET_KEY=hunter2', 'a'],
+  ]);
+  for (const [part, instead, code] of planted) {
+    const text = file.replace(part, () => instead);
+    expect(text, code).not.toBe(file);
+    expect(codes(text), instead).toContain(code);
+  }
+  const compose = readFileSync(join(root, 'docker/compose.yaml'), 'utf8');
+  expect(composeProblems(compose)).toEqual([]);
+  for (const line of ['read_only: true', 'cap_drop: [ALL]', 'user: "1000:1000"', '- data:/data'])
+    expect(composeProblems(compose.replace(line, '')), line).toHaveLength(1);
+  expect(
+    composeProblems(compose.replace('CALLS_TIME_ZONE: ', 'CALLS_SECRET_KEY: x\n      CALLS_TIME_ZONE: ')),
+  ).toEqual(['a credential is in clear']);
 });

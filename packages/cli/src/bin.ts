@@ -13,6 +13,8 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     // The second Ctrl-C ends the process at once.
     if (signals > 1) process.exit(130);
     stop.abort();
+    // A command that reads its input would wait for the end of it.
+    process.stdin.destroy();
   });
 }
 

@@ -33,6 +33,14 @@ export class UsageError extends CliError {
   }
 }
 
+/** A mistake in a filter: a caret under its place and, where there is one, the corrected filter as a hint. */
+export function filterMistake(
+  { message, frame }: { readonly message: string; readonly frame: string },
+  hints: readonly string[] = [],
+): UsageError {
+  return new UsageError(`the filter has a mistake. ${message}`, { detail: frame, hints });
+}
+
 /** The reader of stdout has gone, as in `calls list | head`. The command ends silently. */
 export class ClosedPipe extends Error {
   override readonly name = 'ClosedPipe';
@@ -56,4 +64,17 @@ export function systemCode(error: unknown): string | null {
 /** Is it an error of a store? Recognized by its name, because the package that has the class loads the database drivers. */
 export function isStoreError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && error.name === 'StoreError';
+}
+
+/** The code of the error that began it all, for metrics; `failed` for an error without one. */
+export function codeOf(error: unknown): string {
+  let code = 'failed';
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
+    // Codes of this project are few and in lower case; those of other libraries may be anything.
+    if ('code' in cause && typeof cause.code === 'string' && /^[a-z_]{1,40}$/.test(cause.code))
+      code = cause.code;
+    cause = cause.cause;
+  }
+  return code;
 }

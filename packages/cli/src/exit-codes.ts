@@ -8,6 +8,7 @@ export const exitCodes = {
   unreachable: 5,
   notFound: 6,
   output: 7,
+  busy: 8,
   interrupted: 130,
 } as const;
 
@@ -15,11 +16,12 @@ export const exitCodes = {
 export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.ok, 'done'],
   [exitCodes.failed, 'failed; the message says why'],
-  [exitCodes.usage, 'wrong option, filter or configuration; no request was sent'],
+  [exitCodes.usage, 'wrong option, filter or configuration; there is no API at the URL'],
   [exitCodes.incomplete, 'the result is incomplete; the message says what is missing'],
   [exitCodes.refused, 'the server refused the keys'],
   [exitCodes.unreachable, 'the server did not respond in time'],
   [exitCodes.notFound, 'there is no such call or field'],
   [exitCodes.output, 'the output could not be written (disk full, no permission)'],
+  [exitCodes.busy, 'the server asked to slow down or was overloaded (status 429 or 503); try again later'],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];

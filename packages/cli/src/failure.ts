@@ -1,14 +1,25 @@
-import type { CallsError } from '@call-attribution/core';
-import { CliError, isStoreError, systemCode, UsageError } from './errors.ts';
+import type { CallsError } from '@call-attribution/core/errors';
+import type { StreamError } from '@call-attribution/node-stream';
+import type { FilterSyntaxError } from '@call-attribution/query-dsl';
+import { CliError, filterMistake, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
+import { explainRequest, type HasOption } from './request-failure.ts';
 import { styleFor } from './term/style.ts';
 import { isWarehouseError, warehouseFailure } from './warehouse-failure.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
-export async function report(error: unknown, io: Io, debug: boolean): Promise<number> {
-  const shown = await explain(error);
-  const style = styleFor(io.stderr, io.env);
+export async function report(
+  error: unknown,
+  io: Io,
+  {
+    debug,
+    noColor = false,
+    has,
+  }: { readonly debug: boolean; readonly noColor?: boolean; readonly has?: HasOption },
+): Promise<number> {
+  const shown = await explain(error, has);
+  const style = styleFor(io.stderr, io.env, noColor);
   say(io, `${style.red('calls:')} ${shown.message}`);
   if (shown.detail) for (const line of shown.detail.split('\n')) say(io, `  ${line}`);
   for (const hint of shown.hints) say(io, `  ${style.dim('→')} ${hint}`);
@@ -17,37 +28,13 @@ export async function report(error: unknown, io: Io, debug: boolean): Promise<nu
 }
 
 /** The message for any error, what to do about it, and the exit status. */
-export async function explain(error: unknown): Promise<CliError> {
+export async function explain(error: unknown, has: HasOption = () => false): Promise<CliError> {
   if (error instanceof CliError) return error;
-  const { FilterSyntaxError } = await import('@call-attribution/query-dsl');
-  if (error instanceof FilterSyntaxError) {
-    const { filterProblem } = await import('./calls/filter.ts');
-    return filterProblem(error.problem, null);
-  }
-  const { CallsError } = await import('@call-attribution/core');
-  if (error instanceof CallsError) return explainCallsError(error);
-  const { CheckpointError, FileLockedError, IncompleteError, StreamError } = await import(
-    '@call-attribution/node-stream'
-  );
-  if (error instanceof FileLockedError)
-    return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
-  if (error instanceof CheckpointError) return new UsageError(error.message, { cause: error });
-  if (error instanceof IncompleteError) {
-    return new CliError(error.message, {
-      exitCode: exitCodes.incomplete,
-      cause: error,
-      hints: ['run the same command again with --resume'],
-    });
-  }
-  if (error instanceof StreamError) {
-    const { exitCode, hints } = await explain(error.cause);
-    return new CliError(error.message, { exitCode, hints, cause: error });
-  }
-  if (isStoreError(error)) {
-    const exitCode = error.code === 'disk_full' ? exitCodes.output : exitCodes.failed;
-    return new CliError(error.message, { exitCode, cause: error });
-  }
-  if (isWarehouseError(error)) return warehouseFailure(error);
+  const { CallsError } = await import('@call-attribution/core/errors');
+  return CallsError.is(error) ? explainCallsError(error, has) : unexpected(error);
+}
+
+function unexpected(error: unknown): CliError {
   const code = systemCode(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));
@@ -59,50 +46,52 @@ export async function explain(error: unknown): Promise<CliError> {
   });
 }
 
-// Error codes of core, grouped by what the user can do about them.
-const refused = new Set([
-  'unauthorized',
-  'forbidden',
-  'invalid_credentials',
-  'auth_mismatch',
-  'missing_auth',
-]);
-const usage = new Set(['invalid_option', 'invalid_argument', 'missing_legacy_url']);
-const unreachable = new Set([
-  'dns_failed',
-  'connection_failed',
-  'connection_lost',
-  'tls_failed',
-  'connect_timeout',
-  'idle_timeout',
-  'attempt_timeout',
-  'total_timeout',
-]);
+// Classes are told apart by name, so that no package is loaded for an error that it did not throw.
+async function explainCallsError(error: CallsError, has: HasOption): Promise<CliError> {
+  if (isWarehouseError(error)) return warehouseFailure(error);
+  switch (error.name) {
+    case 'FilterSyntaxError':
+      return filterMistake((error as FilterSyntaxError).problem);
+    case 'FileLockedError':
+      return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
+    case 'CheckpointError':
+      return new UsageError(error.message, { cause: error });
+    case 'StateError':
+      if (error.code !== 'state_mismatch') return new CliError(error.message, { cause: error });
+      return new UsageError(error.message, {
+        cause: error,
+        hints: [
+          '--restart reads all calls of the new query, and keeps those in the store',
+          'or use another store or another --account for it',
+        ],
+      });
+    case 'IncompleteError':
+      return new CliError(error.message, {
+        exitCode: exitCodes.incomplete,
+        cause: error,
+        hints: [has('resume') ? 'run the same command again with --resume' : 'run the command again'],
+      });
+    case 'StoreError':
+      return new CliError(error.message, {
+        exitCode: error.code === 'disk_full' ? exitCodes.output : exitCodes.failed,
+        cause: error,
+      });
+    case 'StreamError':
+      return explainStream(error as StreamError, has);
+    default:
+      return explainRequest(error, has);
+  }
+}
 
-function explainCallsError(error: CallsError): CliError {
-  const { code } = error;
-  const exitCode = refused.has(code)
-    ? exitCodes.refused
-    : usage.has(code)
-      ? exitCodes.usage
-      : unreachable.has(code)
-        ? exitCodes.unreachable
-        : code === 'not_found'
-          ? exitCodes.notFound
-          : exitCodes.failed;
-  const hints = [
-    ...(error.hint ? [error.hint] : []),
-    ...(exitCode === exitCodes.refused || exitCode === exitCodes.unreachable
-      ? ['run calls check to try the configuration item by item']
-      : []),
-    ...(error.retryAfterMs === undefined
-      ? []
-      : [`the server asks you to wait ${Math.ceil(error.retryAfterMs / 1000)} s`]),
-    ...(error.requestId === undefined
-      ? []
-      : [`request ID, for the support of the server: ${error.requestId}`]),
-  ];
-  return new CliError(error.message, { exitCode, hints, cause: error });
+/** The place in the stream matters only where the read has parts, and comes after what to do. */
+async function explainStream(error: StreamError, has: HasOption): Promise<CliError> {
+  const { cause, code, slice } = error;
+  const { CallsError } = await import('@call-attribution/core/errors');
+  if (code === 'read_failed') return new CliError(error.message, { ...unexpected(cause), cause: error });
+  const { message, exitCode, hints } = explainRequest(CallsError.is(cause) ? cause : error, has);
+  const isPart = slice.from !== null || slice.to !== null;
+  const where = `it happened in the calls from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
+  return new CliError(message, { exitCode, hints: isPart ? [...hints, where] : hints, cause: error });
 }
 
 async function trace(error: unknown, io: Io): Promise<void> {

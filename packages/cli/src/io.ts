@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
+import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -24,10 +26,16 @@ export interface Io {
   now(): Date;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /** Milliseconds of silence after which stderr says what is waited for. Default 1,000 on a terminal, else 5,000. */
+  readonly patience?: number;
 }
+
+/** Called before something is written, so that a line about waiting goes away first. */
+export const beforeOutput = new AsyncLocalStorage<() => void>();
 
 /** Writes and waits until the bytes are written. A full disk or a closed pipe becomes an error with a class of its own. */
 export function write(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
+  beforeOutput.getStore()?.();
   return new Promise((resolve, reject) => {
     output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
   });
@@ -64,7 +72,14 @@ export function fileError(error: unknown, shown: string): unknown {
   return isFile ? outputError(error, shown) : error;
 }
 
+/** Writes lines for people to stdout, in ASCII where the locale has nothing else. Data is written with `write`, as it is. */
+export function show(io: Io, lines: readonly string[]): Promise<void> {
+  const text = `${lines.join('\n')}\n`;
+  return write(io.stdout, isAscii(io.env) ? toAscii(text) : text);
+}
+
 /** Writes a line to stderr. A message is never worth failing for, so errors of that write are dropped. */
 export function say(io: Io, line: string): void {
-  io.stderr.write(`${line}\n`, () => {});
+  beforeOutput.getStore()?.();
+  io.stderr.write(isAscii(io.env) ? `${toAscii(line)}\n` : `${line}\n`, () => {});
 }

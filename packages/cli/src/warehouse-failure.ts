@@ -1,11 +1,10 @@
+import type { CallsError } from '@call-attribution/core/errors';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
 import { CliError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** The error of a warehouse, recognized without loading the package. */
-export function isWarehouseError(
-  error: unknown,
-): error is Error & { readonly code: WarehouseErrorCode; readonly hint?: string } {
+export function isWarehouseError(error: unknown): error is CallsError<WarehouseErrorCode> {
   return error instanceof Error && error.name === 'WarehouseError';
 }
 
@@ -23,10 +22,8 @@ const usage = new Set<WarehouseErrorCode>([
 const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable']);
 
 /** The error of a warehouse as the command line shows it. */
-export function warehouseFailure(
-  error: Error & { readonly code: WarehouseErrorCode; readonly hint?: string },
-): CliError {
-  const { code, hint, message } = error;
+export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliError {
+  const { code, hint, summary: message } = error;
   if (code === 'invalid_sql') return sqlFailure(message, hint, error);
   const exitCode = usage.has(code) ? exitCodes.usage : output.has(code) ? exitCodes.output : exitCodes.failed;
   if (code === 'time_limit') {

@@ -32,6 +32,36 @@ test('values are read in each form, and arguments in order', () => {
   expect(args.text('format')).toBeNull();
 });
 
+test('a value may be attached to the letter of its option', () => {
+  expect(parse('s1', '-n5').integer('limit')).toBe(5);
+  expect(parse('s1', '-n=5').integer('limit')).toBe(5);
+  expect(parse('s1', '-n', '5').integer('limit')).toBe(5);
+});
+
+test('an option has the same letter, kind of value and former names in every command', () => {
+  const shapes = new Map<string, string>();
+  const exceptions = ['account', 'last', 'format', 'config'];
+  for (const { name: command, options } of commands) {
+    for (const { name, short, completes, value } of options) {
+      if (exceptions.includes(name)) continue;
+      const shape = JSON.stringify([short, completes, value !== undefined]);
+      expect(shape, `${command} --${name}`).toBe(shapes.get(name) ?? shape);
+      shapes.set(name, shape);
+    }
+  }
+  const letters = commands.flatMap(({ options }) =>
+    options.filter(({ short }) => short).map(({ short, name }) => `${short} ${name}`),
+  );
+  expect(new Set(letters)).toEqual(new Set(['n limit', 'o output']));
+  // No command gives another meaning to the words of the grammar.
+  const grammar = ['from', 'to', 'on', 'last', 'q', 'where', 'fields', 'by', 'output', 'format', 'limit'];
+  for (const { name: command, options } of commands)
+    for (const { otherNames = [], name } of options)
+      for (const other of otherNames)
+        if (grammar.includes(other))
+          expect(`${command} --${name} for ${other}`).toMatch(/--q for where|demo --output for to/);
+});
+
 test('after -- everything is an argument, and - is a value', () => {
   expect(parse('--', '--all').words).toEqual(['--all']);
   expect(parse('s1', '--limit', '-').text('limit')).toBe('-');
@@ -85,7 +115,7 @@ test('a name is suggested only when it is similar', () => {
 
 test('every command has help with each of its options, and examples that parse', () => {
   for (const spec of commands) {
-    const help = commandHelp(spec, sharedOptions);
+    const help = commandHelp(spec, sharedOptions).join('\n');
     for (const option of [...spec.options, ...sharedOptions]) expect(help).toContain(`--${option.name}`);
     const names = [...spec.options, ...sharedOptions].map((option) => option.name);
     expect(new Set(names).size, spec.name).toBe(names.length);
@@ -100,7 +130,7 @@ test('every command has help with each of its options, and examples that parse',
     }
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(160);
   }
-  const whole = programHelp(commands, '1.2.3');
+  const whole = programHelp(commands, '1.2.3').join('\n');
   for (const spec of commands) expect(whole).toContain(`  ${spec.name}`);
 });
 

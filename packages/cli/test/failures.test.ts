@@ -35,12 +35,52 @@ test('a login page ends with status 1 and is not shown', async () => {
   expect(stderr).not.toMatch(/<html|<body/i);
 });
 
+test.each([
+  [429, { 'retry-after': '300' }, 8, /slow down \(status 429\)[\s\S]*→ try again in 300 s\n/],
+  [
+    503,
+    { 'retry-after': '300' },
+    8,
+    /failed \(status 503\)[\s\S]*→ the server or a proxy .*; try again in 300 s\n/,
+  ],
+  [
+    404,
+    {},
+    2,
+    /^calls: there is no JSON API here: looked for http:\S+\/v3\/user\/bid-management and got status 404\n {2}→ --base-url/,
+  ],
+  [400, {}, 1, /The parameter rows must be from 1 to 500[\s\S]*→ --rows can be at most 500\n/],
+])(
+  'status %d ends with the reason of the server, what to do, and a status of its own',
+  async (status, headers, code, said) => {
+    const server = await serverThat((response) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end('{"message":"The parameter rows must be from 1 to 500."}'),
+    );
+    const env = { CALLS_BASE_URL: server.url };
+    const args = status === 400 ? ['export', '-o', '-'] : ['count'];
+    const result = await stage.quick(args, { env });
+    expect([result.code, result.stderr.replace(/^calls through.*\n/, '')]).toEqual([
+      code,
+      expect.stringMatching(said),
+    ]);
+    expect(result.stderr).not.toMatch(/--resume|baseUrl|timeout\./);
+    if (status === 404) {
+      const { code, stderr } = await stage.quick(['get', '99'], { env });
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/there is no JSON API here/)]);
+    }
+    server.close();
+  },
+);
+
 test('a server that stops responding ends with status 5 after --timeout', async () => {
   const server = await serverThat(() => {});
   const env = { CALLS_BASE_URL: server.url };
   const { code, stderr } = await stage.quick(['count', '--timeout', '0.2'], { env });
   server.close();
   expect(code).toBe(5);
+  expect(stderr).toMatch(/→ --timeout 180 gives a request more seconds\n/);
   expect(stderr).toMatch(/calls check/);
 });
 

@@ -64,6 +64,35 @@ async function during(args: readonly string[], attempt: (url: string) => Promise
   return ended;
 }
 
+describe('calls sync --status-port', () => {
+  test('it serves health and metrics while the sync repeats', async () => {
+    const port = await freePort();
+    const stop = new AbortController();
+    const args = ['sync', '--store', 'sqlite:status.db', '--every', '1h', '--status-port', String(port)];
+    const ended = stage.quick(args, { cwd: folder, env: secret, signal: stop.signal });
+    const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+    while ((await get('/readyz'))?.status !== 200) await new Promise((done) => setTimeout(done, 20));
+    expect((await get('/healthz'))?.status).toBe(200);
+    expect((await get('/other'))?.status).toBe(404);
+    const metrics = await (await get('/metrics'))?.text();
+    expect(metrics).toMatch(/^calls_sync_rows_total\{kind="new"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^calls_sync_lag_seconds 0$/m);
+    stop.abort();
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`health and metrics on http://127.0.0.1:${port}`),
+    ]);
+    expect(await get('/healthz')).toBeNull();
+  });
+
+  test('without --every it is refused', async () => {
+    const args = ['sync', '--store', 'sqlite:status.db', '--status-port', '0'];
+    const { code, stderr } = await stage.quick(args, { cwd: folder, env: secret });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('add --every')]);
+  });
+});
+
 describe('calls pipeline', () => {
   test('it syncs, serves the feed, reports health and metrics, and stops at Ctrl-C', async () => {
     const file = feedFile('feeds.json', feed);
@@ -140,7 +169,7 @@ describe('calls pipeline', () => {
     );
     const two = feedFile('two.json', feed, { ...feed, path: '/b.csv', account: '999' });
     expect(await refused(['--feeds', two], secret)).toContain(
-      'a pipeline syncs one account, and the feeds are of',
+      'there are feeds of account 999, and what is synced is account',
     );
     const unset = feedFile('unset.json', feed);
     expect(await refused(['--feeds', unset])).toContain('CALLS_FEED_PASSWORD holds no password');

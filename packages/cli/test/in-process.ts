@@ -8,6 +8,8 @@ export interface QuickOptions {
   readonly cwd?: string;
   readonly signal?: AbortSignal;
   readonly now?: Date;
+  /** Milliseconds of silence before a line says what is waited for. Default a minute. */
+  readonly patience?: number;
   /** What stdin holds. Default nothing. */
   readonly input?: string;
   /** Called with everything written to stdout so far, each time something is. */
@@ -28,6 +30,8 @@ export async function runQuick(args: readonly string[], options: QuickOptions = 
     cwd: options.cwd ?? process.cwd(),
     now: () => options.now ?? new Date('2026-11-21T12:00:00Z'),
     signal: options.signal ?? new AbortController().signal,
+    // A machine that is busy must not add lines.
+    patience: options.patience ?? 60_000,
   });
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -40,11 +40,14 @@ export async function bundleProgram(made: string): Promise<string> {
   return bin;
 }
 
+/** The end of the made-up calls that tests read, so that they are the same on every day. */
+export const until = '2026-11-01 00:00:00';
+
 /** Starts `calls serve` over 600 made-up calls; resolves once it listens. */
 export async function serveSandbox(
   bin: string,
 ): Promise<{ env: Record<string, string>; token: string; stop: () => Promise<void> }> {
-  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--ready-json'];
+  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--until', until, '--ready-json'];
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {

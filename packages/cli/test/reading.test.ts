@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { openStage, serverThat } from './stage.ts';
@@ -35,7 +37,7 @@ describe('calls list', () => {
       /^date_added +sid +ani +talk_minutes +channel +ppc_campaign +phone_label +referrer +ppc_status$/,
     );
     expect(stdout).not.toContain('\u001b');
-    expect(stderr).toMatch(/3 calls: 1 to 3 of \d+\n--page 1 shows the next page/);
+    expect(stderr).toMatch(/3 calls: the latest of \d+\n--page 1 shows earlier calls, --all/);
   });
 
   test('it fits the width of COLUMNS and names the fields that did not fit', async () => {
@@ -68,9 +70,67 @@ describe('calls list', () => {
         .slice(1);
     const all = await sids('--all');
     expect(new Set(all).size).toBe(all.length);
-    expect(await sids('-n', '7', '--page', '2')).toEqual(all.slice(14, 21));
-    expect(await sids('-n', '300', '--page', '1')).toEqual(all.slice(300));
+    expect(await sids('--first', '-n', '7', '--page', '2')).toEqual(all.slice(14, 21));
+    expect(await sids('--first', '-n', '300', '--page', '1')).toEqual(all.slice(300));
+    expect(await sids('--first', '-n', '300', '--page', '9')).toEqual([]);
+    const newest = all.toReversed();
+    expect(await sids('--all', '--sort', 'newest')).toEqual(newest);
+    expect(await sids('-n', '7', '--page', '2')).toEqual(newest.slice(14, 21));
+    expect(await sids('--last', '7', '--sort', 'oldest')).toEqual(all.slice(-7));
+    expect(await sids('-n', '300')).toEqual(newest.slice(0, 300));
+    expect(await sids('-n', '300', '--page', '1')).toEqual(newest.slice(300));
+    expect(await sids('-n', '600')).toEqual(newest);
     expect(await sids('-n', '300', '--page', '9')).toEqual([]);
+  });
+
+  test('it says which calls it shows, and what a page after the last one is', async () => {
+    const said = async (...args: string[]) => (await stage.quick(['list', ...args])).stderr.split('\n');
+    const [total] = /\d+$/.exec((await said('-n', '2'))[0] ?? '') ?? [];
+    expect((await said('-n', '2', '--page', '1'))[0]).toBe(
+      `2 calls: 3 to 4 of ${total}, counted from the latest`,
+    );
+    expect(await said('-n', '2', '--first')).toEqual([
+      `2 calls: 1 to 2 of ${total}`,
+      '--page 1 shows the next page, --all shows all calls',
+      'calls through call extensions are not included; add --include-extensions to include them',
+      '',
+    ]);
+    expect((await said('-n', '1000', '--include-extensions'))[0]).toBe('600 calls: all that match');
+    expect(await said('-n', '100', '--page', '99999')).toEqual([
+      `page 99999 is empty: ${total} calls match; --page 5 is the last one`,
+      '',
+    ]);
+  });
+
+  test('the latest calls have no gap and no double while new ones arrive, whatever the order of the server', async () => {
+    const at = (i: number) =>
+      callWith({ sid: String(i), date_added: `2026-10-01 00:${String(i).padStart(2, '0')}:00` });
+    const served = async (calls: ReturnType<typeof at>[], arriving: number, ...args: string[]) => {
+      const server = await serverThat((response, url) => {
+        const { searchParams } = new URL(url, 'http://127.0.0.1');
+        const rows = Number(searchParams.get('rows'));
+        const start = Number(searchParams.get('start')) * rows;
+        const page = calls.slice(start, start + rows);
+        response
+          .setHeader('content-type', 'application/json')
+          .setHeader('content-range', `${start + 1}-${start + page.length}/${calls.length}`)
+          .end(JSON.stringify(page));
+        for (let i = 0; i < arriving; i += 1) calls.push(at(calls.length));
+      });
+      const env = { CALLS_BASE_URL: server.url };
+      const result = await stage.quick(['list', '--csv', '--fields', 'sid', ...args], { env });
+      server.close();
+      return { stderr: result.stderr, sids: result.stdout.trimEnd().split('\r\n').slice(1) };
+    };
+    const upTo = (count: number) => Array.from({ length: count }, (_, i) => at(i));
+    const down = (high: number, count: number) => Array.from({ length: count }, (_, i) => String(high - i));
+    expect((await served(upTo(30), 0, '-n', '7')).sids).toEqual(down(29, 7));
+    // Two calls arrive after each response: the page that was last is followed by another one.
+    expect((await served(upTo(28), 2, '-n', '7')).sids).toEqual(down(31, 7));
+    expect((await served(upTo(30).reverse(), 0, '-n', '7')).sids).toEqual(down(29, 7));
+    expect((await served(upTo(30).reverse(), 0, '-n', '7', '--page', '1')).sids).toEqual(down(22, 7));
+    const mixed = [...upTo(30).slice(10), ...upTo(10)];
+    expect((await served(mixed, 0, '-n', '7')).stderr).toMatch(/not list calls in the order of time/);
   });
 
   test('it says so when no calls match', async () => {
@@ -146,7 +206,7 @@ test('v2 works with its token and counts calls through extensions', async () => 
 test('calls sms shows the numbers', async () => {
   const { stdout, stderr } = await stage.quick(['sms']);
   expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
-  expect(stderr).toBe('3 SMS-enabled numbers\n');
+  expect(stderr).toBe('2 SMS-enabled numbers, 1 other number\n');
   expect((await stage.quick(['sms', '--csv'])).stdout).toMatch(/^number,smsEnabled,url\r\n\d+,true,https/);
 });
 
@@ -160,4 +220,23 @@ test('calls fields searches names and meanings without a server', async () => {
   );
   expect(names).toContain('date_added');
   expect(await stage.quick(['fields', 'zzz'], { env })).toMatchObject({ code: 6, stdout: '' });
+});
+
+test('--output writes the rows of a command to a file, in the format of its name', async () => {
+  const cwd = stage.folder();
+  const run = (...args: string[]) => stage.quick(args, { cwd });
+  const { stdout, stderr } = await run('list', '-n3', '--fields', 'sid', '-o', 'calls.csv');
+  expect([stdout, stderr]).toEqual(['', expect.stringContaining('wrote calls.csv')]);
+  expect(readFileSync(join(cwd, 'calls.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  await run('report', '--by', 'channel', '-n1', '-o', 'channels.json');
+  expect(JSON.parse(readFileSync(join(cwd, 'channels.json'), 'utf8'))).toHaveLength(1);
+  await run('report', '--by', 'channel', '-o', 'channels.html');
+  expect(readFileSync(join(cwd, 'channels.html'), 'utf8')).toMatch(/^<!doctype html>/i);
+  expect((await run('fields', 'gclid', '--format', 'ndjson', '-ofields.txt')).code).toBe(0);
+  expect(readFileSync(join(cwd, 'fields.txt'), 'utf8')).toMatch(/^\{"name":"ppc_gclid"/);
+  const nowhere = await run('list', '-o', 'nowhere/calls.csv');
+  expect(nowhere.code).toBe(7);
+  expect(nowhere.stderr).toContain('the folder does not exist');
+  expect(await run('count', '--last', '99999d', '--format', 'json')).toMatchObject({ code: 0 });
+  expect((await run('list', '--last', '2', '--csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
 });

@@ -117,6 +117,29 @@ test('the page has no markup from the data, no script and no URL to load', () =>
   expect(page).toContain('Generic &lt;b&gt;&quot;x&quot;&lt;/b&gt;');
 });
 
+test.each(['day', 'campaign', 'campaign,day'])(
+  'the page by %s has the same numbers as the terminal',
+  (by) => {
+    const many = Array.from({ length: 400 }, (_, i) => {
+      const date = new Date(Date.UTC(2026, 0, 1 + (i % 120))).toISOString().slice(0, 10);
+      return call(date, `Campaign ${i % 33}`, (((i * 7) % 90) / 10).toFixed(1));
+    });
+    const report = reportOf(by, 30, many);
+    const page = reportPage(report, { title: 'Calls', facts: [] });
+    const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, cells]) =>
+      (cells as string).split(/<\/th><td>|<\/td><td>|<\/td>/).filter((cell) => cell !== ''),
+    );
+    const total = rows.find(([key]) => key === 'All calls');
+    const shown = rows.filter((row) => row !== total).sort();
+    const lines = reportLines(report, { width: 400, style });
+    const inTerminal = lines.slice(1, -2).map((line) => line.split(/ {2,}/).slice(0, 5));
+    expect(shown).toEqual(inTerminal.sort());
+    expect(lines.at(-1)).toContain(`${total?.[1]} calls, ${total?.[3]} talk minutes`);
+    // A long table is folded.
+    expect(page.split('<details>')[0]?.match(/<tr>/g)?.length).toBeLessThan(30);
+  },
+);
+
 describe('calls report', () => {
   const stage = openStage();
   afterAll(() => stage.close());
@@ -179,6 +202,16 @@ describe('calls report', () => {
           .count(),
       ).toBeGreaterThan(2);
       expect(await page.getByRole('columnheader').count()).toBe(5);
+      const cutOff = () =>
+        page.locator('svg text').evaluateAll((texts) =>
+          texts.flatMap((text) => {
+            const [own, chart] = [text.getBoundingClientRect(), text.closest('svg')?.getBoundingClientRect()];
+            if (!chart || own.width === 0) return [];
+            const isCut = own.left < chart.left - 1 || own.right > chart.right + 1;
+            return isCut || own.height < 10 ? [text.textContent] : [];
+          }),
+        );
+      expect(await cutOff()).toEqual([]);
       const grounds = new Set<string>();
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
@@ -191,8 +224,10 @@ describe('calls report', () => {
         }
       }
       expect(grounds.size).toBe(2);
-      // As narrow as a phone: nothing is wider than the page.
+      // As narrow as a phone: nothing is wider than the page, which is not long, and no text is tiny or cut off.
       await page.setViewportSize({ width: 390, height: 800 });
+      expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(6 * 800);
+      expect(await cutOff()).toEqual([]);
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
       expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
       expect(complaints).toEqual([]);

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { nobody, openStage } from './stage.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nobody, type OwnStage, openOwnStage, openStage } from './stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());
@@ -13,6 +13,20 @@ describe('keys', () => {
     });
     expect(code).toBe(2);
     expect(stderr).toMatch(/CALLS_ACCESS_KEY and CALLS_SECRET_KEY/);
+  });
+
+  test('CALLS_LOG logs the requests on stderr and leaves stdout as it is; a wrong level is refused', async () => {
+    const plain = await stage.quick(['count']);
+    const logged = await stage.quick(['count'], { env: { CALLS_LOG: 'debug', CALLS_LOG_FORMAT: 'json' } });
+    expect(logged).toMatchObject({ code: 0, stdout: plain.stdout });
+    const line = logged.stderr.split('\n').find((each) => each.startsWith('{')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
+    expect(logged.stderr).not.toContain(stage.env.CALLS_SECRET_KEY);
+    const wrong = await stage.quick(['count'], { env: { CALLS_LOG: 'inof' } });
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toMatch(
+      /CALLS_LOG must be debug, info, warn, error or off, not "inof"[\s\S]*did you mean info/,
+    );
   });
 
   test('keys can be in files that the environment or the configuration file names', async () => {
@@ -141,5 +155,181 @@ describe('calls check', () => {
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
     const open = await stage.quick(['check'], { cwd, env: { CALLS_SECRET_KEY: '' } });
     expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600/);
+  });
+});
+
+describe('calls doctor', () => {
+  test('it looks at versions, proxy, clock, stores, disk and the connection, and says what to do', async () => {
+    const cwd = stage.folder();
+    const env = {
+      CALLS_STORE: 'sqlite:calls.db',
+      CALLS_BASEURL: 'x',
+      HTTP_PROXY: 'http://me:hunter2@proxy.example:3128',
+      NO_PROXY: '127.0.0.1',
+    };
+    const doctor = async (more: object = {}) => {
+      const { code, stdout } = await stage.quick(['doctor', '--json'], {
+        cwd,
+        env,
+        now: new Date(),
+        ...more,
+      });
+      const { findings } = JSON.parse(stdout) as {
+        findings: { item: string; state: string; text: string; fix?: string }[];
+      };
+      const of = (item: string) => findings.find((finding) => finding.item === item);
+      return { code, stdout, of };
+    };
+    const first = await doctor();
+    expect(first.code).toBe(0);
+    expect(first.of('versions')?.text).toMatch(/^calls \d.*Node\.js \d/);
+    expect(first.of('variables')).toMatchObject({ state: 'note', fix: 'did you mean CALLS_BASE_URL?' });
+    expect(first.of('proxy')?.text).toBe('http://proxy.example:3128 (HTTP_PROXY), except for 127.0.0.1');
+    expect(first.of('clock')).toEqual({ item: 'clock', state: 'ok', text: 'agrees with that of the server' });
+    expect(first.of('store')).toMatchObject({
+      state: 'note',
+      fix: 'calls sync --store sqlite:calls.db creates it',
+    });
+    expect(first.of('disk')?.text).toMatch(/free in the current folder$/);
+    expect(first.of('list')?.state).toBe('ok');
+    expect(first.stdout).not.toMatch(/hunter2/);
+    expect(first.stdout).not.toContain(stage.env.CALLS_SECRET_KEY);
+    await stage.quick(['sync'], { cwd, env });
+    // The Date header has whole seconds, so the difference that is seen may be up to a second smaller.
+    const later = await doctor({ now: new Date(Date.now() - 3_602_000) });
+    expect(later.of('store')?.text).toMatch(/^calls\.db: 600 calls of 1 account, counts are exact, .* kB$/);
+    expect(later.of('clock')).toMatchObject({
+      state: 'note',
+      text: expect.stringMatching(/^1:00:\d\d slow/),
+    });
+    writeFileSync(join(cwd, 'text.db'), 'not a database, but long enough to be read as one');
+    const broken = await doctor({ env: { CALLS_STORE: 'sqlite:text.db' } });
+    expect(broken.code).toBe(1);
+    expect(broken.of('store')?.state).toBe('wrong');
+    const shown = await stage.quick(['doctor'], {
+      cwd,
+      env: { ...env, COLUMNS: '70', CALLS_SECRET_KEY: 'wrong' },
+    });
+    expect(shown.code).toBe(4);
+    for (const line of shown.stdout.split('\n'))
+      if (!line.includes(cwd)) expect(line.length).toBeLessThanOrEqual(70);
+  });
+});
+
+describe('several accounts', () => {
+  let two: OwnStage;
+  beforeAll(async () => {
+    two = await openOwnStage({ records: 60, accounts: 2 });
+  });
+  afterAll(() => two.close());
+
+  const unset = { accessKeyEnv: 'CALLS_UNSET_KEY', secretKeyFile: 'main.secret' };
+
+  /** A folder with two accounts and, when `broken`, one whose key is wrong and one whose key is not set. */
+  function accounts({ broken = false } = {}) {
+    const cwd = two.folder();
+    const [main, berlin] = two.sandbox.accounts;
+    writeFileSync(join(cwd, 'main.access'), main?.accessKey ?? '');
+    writeFileSync(join(cwd, 'main.secret'), main?.secretKey ?? '');
+    const config = {
+      baseUrl: two.url,
+      timeZone: 'UTC',
+      accounts: {
+        main: { id: main?.id, accessKeyFile: 'main.access', secretKeyFile: 'main.secret' },
+        ...(broken
+          ? { broken: { accessKeyEnv: 'CALLS_WRONG_KEY', secretKeyFile: 'main.secret' }, unset: { ...unset } }
+          : {}),
+        berlin: { accessKeyEnv: 'CALLS_BERLIN_ACCESS_KEY', secretKeyEnv: 'CALLS_BERLIN_SECRET_KEY' },
+      },
+    };
+    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
+    const env = {
+      ...nobody,
+      CALLS_CONFIG: join(cwd, 'calls.config.json'),
+      CALLS_BERLIN_ACCESS_KEY: berlin?.accessKey ?? '',
+      CALLS_BERLIN_SECRET_KEY: berlin?.secretKey ?? '',
+      CALLS_WRONG_KEY: 'wrong',
+    };
+    return { cwd, run: (...args: string[]) => two.quick(args, { cwd, env }) };
+  }
+
+  test('each command that reads says which row is whose', async () => {
+    const { cwd, run } = accounts();
+    const counts = (await run('count', '--all-accounts')).stdout;
+    expect(counts).toMatch(/^main\t\d+\nberlin\t\d+\n$/);
+    const [main, berlin] = counts.split('\n').map((line) => Number(line.split('\t')[1])) as [number, number];
+    const csv = await run('list', '--account', 'main,berlin', '--all', '--csv', '--fields', 'sid,acct_id');
+    const rows = csv.stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(','));
+    expect(csv.stdout).toMatch(/^account,sid,acct_id\r?\n/);
+    expect(rows.filter(([account]) => account === 'main')).toHaveLength(main);
+    expect(new Set(rows.map(([account, , id]) => `${account} ${id}`)).size).toBe(2);
+    const [first] = JSON.parse((await run('list', '--all-accounts', '--json', '-n', '1')).stdout);
+    expect(Object.keys(first)[0]).toBe('account');
+    expect((await run('list', '--all-accounts')).stdout).toMatch(/^account +date_added .*\nmain /);
+    const [, sid] = rows.find(([account]) => account === 'berlin') ?? [];
+    expect((await run('get', sid ?? '', '--all-accounts')).stdout).toMatch(/^account berlin\n/);
+    expect((await run('get', '1', '--all-accounts')).code).toBe(6);
+    expect((await run('report', '--by', 'account', '--csv', '--all-accounts')).stdout).toContain(
+      `berlin,${berlin},`,
+    );
+    const report = await run('report', '--by', 'weekday', '--all-accounts');
+    expect(report.stdout).toMatch(/^account main\nWeekday[\s\S]*\naccount berlin\nWeekday/);
+    expect(
+      (await run('sms', '--all-accounts', '--csv', '--legacy-base-url', two.env.CALLS_LEGACY_BASE_URL ?? ''))
+        .stdout,
+    ).toMatch(/^account,number/);
+    expect(await run('export', '--all-accounts', '-o', '{account}.csv', '--fields', 'sid')).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(join(cwd, 'berlin.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(berlin + 1);
+    expect((await run('export', '--all-accounts', '-o', 'calls.csv.gz')).stderr).toContain(
+      'put {account} in the name: --output calls-{account}.csv.gz',
+    );
+  });
+
+  test('a store keeps accounts apart, each with its own keys', async () => {
+    const { cwd, run } = accounts();
+    const synced = await run('sync', '--all-accounts', '--store', 'sqlite:calls.db', '--json');
+    expect(synced).toMatchObject({ code: 0 });
+    const ids = synced.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).account);
+    expect(ids).toEqual([two.sandbox.accounts[0]?.id, 'berlin']);
+    const listed = (await two.quick(['store', 'accounts', 'list', '--store', 'sqlite:calls.db'], { cwd }))
+      .stdout;
+    expect(
+      listed
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).credentials.length),
+    ).toEqual([1, 1]);
+  });
+
+  test('an account that fails is named, the others go on, and the exit status says so', async () => {
+    const { run } = accounts({ broken: true });
+    const partly = await run('count', '--all-accounts');
+    expect(partly.code).toBe(3);
+    expect(partly.stdout).toMatch(/^main\t\d+\nberlin\t\d+\n$/);
+    expect(partly.stderr).toMatch(
+      /account broken: .*\n[\s\S]*CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/,
+    );
+    expect((await run('count', '--account', 'broken')).code).toBe(4);
+    const checked = await run('check', '--all-accounts', '--json');
+    expect(checked.code).toBe(4);
+    expect(JSON.parse(checked.stdout).findings).toContainEqual(
+      expect.objectContaining({ account: 'broken', item: 'list', state: 'wrong' }),
+    );
+    expect((await run('sync', '--account', 'mian', '--store', 'sqlite:calls.db')).stderr).toContain(
+      'did you mean main?',
+    );
+    expect((await run('count')).stderr).toMatch(/has accounts, and none was chosen\n.*--account main/);
+    expect((await two.quick(['count', '--account', 'main'])).stderr).toContain(
+      'no calls.config.json with accounts',
+    );
   });
 });

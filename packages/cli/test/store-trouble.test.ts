@@ -55,3 +55,57 @@ describe('while another process writes to the store', () => {
     other.close();
   });
 });
+
+describe('a sync of a period that moves', () => {
+  const store = ['--store', 'sqlite:calls.db', '--json'];
+  const summaryOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as { new: number; same: number };
+
+  test('it continues each day, and a changed query names the two ways out', async () => {
+    const cwd = stage.folder();
+    const sync = (day: number, ...args: string[]) =>
+      stage.quick(['sync', ...store, ...args], { cwd, now: new Date(Date.UTC(2026, 9, day, 12)) });
+    const first = await sync(20, '--from', '10d');
+    const second = await sync(25, '--from', '10d');
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(summaryOf(second)).toMatchObject({ new: 0 });
+    expect(summaryOf(second).same).toBeGreaterThan(0);
+    for (const args of [
+      ['--from', '12d'],
+      ['--from', '2026-10-10'],
+      ['--on', '2026-10'],
+      ['--q', 'talk_minutes:[2 TO *]'],
+    ]) {
+      const { code, stderr } = await sync(25, ...args);
+      expect([args, code, stderr]).toEqual([
+        args,
+        2,
+        expect.stringMatching(
+          /^calls: The sync state belongs to another query: it was made for inc_gce:1, --from 10d, v3, and/,
+        ),
+      ]);
+      expect(stderr).toMatch(/→ --restart reads all calls of the new query, .*\n {2}→ or use another store/);
+    }
+    expect((await sync(25, '--on', '2026-10', '--restart')).code).toBe(0);
+    expect((await sync(25, '--on', '2026-10')).code).toBe(0);
+  });
+
+  test('--on yesterday has each day, and the days when it was not run', async () => {
+    const cwd = stage.folder();
+    const sync = async (day: number) =>
+      summaryOf(
+        await stage.quick(['sync', ...store, '--on', 'yesterday'], {
+          cwd,
+          now: new Date(Date.UTC(2026, 9, day, 12)),
+        }),
+      ).new;
+    const days = [await sync(20), await sync(21), await sync(24)];
+    const count = async (from: string, to: string) =>
+      Number((await stage.quick(['count', '--from', from, '--to', to, '--include-extensions'])).stdout);
+    expect(days).toEqual([
+      await count('2026-10-19', '2026-10-20'),
+      await count('2026-10-20', '2026-10-21'),
+      await count('2026-10-21', '2026-10-24'),
+    ]);
+    expect(days[2]).toBeGreaterThan(days[1] ?? 0);
+  });
+});

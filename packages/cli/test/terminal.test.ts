@@ -1,12 +1,14 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Output } from '../src/io.ts';
+import { isAscii, toAscii } from '../src/ascii.ts';
+import { type Io, type Output, say } from '../src/io.ts';
 import { bar, columnChart, sparkline, squeeze } from '../src/term/chart.ts';
 import { bytes, count, duration, plural } from '../src/term/numbers.ts';
 import { progressLine } from '../src/term/progress.ts';
 import { styleFor, widthOf } from '../src/term/style.ts';
-import { renderTable } from '../src/term/table.ts';
+import { fitTable, renderTable } from '../src/term/table.ts';
+import { beginWaiting, whileWaiting, withWaiting } from '../src/term/waiting.ts';
 import { fit, pad, printable, textWidth } from '../src/term/width.ts';
 
 function output(terminal: boolean, columns = 60): { stream: Output; text: () => string } {
@@ -82,6 +84,49 @@ test('a table fits the width: the widest columns shrink, then the last ones are 
   }
   expect(renderTable(columns, rows, { width: null, style: plainStyle }).lines[1]).toContain(
     '/a/very/long/path',
+  );
+});
+
+test('columns of a high rank are dropped first, and below 60 columns the rows are shown one below the other', () => {
+  const columns = [
+    { title: 'time', min: 19, rank: 0 },
+    { title: 'sid', min: 13, rank: 9 },
+    { title: 'minutes', min: 12, rank: 1 },
+  ];
+  const rows = [
+    ['2026-11-20 14:30:00', '1000000001', '3.5'],
+    ['2026-11-20 14:31:00', '1000000002', ''],
+  ];
+  const shown = (width: number) => fitTable(columns, rows, { width, style: plainStyle });
+  expect(shown(60)).toMatchObject({ dropped: [] });
+  expect(renderTable(columns, rows, { width: 36, style: plainStyle })).toMatchObject({
+    lines: ['time                 minutes', '2026-11-20 14:30:00  3.5', '2026-11-20 14:31:00'],
+    dropped: ['sid'],
+  });
+  expect(shown(36)).toEqual({
+    lines: [
+      'time     2026-11-20 14:30:00',
+      'sid      1000000001',
+      'minutes  3.5',
+      '',
+      'time     2026-11-20 14:31:00',
+      'sid      1000000002',
+    ],
+    dropped: [],
+  });
+});
+
+test('a locale without UTF-8 gets ASCII of the same width', () => {
+  expect([{ LC_ALL: 'C' }, { LANG: 'POSIX' }, { LC_ALL: 'de_DE.ISO-8859-1' }].map(isAscii)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([{}, { LANG: 'en_US.UTF-8' }, { LC_ALL: 'C.utf8', LANG: 'C' }, { LC_ALL: '' }].map(isAscii)).toEqual(
+    [false, false, false, false],
+  );
+  expect(toAscii('Harbor Denta… → Müller ▁▃█ ┤─┼ 日本\n\u001b[1m')).toBe(
+    'Harbor Denta~ > Muller _:# |-+ ??\n\u001b[1m',
   );
 });
 
@@ -183,8 +228,34 @@ test('colors are only for terminals, unless FORCE_COLOR is set', () => {
   ]) {
     expect(style.red('x')).toBe('x');
   }
-  expect(styleFor(output(false).stream, { FORCE_COLOR: '1' }).red('x')).toBe('\u001b[31mx\u001b[39m');
+  expect(styleFor(terminal, { CLICOLOR: '0' }).red('x')).toBe('x');
+  expect(styleFor(output(false).stream, { CLICOLOR_FORCE: '0' }).red('x')).toBe('x');
+  expect(styleFor(output(false).stream, { CLICOLOR_FORCE: '1', NO_COLOR: '1' }).red('x')).toBe('x');
+  for (const env of [{ FORCE_COLOR: '1' }, { CLICOLOR_FORCE: '1' }])
+    expect(styleFor(output(false).stream, env).red('x')).toBe('\u001b[31mx\u001b[39m');
   expect(widthOf(output(false).stream, {})).toBeNull();
   expect(widthOf(output(true, 90).stream, {})).toBe(90);
   expect(widthOf(output(true, 90).stream, { COLUMNS: '70' })).toBe(70);
+});
+
+const silence = (milliseconds: number): Promise<void> =>
+  new Promise((done) => setTimeout(done, milliseconds));
+
+test('after a silence a line says what is done: on a terminal it goes away, elsewhere it is said once', async () => {
+  const run = async (isTerminal: boolean): Promise<string> => {
+    const { stream, text } = output(isTerminal, 30);
+    const io = { stderr: stream, env: {}, patience: 20 } as unknown as Io;
+    await withWaiting(io, async () => {
+      await whileWaiting('reading', async () => {});
+      await whileWaiting('waiting for a server far away', () => silence(60));
+      say(io, 'read');
+      // Between two syncs nothing is expected to happen.
+      await whileWaiting('syncing', () => whileWaiting(null, () => silence(60)));
+    });
+    return text();
+  };
+  expect(await run(true)).toBe('\r\u001b[2Kwaiting for a server far awa…\r\u001b[2Kread\n');
+  expect(await run(false)).toBe('waiting for a server far away\nread\n');
+  // Outside of a command nobody waits.
+  beginWaiting('nothing')();
 });

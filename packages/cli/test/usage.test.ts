@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { sharedOptions } from '../src/args/options.ts';
+import { commands } from '../src/table/all.ts';
 import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
@@ -40,7 +44,25 @@ const typed: [string, string[], RegExp[]][] = [
   ['an option of other programs', ['count', '--since', '7d'], [/use --from TIME/]],
   ['a file after --html', ['report', '--html', 'x.html'], [/too many: "x.html"/, /--html takes no value/]],
   ['a page without a file', ['report', '--html'], [/--html needs a file: --output report.html/]],
-  ['a file without a page', ['report', '-o', 'x.html'], [/add --html/]],
+  [
+    'a file of an unknown kind',
+    ['report', '-o', 'x.pdf'],
+    [/does not name a format/, /\.csv, \.json or \.ndjson/],
+  ],
+  ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
+  ['the former name of -n', ['report', '--top', '3'], [/use --limit N/]],
+  ['a number in the place of a period', ['count', '--last', '20'], [/20 what\? write 20d for days/, /-n 20/]],
+  [
+    'two starts',
+    ['list', '--last', '7d', '--from', '2026-10-01', '--time-zone', 'UTC'],
+    [/both set the start/],
+  ],
+  [
+    '--format and another format',
+    ['list', '--format', 'csv', '--json'],
+    [/--format csv and --json exclude each/],
+  ],
+  ['a condition for the API', ['list', '--where', 'missed'], [/--where needs a warehouse/, /--q/]],
   ['a day and an end', ['count', '--on', '2026-10-02', '--from', '2026-10-01'], [/--on is a whole day/]],
   ['an unknown field in --fields', ['list', '--fields', 'sid,anni'], [/no field "anni"/, /did you mean ani/]],
   ['two output formats', ['list', '--json', '--csv'], [/exclude each other/]],
@@ -167,4 +189,58 @@ test('a process ends the same way for an unknown option, a bad filter and missin
     /\n {2}talk_minutes:\[1 to 2\]\n {18}\^\^\n {2}→ try --q 'talk_minutes:\[1 TO 2\]'\n$/,
   );
   expect(await stage.quick(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
+});
+
+// docs/messages.md has every message and help text of all packages.
+test('every command and option that a message, a help text or a document names exists', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const files = [
+    'README.md',
+    'examples/README.md',
+    ...readdirSync(join(root, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
+    ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
+    ...['guides', 'manual'].flatMap((folder) =>
+      readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`),
+    ),
+  ];
+  // Of npm, npx, Node.js and gcloud.
+  const elsewhere = new Set([
+    '--global',
+    '--save-dev',
+    '--yes',
+    '--prefix',
+    '--env-file',
+    '--throw-deprecation',
+  ]);
+  const optionsOf = (name: string): readonly string[] | undefined => {
+    const command = commands.find((known) => known.name === name);
+    return command && [...command.options, ...sharedOptions].map((option) => `--${option.name}`);
+  };
+  const all = new Set(commands.flatMap(({ name }) => optionsOf(name) ?? []));
+  const strange: string[] = [];
+  for (const file of files) {
+    let text: string;
+    try {
+      text = readFileSync(join(root, file), 'utf8');
+    } catch {
+      continue;
+    }
+    // An option that was refused is named in the message about it, and a name to fill in has braces.
+    const known = text.replace(/--\{[^}]*\}/g, '');
+    for (const [line, name = ''] of known.matchAll(/^ *(?:\$ )?calls ([a-z][a-z-]*)(?= --)/gm))
+      if (!optionsOf(name)) strange.push(`${file}: ${line}`);
+    for (const part of known.split(/\bcalls (?=[a-z])/).slice(1)) {
+      const [, name = '', rest = ''] = /^([a-z][a-z-]*)([^\n`;|]*)/.exec(part) ?? [];
+      const options = optionsOf(name);
+      for (const [option] of options ? rest.matchAll(/(?<=[\s(])--[a-z][a-z-]*/g) : [])
+        if (!options?.includes(option) && !elsewhere.has(option))
+          strange.push(`${file}: calls ${name} ${option}`);
+    }
+    const messages = file === 'docs/messages.md' ? (known.split('## conversions')[0] ?? '') : '';
+    for (const [option] of messages.matchAll(/(?<![\w-])--[a-z][a-z-]*/g))
+      if (!all.has(option) && !elsewhere.has(option)) strange.push(`${file}: ${option}`);
+  }
+  expect(strange).toEqual([]);
 });

@@ -1,20 +1,62 @@
+import {
+  CallsError,
+  checkOptions,
+  either,
+  group,
+  kinds,
+  nameErrors,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+  only,
+} from '@call-attribution/core/errors';
 import { day, hour, isTimeZone } from '@call-attribution/core/time';
-import type { ConversionRules } from './conversion.ts';
+import type { Consent, ConversionRules } from './conversion.ts';
 import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 import { rulesProblemText } from './words.ts';
 
 /** Rules that make no sense for a tool. */
-export class RulesError extends Error {
-  /** The name of the class, which survives a bundler. */
-  override readonly name = 'RulesError';
+export class RulesError extends CallsError<RulesProblem['code']> {
   /** What is wrong, as facts. */
   readonly problem: RulesProblem;
 
+  static {
+    nameErrors(RulesError, 'RulesError');
+  }
+
   constructor(problem: RulesProblem, tool: string) {
-    super(rulesProblemText(problem, tool));
+    super(problem.code, rulesProblemText(problem, tool));
     this.problem = problem;
   }
+}
+
+const shape = {
+  timeZone: either(kinds.string, only(null)),
+  conversionName: kinds.string,
+  value: kinds.callback,
+  currency: kinds.string,
+  now: { expected: 'milliseconds since 1970', accepts: (value) => Number.isFinite(value), isShown: true },
+  minAge: aNumber(),
+  repeatedHour: oneOf('leave-out', 'first', 'second'),
+  unanswered: kinds.flag,
+  minTalk: aNumber(),
+  clickWindow: aNumber(),
+  firstCallOnly: kinds.flag,
+  oncePerCallerDays: aNumber(),
+  from: kinds.string,
+  consent: either(
+    group({
+      adUserData: oneOf('granted', 'denied'),
+      adPersonalization: oneOf('granted', 'denied'),
+    } satisfies OptionShape & Record<keyof Consent, OptionKind>),
+    kinds.callback,
+  ),
+} satisfies OptionShape & Record<keyof ConversionRules, OptionKind>;
+
+/** A number; which ones the tool takes is checked after it. */
+function aNumber(): OptionKind {
+  return { expected: 'a number', accepts: (value) => typeof value === 'number', isShown: true };
 }
 
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
@@ -27,6 +69,7 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  * checkRules(rules, sheetFormats['google-ads-clicks']);
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
+  checkOptions(rules, shape);
   const problem = problemOf(rules, tool);
   if (problem) throw new RulesError(problem, tool.title ?? 'the tool');
 }
@@ -55,4 +98,11 @@ function problemOf(rules: ConversionRules, { accepts, needsName = false }: Tool)
 /** Whether this is the ISO 4217 code of a currency, such as `USD`. */
 export function isCurrency(code: string): boolean {
   return /^[A-Z]{3}$/.test(code) && currencies.has(code);
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `RulesError` of conversions. */
+    RulesError: RulesError;
+  }
 }

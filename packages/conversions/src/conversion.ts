@@ -20,32 +20,32 @@ export interface ConversionRules {
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
   readonly conversionName: string;
   /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
-  readonly value?: (call: Call, caller: CallerFacts) => number | null;
+  readonly value?: ((call: Call, caller: CallerFacts) => number | null) | undefined;
   /** Currency of the values, such as `USD`. */
-  readonly currency?: string;
+  readonly currency?: string | undefined;
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
   readonly now: number;
   /** Calls younger than this many milliseconds are left out. Default: what the tool asks for. */
-  readonly minAge?: number;
+  readonly minAge?: number | undefined;
   /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
-  readonly repeatedHour?: 'leave-out' | 'first' | 'second';
+  readonly repeatedHour?: 'leave-out' | 'first' | 'second' | undefined;
   /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
-  readonly unanswered?: boolean;
+  readonly unanswered?: boolean | undefined;
   /** Minimum talk time in seconds; shorter calls are left out. Default: `minTalk` of the tool. */
-  readonly minTalk?: number;
+  readonly minTalk?: number | undefined;
   /** Oldest click in days at the time of the upload. Default, and at most: what the tool accepts. */
-  readonly clickWindow?: number;
+  readonly clickWindow?: number | undefined;
   /** Only the first call of a caller counts. Default false. */
-  readonly firstCallOnly?: boolean;
+  readonly firstCallOnly?: boolean | undefined;
   /** A caller counts once in this many days. Default: every call counts. */
-  readonly oncePerCallerDays?: number;
+  readonly oncePerCallerDays?: number | undefined;
   /**
    * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
    * are neither conversions nor left out. Default: all calls are judged.
    */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
-  readonly consent?: Consent | ((call: Call) => Consent | null);
+  readonly consent?: (Consent | ((call: Call) => Consent | null)) | undefined;
 }
 
 /** Which calls a tool takes. */

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { Operator } from '@call-attribution/node-stream';
+import { Operator } from '@call-attribution/node-stream/operators';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
 import { rowProblems } from './check-sheet.ts';

@@ -16,12 +16,17 @@ export { sheetFormats } from './formats/all.ts';
 export { type Changes, changesSince, type Unadjusted } from './ledger/changes.ts';
 export {
   adjustmentsPath,
-  DeliveryError,
   deliverSheets,
   finishDeliveries,
   type SheetPaths,
 } from './ledger/deliver.ts';
-export { fileJournal, type Journal, LedgerDamagedError } from './ledger/journal.ts';
+export {
+  DeliveryError,
+  type DeliveryErrorCode,
+  LedgerDamagedError,
+  type LedgerDamagedErrorCode,
+} from './ledger/errors.ts';
+export { fileJournal, type Journal } from './ledger/journal.ts';
 export {
   type DeliveredFile,
   type Delivery,
@@ -29,7 +34,14 @@ export {
   type LedgerOptions,
   openLedger,
 } from './ledger/ledger.ts';
-export type { Change, LeftOutReason, RulesProblem, SheetProblem, ValueRulesProblem } from './reasons.ts';
+export type {
+  Change,
+  LeftOutReason,
+  RulesProblem,
+  SheetFault,
+  SheetProblem,
+  ValueRulesProblem,
+} from './reasons.ts';
 export { createSheet, type Sheet, SheetError, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,

@@ -23,24 +23,36 @@ export type LeftOutReason =
 /** Why something that was uploaded is no longer right. `changeTexts` has a sentence for each. */
 export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
 
-/** Something in a finished sheet that the tool would refuse, as facts. `sheetProblemText` makes a sentence of it. */
+/** What can be wrong in a finished sheet, as facts. */
+export type SheetFault =
+  /** A quote is never closed. The sheet was changed after it was made; make it again. */
+  | { readonly code: 'open_quote' }
+  /** The first line is not the one that the tool expects. Make the sheet again with the format of the tool. */
+  | { readonly code: 'wrong_head'; readonly expected: string }
+  /** A row has another number of cells than the first line. The sheet was changed after it was made; make it again. */
+  | { readonly code: 'wrong_cell_count'; readonly found: number; readonly expected: number }
+  /** A column holds personal data that the tool does not take. Do not upload the sheet; choose another column. */
+  | { readonly code: 'personal_data'; readonly column: string }
+  /** A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone. */
+  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string }
+  /** Two rows are the same conversion. Remove one of them. */
+  | { readonly code: 'repeated_row'; readonly firstLine: number };
+
+/** Something in a finished sheet that the tool would refuse, and its line. `sheetProblemText` makes a sentence of it. */
 export type SheetProblem = {
   /** 1 is the first line of the file. */
   readonly line: number;
-} & (
-  | { readonly code: 'open_quote' }
-  | { readonly code: 'wrong_head'; readonly expected: string }
-  | { readonly code: 'wrong_cell_count'; readonly found: number; readonly expected: number }
-  | { readonly code: 'personal_data'; readonly column: string }
-  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string }
-  | { readonly code: 'repeated_row'; readonly firstLine: number }
-);
+} & SheetFault;
 
 /** Something in a rule table that cannot be used, as facts. */
 export type ValueRulesProblem =
+  /** The rule table is not JSON. Write it as the message shows. */
   | { readonly code: 'not_json'; readonly reason: string }
+  /** The table, or one of its rules, is not an object. Write it as the message shows. */
   | { readonly code: 'not_an_object'; readonly rule: number | null }
+  /** `rules` is not a list. Write it as a list of rules. */
   | { readonly code: 'rules_not_a_list' }
+  /** A rule has a name that does not exist. Use the suggested one. */
   | {
       readonly code: 'unknown_name';
       readonly rule: number | null;
@@ -48,22 +60,40 @@ export type ValueRulesProblem =
       readonly near: string | undefined;
       readonly known: readonly string[];
     }
+  /** A number of a rule is not 0 or more. Correct it. */
   | { readonly code: 'not_an_amount'; readonly rule: number | null; readonly name: string }
+  /** A name of a rule is not a string. Write it in quotes. */
   | { readonly code: 'not_a_string'; readonly rule: number; readonly name: string }
+  /** A rule has no `value`. Give it one. */
   | { readonly code: 'value_missing'; readonly rule: number }
+  /** An hour of a rule is not a whole number from 0 to 24. Correct it. */
   | { readonly code: 'not_an_hour'; readonly rule: number; readonly name: string }
+  /** `caller` is neither `new` nor `repeat`. Use one of the two. */
   | { readonly code: 'not_a_caller'; readonly rule: number }
+  /** No call can satisfy the rule. Correct its bounds. */
   | { readonly code: 'never_applies'; readonly rule: number }
+  /** An earlier rule applies to every call of this one. Put it first, or remove it. */
   | { readonly code: 'hidden'; readonly rule: number; readonly by: number }
+  /** Two rules have the same name. Rename one of them. */
   | { readonly code: 'repeated_name'; readonly rule: number; readonly name: string; readonly first: number };
 
 /** Rules of a run that make no sense for a tool, as facts. */
 export type RulesProblem =
+  /** The rules have no time zone, which the tool needs. Set `timeZone`. */
   | { readonly code: 'zone_missing' }
+  /** The time zone does not exist. Use a name such as America/New_York. */
   | { readonly code: 'zone_unknown'; readonly zone: string }
+  /** The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool. */
   | { readonly code: 'name_missing' }
+  /** The currency does not exist. Use a code of three letters such as USD. */
   | { readonly code: 'currency_unknown'; readonly currency: string }
-  | { readonly code: 'not_positive' | 'negative'; readonly name: string; readonly value: number }
+  /** A number must be above 0. Correct the option that the message names. */
+  | { readonly code: 'not_positive'; readonly name: string; readonly value: number }
+  /** A number must be 0 or more. Correct the option that the message names. */
+  | { readonly code: 'negative'; readonly name: string; readonly value: number }
+  /** The window is longer than the tool remembers a click. Use a shorter one. */
   | { readonly code: 'window_too_long'; readonly days: number; readonly most: number }
+  /** The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window. */
   | { readonly code: 'no_age_left'; readonly hours: number; readonly days: number }
+  /** The start is not a time. Write it as YYYY-MM-DD HH:MM:SS. */
   | { readonly code: 'from_unreadable' };

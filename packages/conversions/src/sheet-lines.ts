@@ -1,4 +1,4 @@
-import { csvLine } from '@call-attribution/node-stream';
+import { csvLine } from '@call-attribution/node-stream/encoders';
 import type { ConversionRules } from './conversion.ts';
 import type { SheetColumn, SheetLayout } from './sheet-format.ts';
 

@@ -1,9 +1,10 @@
 import type { Call } from '@call-attribution/core';
-import { Operator } from '@call-attribution/node-stream';
+import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { Operator } from '@call-attribution/node-stream/operators';
 import { checkSheet, rowProblems } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import { createOutcomes, type Outcome } from './conversions.ts';
-import type { LeftOutReason, SheetProblem } from './reasons.ts';
+import type { LeftOutReason, SheetFault, SheetProblem } from './reasons.ts';
 import type { SheetFormat, SheetLayout } from './sheet-format.ts';
 import { headOf, sheetLine } from './sheet-lines.ts';
 import { sheetProblemText } from './words.ts';
@@ -52,14 +53,16 @@ export function createSheet(format: SheetFormat, rules: ConversionRules): Sheet 
 }
 
 /** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
-export class SheetError extends Error {
-  /** The name of the class, which survives a bundler. */
-  override readonly name = 'SheetError';
+export class SheetError extends CallsError<SheetFault['code']> {
   /** What is wrong, and where. */
   readonly problem: SheetProblem;
 
+  static {
+    nameErrors(SheetError, 'SheetError');
+  }
+
   constructor(problem: SheetProblem) {
-    super(`line ${problem.line}: ${sheetProblemText(problem)}`);
+    super(problem.code, `line ${problem.line}: ${sheetProblemText(problem)}`);
     this.problem = problem;
   }
 }
@@ -101,4 +104,11 @@ export function toSheet<T extends object = Conversion>(
     },
     { bytes: true },
   );
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `SheetError` of conversions. */
+    SheetError: SheetError;
+  }
 }

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { CallsError, nameErrors } from '@call-attribution/core/errors';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { ValueRulesProblem } from './reasons.ts';
 import { valueRulesText } from './words.ts';
@@ -36,23 +37,18 @@ export interface ValueRules {
   /** In the order they are tried. */
   readonly rules: readonly ValueRule[];
   /** Value when no rule applies; without it such calls are left out. */
-  readonly otherwise?: number;
+  readonly otherwise?: number | undefined;
 }
 
 /** A rule table that cannot be used. */
-export class ValueRulesError extends Error {
-  /** The name of the class, which survives a bundler. */
-  override readonly name = 'ValueRulesError';
-  /** Stable name of the problem. */
-  readonly code: ValueRulesProblem['code'];
-  /** What to write instead; null when the message says it. */
-  readonly hint: string | null;
+export class ValueRulesError extends CallsError<ValueRulesProblem['code']> {
+  static {
+    nameErrors(ValueRulesError, 'ValueRulesError');
+  }
 
   constructor(problem: ValueRulesProblem, source: string) {
     const [message, hint] = valueRulesText(problem, source);
-    super(message);
-    this.code = problem.code;
-    this.hint = hint ?? null;
+    super(problem.code, hint === undefined ? message : { message, hint });
   }
 }
 
@@ -192,4 +188,11 @@ function matches(text: unknown, pattern: string): boolean {
     rest = rest.slice(at + part.length);
   }
   return rest.endsWith(end);
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `ValueRulesError` of conversions. */
+    ValueRulesError: ValueRulesError;
+  }
 }

@@ -20,25 +20,48 @@ export type {
   SmsOptions,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
-export { type ClientOptions, clientDefaults, type Report, type Timeouts } from './client/options.ts';
-export type { ErrorCode, ErrorDetails, ErrorWords } from './errors/calls-error.ts';
+export { type ClientOptions, type ClientReport, clientDefaults, type Timeouts } from './client/options.ts';
 export {
   CallsError,
   ConfigurationError,
+  ConnectionError,
+  DeadlineError,
+  type ErrorDetails,
+  type ErrorFamily,
+  type ErrorWithCode,
+  type ErrorWords,
   HttpError,
-  NetworkError,
+  type KnownErrorCode,
   ResponseError,
-  TimeoutError,
 } from './errors/calls-error.ts';
+export type {
+  ConfigurationErrorCode,
+  ConnectionErrorCode,
+  DeadlineErrorCode,
+  ErrorCode,
+  HttpErrorCode,
+  ResponseErrorCode,
+} from './errors/codes.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export type { CustomHeaders } from './http/custom-headers.ts';
+export type {
+  DispatchController,
+  DispatchHandler,
+  HttpRequest,
+  RequestDispatcher,
+  ResponseHandler,
+} from './http/dispatch.ts';
+export type { Fetch, FetchInit, FetchResponse } from './http/fetch-dispatcher.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
 export { type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
+export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type {
   AttemptEvent,
   Operation,
   PageEvent,
+  PageTrace,
   RequestEvent,
+  RequestTrace,
   RetryEvent,
   WaitEvent,
 } from './observe/events.ts';
@@ -66,3 +89,4 @@ export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
 export type { SmsNumber } from './sms/read-sms-numbers.ts';
 export { type Moment, readMoment } from './time/moment.ts';
+export type { TraceContext } from './tracing/index.ts';

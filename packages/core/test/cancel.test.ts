@@ -100,7 +100,7 @@ describe('deadlines', () => {
     await expect(client.listCalls()).rejects.toMatchObject({
       code: 'connect_timeout',
       attempts: 2,
-      name: 'TimeoutError',
+      name: 'DeadlineError',
     });
     await agent.close();
   });
@@ -111,7 +111,7 @@ describe('deadlines', () => {
     expect(error).toMatchObject({
       code: 'connection_failed',
       attempts: 4,
-      name: 'NetworkError',
+      name: 'ConnectionError',
       isRetryable: true,
     });
     expect(String(error)).toContain('ECONNREFUSED');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, type ClientOptions, ConfigurationError, createClient } from '@call-attribution/core';
 import { startHostileServer } from '@call-attribution/core/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { afterwards } from './support.ts';
 
 const url = 'https://api.example.com';
@@ -51,11 +51,11 @@ describe('a client from the environment', () => {
   test('lists everything that is missing in one error', () => {
     const error = refused({ env: {} });
     expect(error).toMatchObject({ code: 'invalid_settings', hint: expect.stringContaining('config: true') });
-    expect(error.message).toBe(
+    expect(error.summary).toBe(
       'createClient() found no connection to use. CALLS_BASE_URL is missing: the URL of the API. CALLS_ACCESS_KEY is missing: the access key of the account. CALLS_SECRET_KEY is missing: the secret key of the account.',
     );
     const auth = apiKeys('a', 'b');
-    expect(refused({ env: {}, auth }).message).not.toContain('KEY');
+    expect(refused({ env: {}, auth }).summary).not.toContain('KEY');
     expect(refused({ env: {}, version: 'v2' }).message).toContain('CALLS_BEARER_TOKEN is missing');
   });
 
@@ -77,6 +77,24 @@ describe('a client from the environment', () => {
     );
   });
 
+  test('CALLS_LOG switches on the log of a client, and a wrong level is refused with the nearest one', async () => {
+    const lines: string[] = [];
+    const written = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
+    afterwards(() => written.mockRestore());
+    const env = { CALLS_ACCESS_KEY: 'key-one', CALLS_SECRET_KEY: 'key-two' };
+    await sent({ ...env, CALLS_LOG: 'debug' });
+    await sent({ ...env, CALLS_LOG: 'DEBUG', CALLS_LOG_FORMAT: 'json' });
+    await sent({ ...env, CALLS_LOG: 'off' });
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/Z debug call-attribution: attempt operation=list attempt=1 status=200 ms=\d+ /);
+    expect(JSON.parse(lines[1] as string)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
+    const { message, code } = refused({ env: { ...env, CALLS_BASE_URL: url, CALLS_LOG: 'dbug' } });
+    expect(code).toBe('invalid_settings');
+    expect(message).toBe(
+      'CALLS_LOG must be debug, info, warn, error or off, not "dbug". Did you mean debug?',
+    );
+  });
+
   test('sends keys of the environment to no other URL', async () => {
     process.env.CALLS_ACCESS_KEY = 'env-one';
     process.env.CALLS_SECRET_KEY = 'env-two';
@@ -86,7 +104,7 @@ describe('a client from the environment', () => {
     });
     await expect(createClient({ baseUrl: url }).listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
     expect(refused({ baseUrl: url, config: true })).toMatchObject({
-      message: 'config is not read when baseUrl is given.',
+      summary: 'config is not read when baseUrl is given.',
     });
   });
 

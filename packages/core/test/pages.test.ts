@@ -1,4 +1,4 @@
-import { type Call, type Report, ResponseError } from '@call-attribution/core';
+import { type Call, type ClientReport, ResponseError } from '@call-attribution/core';
 import { type Fault, faults, fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -97,7 +97,7 @@ describe('lists', () => {
   });
 
   test('reading continues with the real page size of a server that clamps rows', async () => {
-    const reports: Report[] = [];
+    const reports: ClientReport[] = [];
     const { server, client } = await serve(
       { calls: [...all], maxRows: 25 },
       { onReport: (report) => reports.push(report) },
@@ -148,7 +148,7 @@ describe('lists', () => {
   });
 
   test('calls that appear at the beginning of the list are noticed, and no call comes twice', async () => {
-    const reports: Report[] = [];
+    const reports: ClientReport[] = [];
     const { server, client } = await serve(
       { calls: [...all] },
       { onReport: (report) => reports.push(report) },
@@ -162,7 +162,7 @@ describe('lists', () => {
   });
 
   test('calls that disappear at the beginning of the list do not make the client miss others', async () => {
-    const reports: Report[] = [];
+    const reports: ClientReport[] = [];
     const { server, client } = await serve(
       { calls: [...all] },
       { onReport: (report) => reports.push(report) },
@@ -177,7 +177,7 @@ describe('lists', () => {
     server.next(faults.none(), faults.none(), faults.removeFirst(50));
     await expect(collect(client.listCalls({ rows: 10 }))).rejects.toMatchObject({
       code: 'list_moved',
-      message: '50 calls left the list while it was read: calls may have been missed.',
+      summary: '50 calls left the list while it was read: calls may have been missed.',
     });
   });
 
@@ -189,7 +189,7 @@ describe('lists', () => {
     });
     await expect(collect(client.listCalls({ rows: 20 }))).rejects.toMatchObject({
       code: 'list_moved',
-      message:
+      summary:
         'The total of the list keeps changing: it fell 11 times without a new call, last from 60 to 59.',
       hint: expect.stringContaining('may not agree on the list'),
     });

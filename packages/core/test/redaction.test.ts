@@ -230,7 +230,7 @@ test('a key the server echoes in a failure is in neither message nor stack', asy
     { auth: apiKeys(key, key) },
   );
   const error = (await client.listSmsNumbers().catch((thrown: unknown) => thrown)) as CallsError;
-  expect(error.message).toBe('The SMS listing failed (failed: no account for [secret]).');
+  expect(error.summary).toBe('The SMS listing failed (failed: no account for [secret]).');
   expect(everything(error)).not.toContain(key);
 });
 

@@ -6,7 +6,9 @@ import { createClient } from '@call-attribution/core';
 import {
   connectionOf,
   missingSettings,
+  readAccounts,
   readSettings,
+  type Settings,
   takeEnvironment,
 } from '@call-attribution/core/settings';
 import { describe, expect, test } from 'vitest';
@@ -190,5 +192,108 @@ describe('credentials', () => {
       value: 'hidden-2',
       from: 'CALLS_SECRET_KEY',
     });
+  });
+});
+
+describe('accounts', () => {
+  const main = { accessKeyFile: 'main.access', secretKeyEnv: 'CALLS_MAIN_SECRET_KEY' };
+  const berlin = { id: '102', baseUrl: `${url}/de`, apiVersion: 'v2', bearerTokenEnv: 'CALLS_BERLIN_TOKEN' };
+  const config = { baseUrl: url, timeZone: 'UTC', accounts: { main, berlin } };
+  const variables = { CALLS_MAIN_SECRET_KEY: 'main-secret', CALLS_BERLIN_TOKEN: 'berlin-token' };
+  /** A folder with this configuration, and what is read there. */
+  function accountsIn(config: object, env: Record<string, string> = variables) {
+    const cwd = folder({ 'calls.config.json': JSON.stringify(config), 'main.access': 'main-access' });
+    const source = { cwd, env: { HOME: cwd, ...env } };
+    return { source, all: (names: readonly string[] | 'all' = 'all') => readAccounts(names, source) };
+  }
+
+  test('each account has its own credentials, URL and version, and inherits the rest', () => {
+    const { all } = accountsIn(config);
+    const [first, second] = all();
+    expect(first?.account).toEqual({ name: 'main', id: 'main' });
+    expect(first?.secret('accessKey')).toMatchObject({ value: 'main-access', origin: 'key file' });
+    expect(first?.secret('secretKey')).toMatchObject({ value: 'main-secret', from: 'CALLS_MAIN_SECRET_KEY' });
+    expect(connectionOf(first as Settings)).toMatchObject({ baseUrl: url, version: 'v3' });
+    expect(second?.account).toEqual({ name: 'berlin', id: '102' });
+    expect(connectionOf(second as Settings)).toMatchObject({ baseUrl: `${url}/de`, version: 'v2' });
+    expect(second?.timeZone?.value).toBe('UTC');
+    expect([first, second].flatMap((settings) => settings?.problems)).toEqual([]);
+    expect(all(['berlin', 'berlin']).map(({ account }) => account?.name)).toEqual(['berlin']);
+  });
+  test('an account comes before the environment and after the options', () => {
+    const { source } = accountsIn(config, { ...variables, CALLS_BASE_URL: `${url}/env` });
+    expect(readSettings({ ...source, account: 'berlin' }).baseUrl?.value).toBe(`${url}/de`);
+    expect(readSettings({ ...source, account: 'main' }).baseUrl?.value).toBe(`${url}/env`);
+    const options = { baseUrl: `${url}/option` };
+    expect(readSettings({ ...source, options, account: 'berlin' }).baseUrl?.value).toBe(`${url}/option`);
+  });
+  test('credentials outside of an account are never used for it', () => {
+    const outside = { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b', CALLS_BEARER_TOKEN: 'c' };
+    const accounts = { main: { accessKeyFile: 'main.access' }, empty: {} };
+    const { source, all } = accountsIn({ baseUrl: url, accessKey: 'd', accounts }, outside);
+    for (const settings of [...all(), readSettings({ ...source, account: 'unknown' })]) {
+      expect(settings.secret('secretKey')).toBe(null);
+      expect(settings.secret('bearerToken')).toBe(null);
+      expect(connectionOf(settings)).not.toHaveProperty('auth');
+    }
+    expect(
+      all()
+        .flatMap(missingSettings)
+        .map(({ message }) => message),
+    ).toEqual([
+      'account "main" has no secret key',
+      'account "empty" has no access key',
+      'account "empty" has no secret key',
+    ]);
+    expect(missingSettings(all(['main'])[0] as Settings)[0]?.hint).toBe(
+      'name a file with "secretKeyFile", or an environment variable with "secretKeyEnv": "CALLS_MAIN_SECRET_KEY"',
+    );
+    expect(connectionOf(readSettings(source)).auth?.kind).toBe('keys');
+  });
+  test.each([
+    [
+      { main: { secretKey: 'hunter2' } },
+      'account "main" has its "secretKey" in clear, which is refused; name a',
+    ],
+    [
+      { main: { secretKeyEnv: 'hunter2' } },
+      '"secretKeyEnv" must name an environment variable that begins with',
+    ],
+    [
+      { main: { secretKeyEnv: 'AWS_SECRET_ACCESS_KEY' } },
+      'must name an environment variable that begins with',
+    ],
+    [
+      { main: { secretKeyEnv: 'CALLS_NO_KEY' } },
+      'account "main": the environment variable CALLS_NO_KEY is not',
+    ],
+    [{ main: { bearerTokenFile: 'nowhere' } }, 'bearerTokenFile of account "main" in'],
+    [
+      { main: { ...main, accessKeyEnv: 'CALLS_MAIN_SECRET_KEY' } },
+      'has both "accessKeyFile" and "accessKeyEnv"',
+    ],
+    [{ main: { baseURL: url } }, 'unknown name "baseURL"; did you mean "baseUrl"?'],
+    [{ main: { baseUrl: 'x' } }, 'account "main" in'],
+    [{ main: { timeZone: 5 } }, '"timeZone" must be a string'],
+    [{ main: { id: 'a b' } }, '"id" has at most 64 letters'],
+    [{ 'a b': {} }, 'account "a b": a name has at most 64'],
+    [{ main: 'hunter2' }, 'account "main" must be an object'],
+    [['hunter2'], '"accounts" must be an object'],
+    [{}, 'has no accounts'],
+    [{ main, 102: { ...main, id: 'main' } }, 'accounts "102" and "main" have the same ID main'],
+    [{ main, other: main }, 'accounts "main" and "other" have the same credentials'],
+  ] as [object, string][])('%j is refused with a way out', (accounts, expected) => {
+    const { problems = [] } = accountsIn({ baseUrl: url, accounts }).all().at(-1) ?? {};
+    const [problem] = problems.map(({ message, hint }) => [message, hint].filter(Boolean).join('; '));
+    expect(problem).toContain(expected);
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+  test('an account that does not exist is answered with the nearest name', () => {
+    const { all } = accountsIn(config);
+    expect(all(['mian'])[0]?.problems[0]).toMatchObject({
+      code: 'unknown_account',
+      hint: 'did you mean main?',
+    });
+    expect(all(['x'])[0]?.problems[0]?.hint).toBe('it has main, berlin');
   });
 });

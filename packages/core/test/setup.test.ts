@@ -145,7 +145,10 @@ describe('options', () => {
     [{ baseUrl: 5 }, 'baseUrl must be a URL as a string; got 5.'],
     [{ baseUrl, timeout: 5 }, 'timeout must be an object with connect, idle, attempt, total; got 5.'],
     [{ baseUrl, timeout: { total: '5s' } }, 'Infinity; got "5s".'],
-    [{ baseUrl, retry: 3 }, 'retry must be an object with attempts, baseDelay, maxDelay; got 3.'],
+    [
+      { baseUrl, retry: 3 },
+      'retry must be an object with attempts, baseDelay, maxDelay, afterSilence; got 3.',
+    ],
     [{ baseUrl, limiter: 3 }, 'limiter must be limits such as { concurrency: 4 }'],
     [{ baseUrl, limiter: { adaptive: 'yes' } }, 'limiter.adaptive must be true or false; got a string.'],
     [{ baseUrl, auth: 'LEAK' }, 'auth must be made by apiKeys'],
@@ -239,7 +242,7 @@ test('unknown options of a request are refused, and the hint names the right one
   ])
     await expect(work).rejects.toMatchObject({
       code: 'invalid_option',
-      message: 'There is no option sginal.',
+      message: 'There is no option sginal. Did you mean signal?',
       hint: 'Did you mean signal?',
     });
   expect(server.requests).toEqual([]);

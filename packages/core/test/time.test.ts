@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@call-attribution/core';
 import {
   addDays,
   addMonths,
@@ -109,7 +110,7 @@ describe('durations', () => {
   test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, null])(
     '%j is not a number of milliseconds',
     (value) => {
-      expect(() => durationMillis(value as number, 'settle')).toThrow(RangeError);
+      expect(() => durationMillis(value as number, 'settle')).toThrow(ConfigurationError);
     },
   );
 });

@@ -53,6 +53,15 @@ describe('the wait that a server requests', () => {
 });
 
 describe('retries with a manual clock', () => {
+  test('a server that is silent is not tried again where afterSilence is false', async () => {
+    const { server, client } = await serve(
+      { fault: () => faults.silence() },
+      { timeout: { idle: 60 }, retry: { attempts: 3, baseDelay: 1, maxDelay: 1, afterSilence: false } },
+    );
+    expect(await failure(client.listCalls())).toMatchObject({ code: 'idle_timeout' });
+    expect(server.requests).toHaveLength(1);
+  });
+
   test('no attempt is made earlier than the server requested', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve({}, { clock, random: () => 0 });

@@ -3,11 +3,26 @@
 // Personal data is masked and text from visitors is fenced unless the options say otherwise.
 
 export { pseudonymKeyFrom } from '@call-attribution/core/privacy';
-export type { HttpAuth, HttpEndpoint, HttpOptions, SessionOptions } from './http/options.ts';
+export type { JsonSchema, ObjectSchema, OutputOf } from './arguments/schema.ts';
+export type { Cell, RecordView } from './fields/view.ts';
+export type {
+  HttpAuth,
+  HttpEndpoint,
+  HttpMount,
+  HttpOptions,
+  MountOptions,
+  SessionOptions,
+} from './http/options.ts';
+export { defaultMirrorFile } from './mirror/file.ts';
+export type { MirrorOptions } from './mirror/options.ts';
 export type { Reveal } from './privacy/masking.ts';
+export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpOptions, type CallsMcpServer, createServer } from './server/create-server.ts';
-export { callTool, serveHttp, serveStdio } from './server/serve.ts';
+export type { McpAccount } from './server/lane.ts';
+export { callTool, mountHttp, serveHttp, serveStdio } from './server/serve.ts';
 export type { StdioConnection, StdioStreams } from './stdio/streams.ts';
-export type { ToolResult } from './tools/call.ts';
-export { tools } from './tools/index.ts';
-export type { Tool, ToolContext } from './tools/tool.ts';
+export type { CallRequest, ToolCaller, ToolContent, ToolResult } from './tools/call.ts';
+export { type CustomTool, defineTool } from './tools/custom-tool.ts';
+export { toolInfos as tools } from './tools/index.ts';
+export type { CustomToolContext, ToolInfo } from './tools/tool.ts';
+export type { ToolTrace } from './tools/trace.ts';

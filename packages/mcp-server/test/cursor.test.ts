@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CursorScope, readCursor, writeCursor } from '../src/results/cursor.ts';
 
-const scope: CursorScope = { tool: 'list_calls', version: 'v3', filter: 'talk_minutes:[1 TO *]' };
+const scope: CursorScope = {
+  tool: 'list_calls',
+  version: 'v3',
+  filter: 'talk_minutes:[1 TO *]',
+  key: 'a key',
+};
 const position = { rows: 25, start: 3, skip: 7, total: 1234 };
 
 describe('a cursor', () => {
@@ -27,6 +32,7 @@ describe('a cursor', () => {
     ['filter', { filter: '' }],
     ['version', { version: 'v2' }],
     ['tool', { tool: 'list_sms_numbers' }],
+    ['server', { key: 'another key' }],
   ])('is refused for another %s', (_what, other) => {
     const cursor = writeCursor({ ...scope, ...other }, position);
     expect(() => readCursor(scope, cursor, undefined)).toThrow('does not belong to this call');

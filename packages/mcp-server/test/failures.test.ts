@@ -47,7 +47,7 @@ describe('when the API fails', () => {
   it.each<[string, Fault, RegExp]>([
     ['401', faults.status(401), /HTTP 401[\s\S]*API keys[\s\S]*Retry: No/],
     ['403', faults.status(403), /HTTP 403[\s\S]*do not allow[\s\S]*Retry: No/],
-    ['400', faults.status(400), /HTTP 400[\s\S]*check_filter[\s\S]*Retry: No/],
+    ['400', faults.status(400), /HTTP 400[\s\S]*Use from, to[\s\S]*Retry: No/],
     ['503', faults.status(503), /HTTP 503[\s\S]*Retry: Yes/],
     ['an HTML page', faults.html(), /Next: [\s\S]*Retry: /],
     ['cut JSON', faults.cutQuietly(), /Next: [\s\S]*Retry: /],
@@ -64,7 +64,7 @@ describe('when the API fails', () => {
       expectUsable(result);
       expect(textOf(result)).toMatch(text);
       expect(textOf(await callTool(createServer(client), 'count_calls')), 'the next call works').toContain(
-        '20 calls',
+        '20 website calls',
       );
     },
   );
@@ -84,7 +84,7 @@ describe('when the API fails', () => {
 
   it('a tool hides a failure that goes away with a retry', async () => {
     hostile.next(faults.status(503), faults.reset());
-    expect(textOf(await callTool(createServer(client), 'count_calls'))).toContain('20 calls');
+    expect(textOf(await callTool(createServer(client), 'count_calls'))).toContain('20 website calls');
   });
 
   it('get_call says how to find a call that does not exist', async () => {
@@ -131,12 +131,11 @@ describe('a server without credentials', () => {
       },
     );
     expect(list?.tools).toHaveLength(6);
-    for (const name of ['list_calls', 'count_calls', 'summarize_calls', 'list_sms_numbers']) {
+    for (const name of ['list_calls', 'count_calls', 'analyze_calls', 'list_sms_numbers']) {
       const result = await callTool(server, name);
       expectUsable(result);
       expect(textOf(result)).toContain('CALLS_SECRET_KEY is missing');
     }
-    expect((await callTool(server, 'check_filter', { q: 'inc_gce:1' })).isError).toBeUndefined();
   });
 
   it('works as soon as the client can be made', async () => {

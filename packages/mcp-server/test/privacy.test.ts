@@ -1,10 +1,11 @@
 import { type Call, fields } from '@call-attribution/core';
-import { createPseudonymizer } from '@call-attribution/core/privacy';
+import { replacePersonal } from '@call-attribution/core/privacy';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
 import { callTool, createServer, type Reveal } from '../src/index.ts';
-import { scrubText } from '../src/privacy/masking.ts';
+import { createMasks } from '../src/privacy/masking.ts';
 import { fakeClient } from './support/fake-client.ts';
+import { craftedCalls, leaksOf } from './support/red-team.ts';
 
 // A made-up person, and every way in which their data may be written into other fields.
 const person: Partial<Call> = {
@@ -45,7 +46,7 @@ const secrets =
   /5552013456|555\D{0,3}201\D{0,3}3456|wilhelmina|quesadilla|evergreen|90210|203\.0\.113\.77|mail\.example|recordings\.example/i;
 
 const base = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unknown as Call;
-const options = { reveal: new Set<Reveal>(), pseudonymize: createPseudonymizer('a key') };
+const options = { reveal: new Set<Reveal>(), masks: createMasks('a key') };
 const view = createView(fields, options);
 
 /** True for a field with free text. Others hold ids, times and numbers, and text only when a server is broken. */
@@ -95,12 +96,25 @@ describe('personal data', () => {
     const results = [
       await callTool(server, 'list_calls', { fields: 'all' }),
       await callTool(server, 'get_call', { sid: 'S1' }),
-      ...(await Promise.all(names.map((group_by) => callTool(server, 'summarize_calls', { group_by })))),
+      ...(await Promise.all(names.map((group_by) => callTool(server, 'analyze_calls', { group_by })))),
     ];
     for (const result of results) {
       expect(result.isError).toBeUndefined();
       expect(JSON.stringify(result)).not.toMatch(secrets);
     }
+  });
+
+  it('of crafted records is not seen in any field, however it was written', () => {
+    expect(craftedCalls.length).toBeGreaterThan(300);
+    const leaks = craftedCalls.flatMap((call) => {
+      const row = view(call, fields, 1000);
+      return row.flatMap((cell, i) => {
+        const name = fields[i]?.name ?? '';
+        const found = cell === null || /^(?:sid|dnis)$/.test(name) ? [] : leaksOf(String(cell), call.who);
+        return found.length === 0 ? [] : [`${call.spelling} in ${name}: ${cell} shows ${found.join(', ')}`];
+      });
+    });
+    expect(leaks).toEqual([]);
   });
 
   it('is shown for a class that is revealed, and for that class only', () => {
@@ -135,7 +149,7 @@ describe('a pseudonym', () => {
   it('is the same for the same caller however the number is written, but only with the same key', () => {
     const ani = fields.filter((spec) => spec.name === 'ani');
     const of = (number: string, key = 'a key') =>
-      createView(fields, { ...options, pseudonymize: createPseudonymizer(key) })(
+      createView(fields, { ...options, masks: createMasks(key) })(
         { ...base, ani: number } as Call,
         ani,
         99,
@@ -145,12 +159,20 @@ describe('a pseudonym', () => {
     expect(of('5552013456')).not.toBe(of('5552013456', 'another key'));
   });
 
+  it('of a number in text says nothing about the callers', () => {
+    const specs = fields.filter(({ name }) => name === 'ani' || name === 'search_term');
+    const [ani, term] = view({ ...base, ani: '5552013456', search_term: '5552013456' } as Call, specs, 99);
+    expect(ani).toMatch(/^phone-\d{12}$/);
+    expect(term).toMatch(/^«phone-in-text-\d{12}»$/);
+    expect(String(term).slice(-13, -1)).not.toBe(String(ani).slice(-12));
+  });
+
   it('lets an agent count repeat callers', async () => {
     const calls = ['5552010001', '5552010002', '5552010001'].map(
       (ani, i) =>
         ({ ...base, ani, sid: `S${i}`, date_added: '2026-11-01 10:00:00', talk_minutes: '1.0' }) as Call,
     );
-    const result = await callTool(createServer(fakeClient(calls)), 'summarize_calls', { group_by: ['ani'] });
+    const result = await callTool(createServer(fakeClient(calls)), 'analyze_calls', { group_by: ['ani'] });
     const { rows } = result.structuredContent as { rows: [string, number][] };
     expect(rows.map(([, count]) => count)).toEqual([2, 1]);
   });
@@ -166,12 +188,13 @@ describe('a name with accents', () => {
     'https://x.example/?u=Garcia%20Nunez',
     'Lukasz García Núñez',
   ])('is also masked where it is written without them: %s', (text) => {
-    expect(scrubText(text, known, () => 'MASKED')).not.toMatch(/lukasz|garc|n[uú][nñ]ez/i);
+    expect(replacePersonal(text, known, () => 'MASKED')).not.toMatch(/lukasz|garc|n[uú][nñ]ez/i);
   });
 });
 
 describe('text without personal data', () => {
-  const keep = (text: string) => scrubText(text, [{ kind: 'phone', value: '5552013456' }], () => 'MASKED');
+  const keep = (text: string) =>
+    replacePersonal(text, [{ kind: 'phone', value: '5552013456' }], () => 'MASKED');
   it.each([
     '2026-11-01 10:00:00',
     'https://www.example.com/landing?utm_campaign=spring&utm_term=roof%20repair',

@@ -20,7 +20,7 @@ const read = async (uri: string, of = server) =>
   )[0];
 
 describe('resources: the server', () => {
-  it('lists three, and each can be read', async () => {
+  it('lists three documents and the page of the app, and each can be read', async () => {
     const { resources } = (await request(server, 'resources/list')) as unknown as {
       resources: { uri: string; mimeType: string }[];
     };
@@ -28,9 +28,14 @@ describe('resources: the server', () => {
       'calls://fields',
       'calls://filters',
       'calls://assumptions',
+      'ui://calls/answer',
     ]);
     for (const { uri, mimeType } of resources)
-      expect(await read(uri)).toMatchObject({ uri, mimeType, text: /^# / });
+      expect(await read(uri)).toMatchObject({
+        uri,
+        mimeType,
+        text: expect.stringMatching(uri.startsWith('ui:') ? /^<!doctype html>/ : /^# /),
+      });
   });
 
   it('describes every field of the version in calls://fields, and says what is masked', async () => {

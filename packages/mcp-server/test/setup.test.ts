@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
 import { hosts, printConfig } from '../src/setup/print-config.ts';
@@ -101,6 +101,17 @@ describe('--check', () => {
     expect(good).toMatchObject({ code: 0, log: '' });
     expect(good.out).toContain('ok     Listing calls works: the account has 12 calls');
     expect(good.out).toContain('ok     Listing SMS numbers works: 1 number');
+    const lines: string[] = [];
+    const written = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
+    const logged = await execute(['--check'], { ...env, CALLS_LOG: 'debug' });
+    written.mockRestore();
+    expect(logged, 'the log does not go to stdout').toEqual(good);
+    expect(lines.at(-1)).toMatch(/Z debug call-attribution: attempt operation=sms attempt=1 status=200 /);
+    expect(lines.join()).not.toContain('real-');
+    const wrong = await execute(['--check'], { ...env, CALLS_LOG: 'wran' });
+    expect(wrong.out).toContain(
+      'FAILED CALLS_LOG must be debug, info, warn, error or off, not "wran"; did you mean warn?',
+    );
     const older = { ...env, CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 'real-token' };
     const both = await execute(['--check'], older);
     expect(both.out, 'the SMS listing uses the keys where calls use the token').toContain(

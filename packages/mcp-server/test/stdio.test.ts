@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveStdio } from '../src/index.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
+import { fuzz } from './support/fuzz.ts';
 import { held } from './support/held.ts';
 import { initialize, meta, revision, rpc } from './support/rpc.ts';
 
@@ -120,7 +121,7 @@ describe('a connection over stdio', () => {
     const { request, seen, connection } = connect();
     const base = family === '2026' ? meta : {};
     const summarize = (_meta: object) =>
-      request('tools/call', { _meta, name: 'summarize_calls', arguments: {} });
+      request('tools/call', { _meta, name: 'analyze_calls', arguments: {} });
     await summarize(base);
     expect(seen().some((message) => message.method === 'notifications/progress')).toBe(false);
     await summarize({ ...base, progressToken: 7 });
@@ -174,7 +175,7 @@ describe('a connection over stdio', () => {
     connection.close();
   });
 
-  it('reads characters and lines that were cut anywhere, and drops a line that is too long', async () => {
+  it('reads characters and lines that were cut anywhere, and refuses a line that is too long', async () => {
     const { input, log, until, connection } = connect();
     const bytes = Buffer.from(`{"jsonrpc":"2.0","id":"ü€😀","method":"ping"}\r\n`);
     for (const byte of bytes) input.write(Buffer.from([byte]));
@@ -182,7 +183,7 @@ describe('a connection over stdio', () => {
     input.write(Buffer.alloc(5 * 1024 * 1024, 'x'));
     input.write('\n{"jsonrpc":"2.0","id":"after","method":"ping"}\n');
     expect((await until((message) => message.id === 'after')).result).toEqual({});
-    expect(log.join()).toContain('A line of more than 4194304 bytes was dropped.');
+    expect(log.join()).toContain('A line of more than 4194304 bytes was refused.');
     connection.close();
   });
 
@@ -214,6 +215,69 @@ describe('a connection over stdio', () => {
     for (const line of lines) {
       expect(line.endsWith('\n') && !line.slice(0, -1).includes('\n')).toBe(true);
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+    }
+    connection.close();
+  });
+
+  it.each(['handshake', 'stateless'] as const)(
+    'answers anything that a client of the %s revisions sends with a result or a sentence',
+    async (era) => expect((await fuzz(era, 150, 7)).faults).toEqual([]),
+  );
+
+  it.each([null, 'text', '[]', [1], 7])(
+    'takes %j as arguments, or says in the result that it cannot',
+    async (args) => {
+      const { request, connection } = connect();
+      await request('initialize', initialize('2025-11-25').params);
+      for (const params of [{}, { _meta: meta }]) {
+        const { result } = await request('tools/call', { ...params, name: 'count_calls', arguments: args });
+        if (args === null) expect(result?.structuredContent).toMatchObject({ total: 30 });
+        else expect(JSON.stringify(result)).toContain('The arguments must be one JSON object.');
+      }
+      connection.close();
+    },
+  );
+
+  it('runs a long read as a task for a host that asks for one', async () => {
+    const { request, connection } = connect();
+    const { result: initialized } = await request('initialize', initialize('2025-11-25').params);
+    expect(initialized?.capabilities).toMatchObject({ tasks: { requests: { tools: { call: {} } } } });
+    const params = { name: 'list_calls', arguments: { rows: 3 }, task: { ttl: 60_000 } };
+    const { result: created } = await request('tools/call', params);
+    const taskId = (created?.task as { taskId: string } | undefined)?.taskId;
+    expect(created?.task).toMatchObject({ status: 'working', ttl: 60_000, pollInterval: 1000 });
+    expect((await request('tasks/result', { taskId })).result).toMatchObject({
+      structuredContent: { total: 30 },
+      _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
+    });
+    expect((await request('tasks/get', { taskId })).result).toMatchObject({ taskId, status: 'completed' });
+    expect((await request('tasks/cancel', { taskId })).error?.message).toBe('The task is completed already.');
+    expect((await request('tasks/get', { taskId: 7 })).error?.code).toBe(-32602);
+    connection.close();
+  });
+
+  it('ends a task that is cancelled', async () => {
+    const { before, begun, aborted } = held();
+    const { request, connection } = connect({ before });
+    await request('initialize', initialize('2025-11-25').params);
+    const { result } = await request('tools/call', { name: 'list_calls', arguments: {}, task: {} });
+    const taskId = (result?.task as { taskId: string } | undefined)?.taskId;
+    await begun;
+    expect((await request('tasks/cancel', { taskId })).result).toMatchObject({ status: 'cancelled' });
+    await aborted;
+    expect((await request('tasks/result', { taskId })).error?.message).toBe('The task was cancelled.');
+    connection.close();
+  });
+
+  it('refuses a line that is too long, by its id where it can be seen', async () => {
+    const { send, until, connection } = connect();
+    const long = 'x'.repeat(4 * 1024 * 1024);
+    send({ jsonrpc: '2.0', id: 'first', method: 'ping', params: { long } });
+    send({ method: 'ping', params: { long }, jsonrpc: '2.0', id: 8 });
+    send(`{"${long}":1}`);
+    for (const id of ['first', 8, null]) {
+      const refused = { code: -32600, message: 'Invalid Request: a line may have at most 4194304 bytes.' };
+      expect((await until((each) => each.id === id)).error).toEqual(refused);
     }
     connection.close();
   });

@@ -36,6 +36,14 @@ describe('a list that stays as it is', () => {
   });
 });
 
+test('timeout, retry and headers go with every request, the count at the end included', async () => {
+  const server = new FakeServer(fakeRecords(500));
+  const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
+  await read(server, request);
+  expect(server.requests.length).toBeGreaterThan(5);
+  for (const sent of server.requests) expect(sent).toMatchObject(request);
+});
+
 describe('createCallByteStream', () => {
   test('it gives the lines as the server sent them', async () => {
     const server = new FakeServer(fakeRecords(500));

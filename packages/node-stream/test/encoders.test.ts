@@ -10,13 +10,13 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   type CsvOptions,
   csvLine,
-  Mark,
   toCsv,
   toGzip,
   toJsonArray,
   toNdjson,
   toParquet,
-} from '../src/index.ts';
+} from '../src/encoders/index.ts';
+import { Mark } from '../src/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 import { parseCsv } from './parse-csv.ts';
 

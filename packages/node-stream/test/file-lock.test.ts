@@ -17,15 +17,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  createCallStream,
-  fileSink,
-  fileState,
-  isMark,
-  lockFile,
-  sliceFiles,
-  toNdjson,
-} from '../src/index.ts';
+import { toNdjson } from '../src/encoders/index.ts';
+import { lockFile } from '../src/files/index.ts';
+import { createCallStream, fileState, isMark } from '../src/index.ts';
+import { fileSink, sliceFiles } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 let folder: string;

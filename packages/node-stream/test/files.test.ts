@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLineReader, FileLockedError, lockFile, readLines, writeWholeFile } from '../src/index.ts';
+import {
+  createLineReader,
+  FileLockedError,
+  lockFile,
+  readLines,
+  writeWholeFile,
+} from '../src/files/index.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
 import { describe, expect, it } from 'vitest';
-import { aggregate, count, filterCalls, toCsv, toNdjson } from '../src/index.ts';
+import { toCsv, toNdjson } from '../src/encoders/index.ts';
+import { aggregate, count, filterCalls } from '../src/operators/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 
 const calls = fixtureCalls(200, 3);

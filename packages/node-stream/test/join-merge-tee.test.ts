@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { isMark, join, Mark, mergeOrdered, tee } from '../src/index.ts';
+import { isMark, Mark } from '../src/index.ts';
+import { join, mergeOrdered, tee } from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
@@ -122,7 +123,7 @@ describe('mergeOrdered', () => {
         );
         const merged = await all(mergeOrdered(sources, { lateness: 'marks' }));
         const calls = sources.flat().filter((item) => !isMark(item)) as { sid: string; date_added: string }[];
-        expect(merged.filter((item) => !isMark(item)).map(({ sid }) => sid)).toEqual(inOrder(calls));
+        expect(merged.flatMap((item) => (isMark(item) ? [] : [item.sid]))).toEqual(inOrder(calls));
         let latest = '';
         for (const item of merged) {
           if (isMark(item)) latest = item.until ?? latest;

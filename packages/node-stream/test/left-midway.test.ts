@@ -4,18 +4,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { toCsv, toJsonArray } from '../src/encoders/index.ts';
 import {
   type Checkpoint,
   createCallByteStream,
   createCallStream,
-  fileSink,
   Mark,
   memoryState,
   StreamError,
   syncCalls,
-  toCsv,
-  toJsonArray,
 } from '../src/index.ts';
+import { fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
 
 const options = { now: () => Date.UTC(2026, 5, 1), rows: 40 };

@@ -1,17 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { describe, expectTypeOf, test } from 'vitest';
-import {
-  aggregate,
-  collect,
-  count,
-  join,
-  type Mark,
-  mapCalls,
-  max,
-  toCsv,
-  toParquet,
-  tumbling,
-} from '../src/index.ts';
+import { toCsv, toParquet } from '../src/encoders/index.ts';
+import type { Mark } from '../src/index.ts';
+import { aggregate, collect, count, join, mapCalls, max, tumbling } from '../src/operators/index.ts';
 
 declare const calls: AsyncIterable<Call>;
 declare const marked: AsyncIterable<Call | Mark>;

@@ -2,7 +2,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createManualClock } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { batch, dedupe, isMark, Mark, mapCalls, type Operator, rateLimit } from '../src/index.ts';
+import { isMark, Mark } from '../src/index.ts';
+import { batch, dedupe, mapCalls, type Operator, rateLimit } from '../src/operators/index.ts';
 import { all } from './calls-of.ts';
 
 // Slow machines are slow; nothing here waits for the clock.

@@ -15,18 +15,9 @@ import { gunzipSync } from 'node:zlib';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type Checkpoint,
-  type Encoding,
-  fileSink,
-  Mark,
-  sliceFiles,
-  toCsv,
-  toGzip,
-  toJsonArray,
-  toNdjson,
-  toParquet,
-} from '../src/index.ts';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
+import { type Checkpoint, Mark } from '../src/index.ts';
+import { type Encoding, fileSink, sliceFiles } from '../src/sinks/index.ts';
 import { parseCsv } from './parse-csv.ts';
 
 // Slow machines are slow; nothing here waits for the clock.

@@ -1,4 +1,4 @@
-import { type Bound, type Filter, matcher, print } from '@call-attribution/query-dsl';
+import { type Bound, type Filter, matcher, printFilter } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { createCallStream } from '../src/source/call-stream.ts';
 import type { StreamOptions } from '../src/source/options.ts';
@@ -17,7 +17,7 @@ async function read(records: FakeRecord[], options: StreamOptions = {}, behaviou
     sids,
     slices,
     verdict: await stream.verdict,
-    filters: server.requests.map(({ filter }) => print(filter)),
+    filters: server.requests.map(({ filter }) => printFilter(filter)),
   };
 }
 

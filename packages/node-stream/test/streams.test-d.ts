@@ -1,6 +1,18 @@
-import type { Call, Client } from '@call-attribution/core';
+import type { Readable, Transform } from 'node:stream';
+import { type Call, CallsError, type Client } from '@call-attribution/core';
 import { expectTypeOf, test } from 'vitest';
-import { createCallStream, type Mark, type StreamPage, type Verdict } from '../src/index.ts';
+import { toCsv } from '../src/encoders/index.ts';
+import {
+  type Checkpoint,
+  createCallByteStream,
+  createCallStream,
+  isMark,
+  type Mark,
+  type ReadableOf,
+  type StreamPage,
+  type Verdict,
+} from '../src/index.ts';
+import { batch, count, mapCalls, mergeOrdered, tee, tumbling } from '../src/operators/index.ts';
 
 declare const client: Client;
 
@@ -15,4 +27,83 @@ test('a stream is typed by its items', () => {
 test('a web stream is typed by what it carries', () => {
   expectTypeOf(createCallStream(client).toWeb()).toExtend<ReadableStream<Call>>();
   expectTypeOf(createCallStream(client).toWeb({ by: 'page' })).toExtend<ReadableStream<StreamPage>>();
+});
+
+test('a piped stream has the type of what the operator emits', async () => {
+  const windows = tumbling({ size: '1d', by: ['channel'], measures: { calls: count() } });
+  for await (const row of createCallStream(client).pipe(windows)) {
+    expectTypeOf(row.from).toEqualTypeOf<string>();
+    expectTypeOf(row.calls).toEqualTypeOf<number>();
+    // @ts-expect-error no such column
+    row.nonsense;
+  }
+  const rows = createCallStream(client).pipe(windows);
+  expectTypeOf((await rows.toArray())[0]?.channel).toEqualTypeOf<string | number | null | undefined>();
+  // The next operator takes what the one before it emits.
+  const batches = createCallStream(client)
+    .pipe(mapCalls((call) => call.sid))
+    .pipe(batch());
+  expectTypeOf(await batches.toArray()).toEqualTypeOf<string[][]>();
+  const sids = createCallStream(client).pipe(mapCalls((call) => call.sid));
+  // @ts-expect-error an item is a string here
+  sids.pipe(mapCalls((item) => item.date_added));
+});
+
+test('marks pass through operators, unless the output is bytes', () => {
+  const marked = createCallStream(client, { marks: true });
+  expectTypeOf(marked.pipe(mapCalls((call) => call.sid))).toEqualTypeOf<ReadableOf<string | Mark>>();
+  expectTypeOf(marked.pipe(toCsv())).toEqualTypeOf<ReadableOf<Uint8Array>>();
+  const lines = createCallByteStream(client, { marks: true });
+  lines.on('slice', ({ from }) => expectTypeOf(from).toEqualTypeOf<string | null>());
+  expectTypeOf(lines[Symbol.asyncIterator]().next()).resolves.toExtend<{ value: Buffer | Mark }>();
+});
+
+test('the methods of Readable keep the type of the items', async () => {
+  const stream = createCallStream(client);
+  expectTypeOf(stream.filter((call) => call.sid !== '')).toEqualTypeOf<ReadableOf<Call>>();
+  expectTypeOf(stream.take(5).drop(1)).toEqualTypeOf<ReadableOf<Call>>();
+  expectTypeOf(stream.map(async (call) => call.sid)).toEqualTypeOf<ReadableOf<string>>();
+  expectTypeOf(stream.flatMap((call) => [call.sid, 1])).toEqualTypeOf<ReadableOf<string | number>>();
+  expectTypeOf(stream.toArray()).resolves.toEqualTypeOf<Call[]>();
+  expectTypeOf(stream.find((call) => call.sid === 'a')).resolves.toEqualTypeOf<Call | undefined>();
+  expectTypeOf(stream.reduce((sum, call) => sum + call.sid.length, 0)).resolves.toEqualTypeOf<number>();
+  const marked = createCallStream(client, { marks: true });
+  expectTypeOf(marked.filter((item): item is Call => !isMark(item))).toEqualTypeOf<ReadableOf<Call>>();
+  stream.on('data', (call) => expectTypeOf(call).toEqualTypeOf<Call>());
+  stream.on('slice', ({ records }) => expectTypeOf(records).toEqualTypeOf<number>());
+  stream.on('verdict', (verdict) => expectTypeOf(verdict).toEqualTypeOf<Verdict>());
+  // @ts-expect-error no such field
+  stream.map((call) => call.nonsense);
+});
+
+test('branches and merged streams know their items', () => {
+  const [file, report] = tee(createCallStream(client));
+  expectTypeOf(file).toEqualTypeOf<ReadableOf<Call>>();
+  expectTypeOf(report).toEqualTypeOf<ReadableOf<Call>>();
+  expectTypeOf(tee(createCallStream(client), 3)).toEqualTypeOf<ReadableOf<Call>[]>();
+  const marked = [createCallStream(client, { marks: true })];
+  expectTypeOf(mergeOrdered(marked, { lateness: 'marks' })).toEqualTypeOf<ReadableOf<Call | Mark>>();
+  expectTypeOf(mergeOrdered([createCallStream(client)])).toEqualTypeOf<ReadableOf<Call>>();
+});
+
+test('a typed stream is accepted wherever a Readable is', () => {
+  expectTypeOf(createCallStream(client)).toExtend<Readable>();
+  expectTypeOf(createCallByteStream(client)).toExtend<NodeJS.ReadableStream>();
+  expectTypeOf(toCsv()).toExtend<Transform>();
+});
+
+test('CallsError.is knows the errors of streams', () => {
+  const error: unknown = null;
+  if (CallsError.is(error, 'incomplete')) expectTypeOf(error.expected).toEqualTypeOf<number | null>();
+  if (CallsError.is(error, 'file_locked')) expectTypeOf(error.host).toEqualTypeOf<string | null>();
+  if (CallsError.is(error, 'rate_limited') && 'slice' in error)
+    expectTypeOf(error.checkpoint).toEqualTypeOf<Checkpoint | null>();
+});
+
+test('an option may be undefined, as a variable that may not be set', () => {
+  const filter = undefined as string | undefined;
+  const signal = undefined as AbortSignal | undefined;
+  createCallStream(client, { filter, signal, window: undefined, timeout: undefined });
+  toCsv({ delimiter: undefined, columns: undefined });
+  batch({ count: undefined, time: '5s' });
 });

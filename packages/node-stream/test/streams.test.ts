@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnosticsChannel from 'node:diagnostics_channel';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +7,10 @@ import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { createCallStream } from '../src/source/call-stream.ts';
 import type { DeadRecord } from '../src/source/options.ts';
 import type { Progress } from '../src/source/progress.ts';
+import { memoryState } from '../src/sync/state-stores.ts';
+import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
+import { memoryStore } from './laws/sync.ts';
 
 const now = () => Date.UTC(2026, 5, 1);
 const options = { now, rows: 40 };
@@ -234,11 +238,11 @@ describe('progress', () => {
   });
 
   test('diagnostics channels report it', async () => {
-    const told: Record<string, number> = {};
+    const counts: Record<string, number> = {};
     const names = ['page', 'slice', 'reread', 'end'];
     const listeners = names.map((name) => {
       const listen = () => {
-        told[name] = (told[name] ?? 0) + 1;
+        counts[name] = (counts[name] ?? 0) + 1;
       };
       diagnosticsChannel.subscribe(`call-attribution:stream:${name}`, listen);
       return () => diagnosticsChannel.unsubscribe(`call-attribution:stream:${name}`, listen);
@@ -252,9 +256,89 @@ describe('progress', () => {
     });
     const stream = createCallStream(server, { ...options, window: false });
     expect(await stream.toArray()).toHaveLength(501);
-    expect(told).toEqual({ page: expect.any(Number), slice: 1, reread: 1, end: 1 });
+    expect(counts).toEqual({ page: expect.any(Number), slice: 1, reread: 1, end: 1 });
     expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
     for (const leave of listeners) leave();
+  });
+});
+
+describe('tracing channels', () => {
+  const path = new AsyncLocalStorage<string>();
+
+  /** Binds a path of names to each start while something runs, and returns what ended, with the paths of all requests. */
+  async function traced(server: FakeServer, run: () => Promise<unknown>) {
+    const ended: { name: string; path: string | undefined; context: Record<string, unknown> }[] = [];
+    const requests: (string | undefined)[] = [];
+    let slices = 0;
+    const leave = ['sync', 'stream', 'slice'].map((name) => {
+      const { start, asyncEnd } = diagnosticsChannel.tracingChannel(`call-attribution:${name}`);
+      start.bindStore(path, () => `${path.getStore() ?? ''}/${name}${name === 'slice' ? slices++ : ''}`);
+      const end = (context: unknown) =>
+        ended.push({ name, path: path.getStore(), context: context as Record<string, unknown> });
+      asyncEnd.subscribe(end);
+      return () => [start.unbindStore(path), asyncEnd.unsubscribe(end)];
+    });
+    server.behaviour.before = () => requests.push(path.getStore());
+    try {
+      await run();
+    } finally {
+      for (const each of leave) each();
+    }
+    return { ended, requests };
+  }
+
+  test('requests run within their slices, and slices within their stream, with several at a time', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, { ...options, prefetch: 8 });
+    const { ended, requests } = await traced(server, async () => {
+      for await (const _ of stream);
+    });
+    const delivered = ended.filter(({ context }) => context.outcome === 'delivered');
+    expect(delivered.length).toBeGreaterThan(10);
+    expect(delivered.reduce((sum, { context }) => sum + Number(context.records), 0)).toBe(500);
+    for (const { path } of delivered) {
+      expect(path).toMatch(/^\/stream\/slice\d+$/);
+      expect(requests).toContain(path);
+    }
+    // The count at the end belongs to no slice.
+    expect(requests.at(-1)).toBe('/stream');
+    expect(requests.slice(0, -1).every((each) => /^\/stream\/slice\d+$/.test(each ?? ''))).toBe(true);
+    expect(ended.at(-1)).toEqual({
+      name: 'stream',
+      path: '/stream',
+      context: { isResumed: false, verdict: await stream.verdict },
+    });
+  });
+
+  test('slices end with a stream that fails or is left', async () => {
+    const failing = new FakeServer(records, { delay: () => Promise.reject(new Error('broken')) });
+    const failed = await traced(failing, () =>
+      createCallStream(failing, options)
+        .toArray()
+        .catch(() => {}),
+    );
+    expect(failed.ended.map(({ name, context }) => [name, context.outcome, Boolean(context.error)])).toEqual([
+      ['slice', 'failed', true],
+      ['stream', undefined, true],
+    ]);
+    const server = new FakeServer(records);
+    const left = await traced(server, async () => {
+      for await (const _ of createCallStream(server, options)) break;
+    });
+    expect(left.ended.at(-1)?.context).toMatchObject({ verdict: { proof: 'unproven' } });
+    expect(left.ended.map(({ context }) => context.outcome)).toContain('left');
+  });
+
+  test('streams run within their sync', async () => {
+    const server = new FakeServer(records);
+    const { ended } = await traced(server, async () => {
+      await syncInto(server, memoryStore(), { now, rows: 200 });
+      for await (const _ of syncCalls(server, { now, rows: 200, state: memoryState() }));
+    });
+    const outer = ended.filter(({ name }) => name !== 'slice');
+    expect(outer.map((each) => each.path)).toEqual(['/sync/stream', '/sync', '/sync/stream', '/sync']);
+    expect(outer[1]?.context).toMatchObject({ function: 'syncInto', summary: { new: 500 } });
+    expect(outer[3]?.context).toEqual({ function: 'syncCalls' });
   });
 });
 

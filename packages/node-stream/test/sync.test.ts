@@ -72,6 +72,24 @@ describe('syncCalls', () => {
     expect(server.single).toEqual(['s0000002']);
   });
 
+  test('timeout, retry and headers go with every request', async () => {
+    const open = { ppc_status: 'Waiting For Keyword' };
+    const server = new FakeServer(fakeRecords(20, () => 12 * 3600).map((record) => ({ ...record, ...open })));
+    const state = memoryState();
+    await kinds(server, state, { settle: '20d' });
+    const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
+    server.requests.length = 0;
+    const single: unknown[] = [];
+    const getCall = server.getCall.bind(server);
+    server.getCall = (sid: string, sent?: unknown) => {
+      single.push(sent);
+      return getCall(sid);
+    };
+    await kinds(server, state, { settle: '20d', ...request });
+    expect(single.length).toBeGreaterThan(3);
+    for (const sent of [...single, ...server.requests]) expect(sent).toMatchObject(request);
+  });
+
   test('it gives what recall returns as before', async () => {
     const server = new FakeServer(fakeRecords(3));
     const state = memoryState();
@@ -89,7 +107,7 @@ describe('syncCalls', () => {
     const server = new FakeServer(fakeRecords(3));
     const state = memoryState();
     await kinds(server, state);
-    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'signed anew' };
+    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'signed again' };
     expect(only(await kinds(server, state, { ignore: ['note'] }), 'same')).toHaveLength(3);
   });
 
@@ -119,7 +137,37 @@ describe('syncCalls', () => {
     await kinds(server, state);
     await expect(kinds(server, state, { filter: 'talk_minutes:[1 TO *]' })).rejects.toMatchObject({
       code: 'state_mismatch',
+      message: expect.stringMatching(/made for all calls, v3, and this is talk_minutes:\[1 TO \*\], v3/),
     });
+  });
+
+  test('a period that moves continues with its state, without a gap after a pause; another name is another query', async () => {
+    // A call each hour, from the first to the fifth of January.
+    const all = fakeRecords(120, () => 3600);
+    const at = (hour: number) => (all[hour] as FakeRecord).date_added;
+    const server = new FakeServer([]);
+    const state = memoryState();
+    const last = (hours: number, hour: number) => ({ name: `${hours}h`, from: at(hour - hours), to: null });
+    const run = async (hour: number, hours = 12) => {
+      server.records = all.slice(0, hour);
+      return only(await kinds(server, state, { period: last(hours, hour) }), 'new').length;
+    };
+    expect(await run(24)).toBe(12);
+    expect(await run(30)).toBe(6);
+    expect(await run(30)).toBe(0);
+    // Nothing ran for two days.
+    expect(await run(78)).toBe(48);
+    await expect(run(80, 24)).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringMatching(/made for all calls, 12h, v3, and this is all calls, 24h, v3/),
+    });
+    // A run that is interrupted ends as it began.
+    server.records = all.slice(0, 100);
+    const moving = { ...options, rows: 5, state, period: { ...last(12, 100), to: at(95) } };
+    for await (const { kind } of syncCalls(server, moving)) if (kind === 'new') break;
+    server.records = all;
+    const rest = await kinds(server, state, { rows: 5, period: { ...last(12, 119), to: at(118) } });
+    expect(only(rest, 'new')).toHaveLength(118 - 78);
   });
 });
 

@@ -1,16 +1,16 @@
+import { ConfigurationError } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { isMark, Mark } from '../src/index.ts';
 import {
   aggregate,
   collect,
   count,
   createGroupTable,
-  isMark,
-  Mark,
   sliding,
   sum,
   tumbling,
-} from '../src/index.ts';
+} from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
@@ -148,7 +148,7 @@ describe('sliding', () => {
     ['a step of nothing', { size: '1h', step: 0 }],
     ['a length in words', { size: 'an hour' as '1h', step: '1h' }],
   ] as const)('refuses %s', (_, lengths) => {
-    expect(() => sliding({ ...lengths, measures: { calls: count() } })).toThrow(RangeError);
+    expect(() => sliding({ ...lengths, measures: { calls: count() } })).toThrow(ConfigurationError);
   });
 
   it('counts in each window exactly the calls of its range, whatever their order and wherever the marks are', async () => {

@@ -1,5 +1,6 @@
 import { formatDate } from './calendar.ts';
 import { Cursor } from './cursor.ts';
+import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
 import { toProblem } from './explain.ts';
 import {
   type Bound,
@@ -12,8 +13,8 @@ import {
   filterOf,
   type Version,
 } from './filter.ts';
-import { print, shortest } from './print.ts';
-import { type Fact, FilterSyntaxError } from './problem.ts';
+import { printFilter, shortest } from './print.ts';
+import type { Fact } from './problem.ts';
 import { compare } from './ranges.ts';
 import { isBound } from './scan.ts';
 import { decimalText, readBound } from './tolerant-bound.ts';
@@ -23,10 +24,10 @@ import { factAboutName, vocabularyOf } from './tolerant-clause.ts';
 export interface FilterBuilder<V extends Version = Version> extends Filter {
   /** The filter as plain data. */
   toFilter(): Filter;
-  /** The canonical text, as `print` writes it. */
+  /** The canonical text, as `printFilter` writes it. */
   toString(): string;
-  /** Only for the types: a filter for v3 is not accepted where one for v2 is expected. */
-  readonly fits?: (version: V) => void;
+  /** Whether it may be sent to a version. Its type keeps a filter for v3 from where one for v2 is expected. */
+  readonly fits: (version: V) => boolean;
 }
 
 /** The time zone in which a JS `Date` is read: an IANA name such as `America/New_York`, or `UTC`. */
@@ -74,8 +75,11 @@ export interface BoundArguments {
   decimal: DecimalArguments;
 }
 
-interface DocumentedRanges {
+/** The fields of both versions that have ranges. */
+export interface DocumentedRanges {
+  /** When the call was added, a time without a zone. */
   date_added: 'date';
+  /** Minutes of talk. */
   talk_minutes: 'decimal';
 }
 
@@ -86,8 +90,8 @@ export type Where<F> = <N extends keyof F & string>(
 
 /** A tree that was parsed or written by hand. The types do not know which version it is for. */
 export interface PlainFilter extends Filter {
-  /** Never present; it tells plain filters from builders. */
-  readonly fits?: never;
+  /** Only builders have it. */
+  readonly fits?: undefined;
 }
 
 /** The builder functions of one version, with the caller's own fields. */
@@ -107,7 +111,7 @@ export interface BuildV3<F extends ExtraFields> extends Build<'v3', F> {
 /** What `builderFor` knows besides the documented fields. */
 export interface BuildOptions<F extends ExtraFields> {
   /** Further fields that may be filtered, by name, each with the type of its bounds. */
-  readonly fields?: F;
+  readonly fields?: F | undefined;
 }
 
 /**
@@ -164,7 +168,12 @@ export function includeCallExtensions(): FilterBuilder<'v3'> {
 }
 
 function build(clauses: readonly Clause[]) {
-  return { clauses, toFilter: () => ({ clauses }), toString: () => print({ clauses }) };
+  return {
+    clauses,
+    fits: (version: Version) => version === 'v3' || clauses.every(({ kind }) => kind !== 'flag'),
+    toFilter: () => ({ clauses }),
+    toString: () => printFilter({ clauses }),
+  };
 }
 
 function startRange(field: string, version?: Version, extra?: ExtraFields): object {
@@ -187,7 +196,8 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): object {
     (end: 'lower' | 'upper', inclusive: boolean) =>
     (value: Value, zone?: InZone): object => {
       const ends = { lower, upper };
-      if (ends[end] !== null) throw new TypeError(`The ${end} bound of ${field.name} is already set.`);
+      if (ends[end] !== null)
+        throw new FilterArgumentError(`The ${end} bound of ${field.name} is already set.`);
       ends[end] = { text: boundText(field, value, zone), inclusive };
       refuseInverted(field.name, ends.lower, ends.upper);
       return range(field, ends.lower, ends.upper);
@@ -205,8 +215,8 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): object {
 
 function refuseInverted(field: string, lower: Bound | null, upper: Bound | null): void {
   if (lower === null || upper === null || compare(lower, upper) <= 0) return;
-  const text = print({ clauses: [{ kind: 'range', field, lower, upper }] });
-  const swapped = print({ clauses: [{ kind: 'range', field, lower: upper, upper: lower }] });
+  const text = printFilter({ clauses: [{ kind: 'range', field, lower, upper }] });
+  const swapped = printFilter({ clauses: [{ kind: 'range', field, lower: upper, upper: lower }] });
   const values = { lower: lower.text, upper: upper.text, range: swapped.slice(field.length + 1) };
   fail(text, { reason: 'inverted', start: 0, end: text.length, ...values });
 }
@@ -226,23 +236,34 @@ function boundText(field: Field, value: Value, zone: InZone | undefined): string
 /** The wall-clock time `YYYY-MM-DD HH:MM:SS` of an instant in a time zone. Parts of a second are dropped. */
 function dateText(date: Date, zone: InZone | undefined): string {
   if (zone?.timeZone === undefined) {
-    throw new TypeError(
+    throw new FilterArgumentError(
       'A Date needs a time zone: pass { timeZone: ... } after it, or pass a string YYYY-MM-DD HH:MM:SS instead.',
     );
   }
-  if (Number.isNaN(date.getTime())) throw new TypeError('This Date is not a valid time.');
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone.timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(date);
+  if (Number.isNaN(date.getTime())) throw new FilterArgumentError('This Date is not a valid time.');
+  const parts = clockIn(zone.timeZone).formatToParts(date);
   const part = (type: string): number => Number(parts.find((found) => found.type === type)?.value);
   return formatDate([part('year'), part('month'), part('day'), part('hour'), part('minute'), part('second')]);
+}
+
+function clockIn(timeZone: string): Intl.DateTimeFormat {
+  const number = 'numeric' as const;
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: number,
+      month: number,
+      day: number,
+      hour: number,
+      minute: number,
+      second: number,
+    });
+  } catch {
+    throw new FilterArgumentError(
+      `${JSON.stringify(timeZone)} is not a time zone. Pass a name such as America/New_York or UTC.`,
+    );
+  }
 }

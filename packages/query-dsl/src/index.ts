@@ -11,6 +11,7 @@ export {
   builderFor,
   type DateArguments,
   type DecimalArguments,
+  type DocumentedRanges,
   type FilterBuilder,
   type InZone,
   includeCallExtensions,
@@ -22,6 +23,7 @@ export {
   where,
 } from './builder.ts';
 export { type Completion, type Completions, complete } from './complete.ts';
+export { FilterArgumentError, type FilterArgumentErrorCode, FilterSyntaxError } from './errors.ts';
 export {
   type Bound,
   type Clause,
@@ -47,11 +49,10 @@ export {
   safeParse,
   toFilter,
 } from './parse.ts';
-export { fromQueryParam, print, toQueryParam } from './print.ts';
+export { fromQueryParam, printFilter, toQueryParam } from './print.ts';
 export {
   applyFix,
   drawFrame,
-  FilterSyntaxError,
   type Fix,
   type Problem,
   type ProblemCode,

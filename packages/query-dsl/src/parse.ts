@@ -1,8 +1,8 @@
+import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
 import { toProblem } from './explain.ts';
 import type { ParseOptions } from './filter.ts';
 import { type Clause, type Filter, type FilterLike, filterOf } from './filter.ts';
-import type { Fact } from './problem.ts';
-import { FilterSyntaxError, type Fix, type Problem } from './problem.ts';
+import type { Fact, Fix, Problem } from './problem.ts';
 import { scan } from './scan.ts';
 import { readTolerantly } from './tolerant-filter.ts';
 
@@ -13,7 +13,7 @@ import { readTolerantly } from './tolerant-filter.ts';
  * const filter = parse('talk_minutes:[2 TO *],inc_gce:1', { version: 'v3' });
  */
 export function parse(text: string, options: ParseOptions = {}): Filter {
-  if (typeof text !== 'string') throw new TypeError(`A filter is a string, not ${typeof text}.`);
+  if (typeof text !== 'string') throw new FilterArgumentError(`A filter is a string, not ${typeof text}.`);
   const filter = scan(text, options);
   if (filter === undefined) throw new FilterSyntaxError(firstProblem(text, options));
   return filter;

@@ -1,6 +1,6 @@
+import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
 import { toProblem } from './explain.ts';
 import { type Bound, type Filter, type FilterLike, filterOf } from './filter.ts';
-import { FilterSyntaxError } from './problem.ts';
 
 /**
  * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
@@ -8,7 +8,7 @@ import { FilterSyntaxError } from './problem.ts';
  * @example
  * print(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
  */
-export function print(filter: Filter): string {
+export function printFilter(filter: Filter): string {
   return filter.clauses
     .map((clause) => {
       if (clause.kind === 'flag') return 'inc_gce:1';
@@ -25,7 +25,7 @@ function printBound(bound: Bound | null): string {
   const text = shortest(bound.text);
   // A tree edited by hand must not be able to say more than one bound.
   if (/[^-\d.: ]/.test(text)) {
-    throw new TypeError(
+    throw new FilterArgumentError(
       `The bound ${JSON.stringify(text.slice(0, 40))} is neither a number nor a date YYYY-MM-DD HH:MM:SS.`,
     );
   }
@@ -42,7 +42,7 @@ export function shortest(text: string): string {
 
 /** The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`. */
 export function toQueryParam(filter: FilterLike): string {
-  return encodeURIComponent(print(filterOf(filter)));
+  return encodeURIComponent(printFilter(filterOf(filter)));
 }
 
 /**

@@ -3,15 +3,25 @@ import type { FieldType } from './filter.ts';
 
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
 export type ProblemCode =
+  /** The filter is too long or has too many clauses. Split it into several requests. */
   | 'limit'
+  /** The filter is still encoded as a part of a URL. Decode it first, as `fromQueryParam` does. */
   | 'encoded'
+  /** A bracket, comma, colon or word is missing or in the wrong place. Apply the fix of the problem, or write what it expects. */
   | 'syntax'
+  /** There is no such field. Use one of the suggested names. */
   | 'unknown_field'
+  /** The field exists in the other version of the API only. Use that version, or another field. */
   | 'version'
+  /** A bound is not a number or date that the field can have. Write it in the form that the message names. */
   | 'bound'
+  /** The lower bound is above the upper bound. Swap them. */
   | 'inverted'
+  /** A warning: the range holds every value. Leave the clause out, or give it a bound. */
   | 'any_value'
+  /** A warning: no value is within the range. Include one of its bounds. */
   | 'empty_range'
+  /** A warning: the bracket is not part of the documented language. Use `[` and `]`. */
   | 'undocumented';
 
 /** A change of a string: put `text` in place of the characters from `start` to `end`. */
@@ -59,37 +69,6 @@ export interface Problem {
 export function applyFix(text: string, problem: { readonly fix?: Fix | undefined }): string | undefined {
   const { fix } = problem;
   return fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
-}
-
-/** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
-export class FilterSyntaxError extends Error implements Problem {
-  /** See `Problem`. */
-  declare readonly code: ProblemCode;
-  /** See `Problem`. */
-  declare readonly start: number;
-  /** See `Problem`. */
-  declare readonly end: number;
-  /** See `Problem`. */
-  declare readonly found: string;
-  /** See `Problem`. */
-  declare readonly expected: readonly string[];
-  /** See `Problem`. */
-  declare readonly suggestions: readonly string[];
-  /** See `Problem`. */
-  declare readonly fix?: Fix | undefined;
-  /** See `Problem`. */
-  declare readonly frame: string;
-  /** The problem as a plain object. */
-  declare readonly problem: Problem;
-
-  /** Makes the error for a problem that `diagnose` or `safeParse` found. */
-  constructor(problem: Problem) {
-    super(problem.message);
-    // Descriptors and not values, so that the frame is drawn only when it is read.
-    Object.defineProperties(this, Object.getOwnPropertyDescriptors(problem));
-    this.name = 'FilterSyntaxError';
-    this.problem = problem;
-  }
 }
 
 /**

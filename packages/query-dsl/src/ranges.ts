@@ -1,3 +1,4 @@
+import { FilterArgumentError } from './errors.ts';
 import { type Bound, type Clause, type Filter, type FilterLike, filterOf } from './filter.ts';
 
 /** The one range that all ranges on a field leave. */
@@ -14,7 +15,9 @@ export const isDate = (bound: Bound): boolean => bound.text[4] === '-';
 export function compare(left: Bound, right: Bound): number {
   const dates = isDate(left);
   if (dates !== isDate(right)) {
-    throw new TypeError(`The bounds ${left.text} and ${right.text} on one field mix dates and numbers.`);
+    throw new FilterArgumentError(
+      `The bounds ${left.text} and ${right.text} on one field mix dates and numbers.`,
+    );
   }
   if (!dates) return Number(left.text) - Number(right.text);
   return left.text < right.text ? -1 : left.text > right.text ? 1 : 0;

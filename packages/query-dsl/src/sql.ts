@@ -1,3 +1,4 @@
+import { FilterArgumentError } from './errors.ts';
 import type { Bound, FilterLike } from './filter.ts';
 import { intersect, isDate } from './ranges.ts';
 
@@ -51,7 +52,7 @@ export function toSql(filter: FilterLike, options: SqlOptions): SqlCondition {
   for (const { field, lower, upper } of ranges) {
     const known = Object.hasOwn(columns, field) ? columns[field] : undefined;
     if (known === undefined) {
-      throw new TypeError(
+      throw new FilterArgumentError(
         `No column is allowed for the field ${field}. Allowed: ${Object.keys(columns).join(', ')}.`,
       );
     }

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { allOf, builderFor, type Filter, includeCallExtensions, print, where } from '../src/index.ts';
+import { allOf, builderFor, type Filter, includeCallExtensions, printFilter, where } from '../src/index.ts';
 
 describe('the types of the builder', () => {
   it('accept only bounds of the type of the field', () => {
@@ -55,6 +55,6 @@ describe('the types of the builder', () => {
 
   it('produce filters', () => {
     expectTypeOf(where('talk_minutes').atLeast(2)).toExtend<Filter>();
-    expectTypeOf(print).parameter(0).toEqualTypeOf<Filter>();
+    expectTypeOf(printFilter).parameter(0).toEqualTypeOf<Filter>();
   });
 });

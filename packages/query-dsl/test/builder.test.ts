@@ -6,7 +6,7 @@ import {
   FilterSyntaxError,
   includeCallExtensions,
   parse,
-  print,
+  printFilter,
   toFilter,
   where,
 } from '../src/index.ts';
@@ -33,9 +33,9 @@ describe('where', () => {
     ],
   ])('%# builds %2$s', (builder, text) => {
     expect(String(builder)).toBe(text);
-    expect(print(builder)).toBe(text);
-    expect(print(builder.toFilter())).toBe(text);
-    expect(print(toFilter(builder))).toBe(text);
+    expect(printFilter(builder)).toBe(text);
+    expect(printFilter(builder.toFilter())).toBe(text);
+    expect(printFilter(toFilter(builder))).toBe(text);
   });
 
   it('does not change the builder it is called on', () => {
@@ -122,7 +122,7 @@ describe('print', () => {
     (text) => {
       const lower = { text, inclusive: true };
       expect(() =>
-        print({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] }),
+        printFilter({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] }),
       ).toThrow(TypeError);
     },
   );

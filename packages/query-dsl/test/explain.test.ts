@@ -5,7 +5,7 @@ import {
   FilterSyntaxError,
   fromQueryParam,
   parse,
-  print,
+  printFilter,
   safeParse,
 } from '../src/index.ts';
 
@@ -13,7 +13,7 @@ describe('diagnose', () => {
   it('returns all problems and the clauses that are right', () => {
     const text = 'tlk_minutes:[2 TO 5],talk_minutes:[2 to 5,date_added:[2023-02-30 00:00:00 TO *],inc_gce:1,';
     const { filter, problems, warnings } = diagnose(text);
-    expect(print(filter)).toBe('inc_gce:1');
+    expect(printFilter(filter)).toBe('inc_gce:1');
     expect(problems.map(({ code, start }) => [code, start])).toEqual([
       ['unknown_field', 0],
       ['syntax', 37],
@@ -29,7 +29,7 @@ describe('diagnose', () => {
     expect(problems.map(({ found }) => found)).toEqual(['Talk_Minutes', ' ', '+2', 'to', '"', '" ']);
     expect(problems.every(({ fix }) => fix !== undefined)).toBe(true);
     const corrected = safeParse('Talk_Minutes:[ +2 to "5" ]', { lenient: true });
-    expect(corrected.ok && print(corrected.filter)).toBe('talk_minutes:[2 TO 5]');
+    expect(corrected.ok && printFilter(corrected.filter)).toBe('talk_minutes:[2 TO 5]');
   });
 
   it('warns about the clauses that are right', () => {

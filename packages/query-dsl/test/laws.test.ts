@@ -10,7 +10,7 @@ import {
   fromQueryParam,
   type Problem,
   parse,
-  print,
+  printFilter,
   safeParse,
   simplify,
   toQueryParam,
@@ -28,7 +28,7 @@ function check(text: string, options = {}): void {
   if (result.ok) {
     expect(parse(text, options)).toEqual(result.filter);
     expect(filter).toEqual(result.filter);
-    expect(bare(parse(print(result.filter), options))).toEqual(bare(result.filter));
+    expect(bare(parse(printFilter(result.filter), options))).toEqual(bare(result.filter));
     return;
   }
   const thrown = catchError(() => parse(text, options));
@@ -66,7 +66,7 @@ describe('for every filter or text,', () => {
   it('what is printed reads back as the same tree', () => {
     assertLaw(
       fc.property(filters, (filter) => {
-        expect(bare(parse(print(filter)))).toEqual(filter);
+        expect(bare(parse(printFilter(filter)))).toEqual(filter);
       }),
     );
   });
@@ -76,8 +76,8 @@ describe('for every filter or text,', () => {
     assertLaw(
       fc.property(number, (text) => {
         const lower = { text, inclusive: true };
-        const once = print({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] });
-        expect(print(parse(once))).toBe(once);
+        const once = printFilter({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] });
+        expect(printFilter(parse(once))).toBe(once);
         expect(once).not.toMatch(/\[-?0\d|\.\d*0 /);
         const [clause] = parse(once).clauses;
         expect(clause?.kind === 'range' && Number(clause.lower?.text) - Number(text)).toBe(0);
@@ -88,9 +88,13 @@ describe('for every filter or text,', () => {
   it('edited trees print and read back', () => {
     assertLaw(
       fc.property(filters, filters, (one, other) => {
-        const edited: Filter = { clauses: [...parse(print(one)).clauses].reverse().concat(other.clauses) };
-        expect(bare(parse(print(edited)))).toEqual(bare(edited));
-        expect(print(allOf(one, other))).toBe([print(one), print(other)].filter(Boolean).join(','));
+        const edited: Filter = {
+          clauses: [...parse(printFilter(one)).clauses].reverse().concat(other.clauses),
+        };
+        expect(bare(parse(printFilter(edited)))).toEqual(bare(edited));
+        expect(printFilter(allOf(one, other))).toBe(
+          [printFilter(one), printFilter(other)].filter(Boolean).join(','),
+        );
       }),
     );
   });
@@ -100,7 +104,7 @@ describe('for every filter or text,', () => {
       fc.property(filters, (filter) => {
         const encoded = toQueryParam(filter);
         expect(encoded).not.toMatch(/[+ ,:{}[\]]/);
-        expect(fromQueryParam(encoded)).toBe(print(filter));
+        expect(fromQueryParam(encoded)).toBe(printFilter(filter));
       }),
     );
   });
@@ -108,7 +112,7 @@ describe('for every filter or text,', () => {
   it('every prefix of a filter is read or refused with our own error', () => {
     fc.assert(
       fc.property(filters, (filter) => {
-        const text = print(filter);
+        const text = printFilter(filter);
         for (let end = 0; end < text.length; end++) check(text.slice(0, end));
       }),
       { numRuns: Math.ceil(runs / 8) },
@@ -122,7 +126,7 @@ describe('for every filter or text,', () => {
     );
     assertLaw(
       fc.property(filters, fc.nat(), character, (filter, place, char) => {
-        const text = print(filter);
+        const text = printFilter(filter);
         const at = place % (text.length + 1);
         check(text.slice(0, at) + text.slice(at + 1));
         check(text.slice(0, at) + char + text.slice(at));
@@ -206,15 +210,15 @@ describe('for every filter or text,', () => {
         fc.subarray([...slips.keys()], { minLength: 1, maxLength: 4 }),
         fc.constantFrom(...separators),
         (filter, chosen, separator) => {
-          const text = print(filter);
+          const text = printFilter(filter);
           const written = chosen.reduce(
             (each, index) => (slips[index] as (text: string) => string)(each),
             text.replaceAll(',', separator),
           );
           const result = safeParse(written, { lenient: true });
-          expect(result.ok ? print(result.filter) : result.problem.message).toBe(text);
+          expect(result.ok ? printFilter(result.filter) : result.problem.message).toBe(text);
           const [problem] = diagnose(written).problems;
-          if (problem !== undefined) expect(print(parse(applyFix(written, problem) ?? ''))).toBe(text);
+          if (problem !== undefined) expect(printFilter(parse(applyFix(written, problem) ?? ''))).toBe(text);
         },
       ),
     );
@@ -227,13 +231,13 @@ describe('for every filter or text,', () => {
         fc.nat(),
         fc.constantFrom(' ', '\t', '"', 'T', '\u00a0', ',', '+'),
         (filter, place, char) => {
-          const text = print(filter);
+          const text = printFilter(filter);
           const at = place % (text.length + 1);
           const broken = text.slice(0, at) + char + text.slice(at);
           const result = safeParse(broken, { lenient: true });
           if (!result.ok) expect(result.problem.message).toBe(diagnose(broken).problems[0]?.message);
           else {
-            expect(parse(print(result.filter))).toBeDefined();
+            expect(parse(printFilter(result.filter))).toBeDefined();
             expect(safeParse(broken).ok || result.warnings.length > 0).toBe(true);
           }
         },
@@ -248,7 +252,7 @@ describe('for every filter or text,', () => {
         const fields = simple.clauses.map(({ field }) => field);
         expect(new Set(fields).size).toBe(fields.length);
         expect(simplify(simple)).toEqual(simple);
-        expect(bare(parse(print(simple)))).toEqual(simple);
+        expect(bare(parse(printFilter(simple)))).toEqual(simple);
       }),
     );
   });

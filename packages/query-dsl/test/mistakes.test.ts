@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { applyFix, diagnose, parse, print, safeParse } from '../src/index.ts';
+import { applyFix, diagnose, parse, printFilter, safeParse } from '../src/index.ts';
 
 // `mistakes.txt` holds what people write and what they read then. It is meant to be read in one go.
 const [, ...groups] = readFileSync(new URL('mistakes.txt', import.meta.url), 'utf8').split('\n## ');
@@ -30,7 +30,7 @@ function toMistake(entry: string): Mistake {
 describe.each(groups.map((group) => group.split(/\n\n/)))('%s', (_, ...entries) => {
   it.each(entries.map(toMistake))('$text is explained', ({ text, problem, fixed }) => {
     const result = safeParse(text);
-    if (result.ok) throw new Error(`accepted as ${print(result.filter)}`);
+    if (result.ok) throw new Error(`accepted as ${printFilter(result.filter)}`);
     const { code, start, end, message } = result.problem;
     expect({ code, start, end, message }).toEqual(problem);
     expect(applyFix(text, result.problem)).toBe(fixed);
@@ -46,7 +46,7 @@ describe.each(groups.map((group) => group.split(/\n\n/)))('%s', (_, ...entries) 
       }
       if (!result.ok) throw new Error(result.problem.message);
       expect(result.text).toBe(fixed);
-      expect(print(result.filter)).toBe(print(parse(fixed)));
+      expect(printFilter(result.filter)).toBe(printFilter(parse(fixed)));
       expect(result.warnings[0]).toMatchObject({ ...problem, fix: expect.anything() });
     },
   );

@@ -11,7 +11,7 @@ export const sandboxDefaults = {
   accounts: 1,
   /** The number of days over which the calls are spread. */
   days: 90,
-  /** The end of these days. */
+  /** The end of these days for `generate`, which has no clock. A sandbox ends now. */
   until: '2026-11-01 00:00:00',
   /** New calls per minute and account of a live sandbox. */
   callsPerMinute: 12,

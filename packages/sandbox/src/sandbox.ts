@@ -1,6 +1,16 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
+import {
+  checkOptions,
+  either,
+  group,
+  kinds,
+  number,
+  type OptionKind,
+  type OptionShape,
+  whole,
+} from '@call-attribution/core/errors';
 import type { Fault } from '@call-attribution/core/testing';
-import { formatNaive } from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
 import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
@@ -15,20 +25,22 @@ import { createSchedule, type Schedule } from './live/schedule.ts';
 import type { MadeUpAccount } from './made-up/account.ts';
 import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 
-/** What a sandbox serves, and how. Without options: 2,000 calls of one account on a free port, always the same. */
+/** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
   /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
-  readonly store?: string;
+  readonly store?: string | undefined;
   /** Do new calls arrive and ad data change as time passes? Default false. */
-  readonly live?: boolean | LiveOptions;
+  readonly live?: boolean | LiveOptions | undefined;
   /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
-  readonly faults?: Readonly<Record<string, string | readonly Fault[]>>;
+  readonly faults?: Readonly<Record<string, string | readonly Fault[]>> | undefined;
   /** The number of requests that the journal keeps. Default 1,000. */
-  readonly journal?: number;
-  /** The clock of a live sandbox and of the journal, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly journal?: number | undefined;
+  /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
+  readonly onProgress?: ((made: number, total: number) => void) | undefined;
+  /** The clock of a sandbox and of its journal, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
   /** Further options of `createService`, such as shapes and limits. */
-  readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'>;
+  readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'> | undefined;
 }
 
 /** An account of a sandbox with its test keys. */
@@ -61,6 +73,32 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
   };
 }
 
+const shape = {
+  records: kinds.anything,
+  seed: kinds.anything,
+  accounts: kinds.anything,
+  days: kinds.anything,
+  until: kinds.string,
+  port: whole(0),
+  host: kinds.string,
+  adminPort: kinds.anything,
+  tls: kinds.anything,
+  store: kinds.string,
+  live: either(
+    kinds.flag,
+    group({
+      callsPerMinute: number(0),
+      speed: number(0),
+      tick: whole(1),
+    } satisfies OptionShape & Record<keyof LiveOptions, OptionKind>),
+  ),
+  faults: kinds.object,
+  journal: whole(0),
+  now: kinds.callback,
+  service: kinds.object,
+  onProgress: kinds.callback,
+} satisfies OptionShape & Record<keyof SandboxOptions, OptionKind>;
+
 /**
  * Starts the API over made-up calls.
  *
@@ -72,11 +110,11 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
  * await sandbox.close();
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { live = false, now = Date.now, faults = {} } = options;
+  checkOptions(options, shape);
+  const { live = false, now = Date.now, faults = {}, port, host, adminPort, tls } = options;
   const log = options.service?.log;
   const liveOptions = typeof live === 'object' ? live : {};
-  const until = options.until ?? (live ? formatNaive(now()) : undefined);
-  const sources = madeUpAccounts(until === undefined ? options : { ...options, until });
+  const sources = madeUpAccounts(options, Math.floor(now() / 1000));
   const book = createFaultBook(options.seed);
   for (const [key, value] of Object.entries(faults)) book.set(key, value);
   const journal = createJournal(options.journal);
@@ -125,8 +163,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         : { ...options.service?.page, kind: 'sandbox', live: live !== false, accounts },
   });
   try {
-    await fill(store, sources, schedules);
-    const { url, legacyUrl } = await service.listen(options);
+    await fill(store, sources, schedules, options.onProgress);
+    const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
     if (live) clock.start();
     let closed: Promise<void> | undefined;
     const stop = async () => {
@@ -156,11 +194,28 @@ function storeFailed(now: number): LogEntry {
   return { time: new Date(now).toISOString(), level: 'error', message: 'new calls could not be stored' };
 }
 
-async function fill(store: Store, sources: readonly MadeUpCalls[], schedules: readonly Schedule[]) {
+async function fill(
+  store: Store,
+  sources: readonly MadeUpCalls[],
+  schedules: readonly Schedule[],
+  onProgress?: SandboxOptions['onProgress'],
+) {
+  const total = sources.reduce((sum, { records }) => sum + records, 0);
+  let made = 0;
+  async function* counted(calls: Iterable<Call>): AsyncGenerator<Call> {
+    for (const call of calls) {
+      yield call;
+      made += 1;
+      if (made % 1000 !== 0 && made !== total) continue;
+      onProgress?.(made, total);
+      // Signals and timers get a turn.
+      await setImmediate();
+    }
+  }
   for (const [index, source] of sources.entries()) {
     const { id, name } = source.account;
     await store.putAccount({ id, name });
-    await store.load(id, watched(source, schedules[index] as Schedule));
+    await store.load(id, counted(watched(source, schedules[index] as Schedule)));
     await store.putSmsNumbers(id, smsNumbers(source.account));
   }
 }

@@ -209,6 +209,33 @@ describe('made-up calls', () => {
     }
   });
 
+  test.each([1, 2, 90])(
+    'those of %s days up to the present are the same all day; a later present adds the calls since',
+    (days) => {
+      const at = (time: string) => {
+        const present = seconds(time);
+        const made = madeUpAccounts({ records: 500, days, accounts: 2 }, present);
+        return made.map((account) =>
+          [...account.calls()].map(({ sid, date_added }) => ({ sid, date_added })),
+        );
+      };
+      // A Friday after a closed day.
+      const [first, noon, later] = ['2026-01-02 00:00:00', '2026-01-02 12:00:00', '2026-01-02 16:30:00'].map(
+        at,
+      );
+      expect(at('2026-01-02 12:00:00')).toEqual(noon);
+      for (const [index, calls] of (noon ?? []).entries()) {
+        const evening = later?.[index] ?? [];
+        expect([first?.[index]?.length, evening.length]).toEqual([calls.length, calls.length]);
+        const added = evening.filter(({ date_added }) => date_added >= '2026-01-02 12:00:00');
+        expect(added.length).toBeGreaterThan(0);
+        expect(evening).toEqual([...calls, ...added].slice(-calls.length));
+        expect(calls.some(({ date_added }) => date_added >= '2026-01-02 12:00:00')).toBe(false);
+        expect(calls.some(({ date_added }) => date_added.startsWith('2026-01-02'))).toBe(true);
+      }
+    },
+  );
+
   test('their ad data changes with age and becomes final', () => {
     const [account] = madeUpAccounts({ records: 1000 });
     if (!account) throw new Error('no account');

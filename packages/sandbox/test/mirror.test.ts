@@ -26,7 +26,12 @@ async function everyCall(url: string): Promise<unknown[]> {
 test.each(stores)(
   'a mirror in a $kind store serves the same records as the service it was synced from',
   async ({ newUrl }) => {
-    const sandbox = await startSandbox({ records: 300, days: 3, live: { callsPerMinute: 0.2 } });
+    const sandbox = await startSandbox({
+      records: 300,
+      days: 3,
+      until: '2026-11-01 00:00:00',
+      live: { callsPerMinute: 0.2 },
+    });
     const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });
     const store = await openStore(await newUrl());
     const service = createService({ store, accounts: [{ id: '101', name: 'Mirror', ...testKeys('101') }] });

@@ -1,4 +1,4 @@
-import { parseContentRange } from '@call-attribution/core/page';
+import type { Dimension, State } from './state.ts';
 
 /** The keys to send. */
 export interface Credentials {
@@ -7,91 +7,130 @@ export interface Credentials {
   readonly bearerToken: string;
 }
 
-/** A version of the API. */
-export type Version = 'v2' | 'v3';
-
-/** A call record as the service sent it. */
+/** A call record, or some of its fields. */
 export type CallRecord = Readonly<Record<string, string | number | null>>;
 
-/** One page of calls. */
-export interface Page {
-  readonly records: readonly CallRecord[];
-  readonly first: number;
-  readonly last: number;
+/** What is measured of calls. */
+export interface Measures {
+  readonly calls: number;
+  readonly missed: number;
+  readonly talkMean: number | null;
+  readonly firstTimeCallers: number;
+}
+
+/** The calls of one value of a field. */
+export interface Group {
+  readonly value: string | null;
+  readonly calls: number;
+  readonly missed: number;
+}
+
+/** One column of the chart. */
+export interface Bucket {
+  readonly from: string;
+  readonly calls: number;
+  readonly missed: number;
+}
+
+/** The numbers of the page, as the service sends them. */
+export interface Summary {
+  readonly total: Measures;
+  readonly before: Measures | null;
+  readonly comparedWith: { readonly first: string; readonly last: string } | null;
+  readonly extensionsLeftOut: number;
+  readonly by: 'day' | 'week' | 'month';
+  readonly buckets: readonly Bucket[];
+  readonly groups: Readonly<Record<Dimension, readonly Group[]>>;
+  readonly values: Readonly<Record<Dimension, number>>;
+  readonly all: number;
+  readonly earliest: string | null;
+  readonly latest: string | null;
+}
+
+/** The calls of one page of the table. */
+export interface Listed {
   readonly total: number;
+  readonly calls: readonly CallRecord[];
 }
 
 /** A failed request; the message is that of the service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
 }
 
-/** The URL of a list request, relative to the page. */
-export function listAddress(version: Version, q: string, rows: number, start: number): string {
-  const filter = q.trim() === '' ? '' : `q=${encodeURIComponent(q.trim())}&`;
-  return `${version}/user/bid-management?${filter}rows=${rows}${start > 0 ? `&start=${start}` : ''}`;
+/** How far the service is with reading the calls for the first time. */
+export type OnReading = (done: number, of: number) => void;
+
+/** The parameters that select calls. */
+export function selection({
+  version,
+  q,
+  only,
+}: Pick<State, 'version' | 'q' | 'only'>): Record<string, string> {
+  return {
+    ...(version === 'v2' ? { version } : {}),
+    ...(q.trim() === '' ? {} : { q: q.trim() }),
+    ...(Object.keys(only).length === 0 ? {} : { only: JSON.stringify(only) }),
+  };
 }
 
-/** The headers with the keys: v2 accepts a bearer token only. */
-export function authHeaders(version: Version, keys: Credentials): Record<string, string> {
-  if (version === 'v3' && keys.accessKey !== '')
-    return { access_key: keys.accessKey, secret_key: keys.secretKey };
+/** The headers with the keys. */
+function authHeaders(keys: Credentials): Record<string, string> {
+  if (keys.accessKey !== '') return { access_key: keys.accessKey, secret_key: keys.secretKey };
   return { authorization: `Bearer ${keys.bearerToken}` };
 }
 
-/** Requests a page of calls. */
-export async function listCalls(
-  version: Version,
+/** Requests JSON of the page's own paths. While the service is still reading the calls, it is asked again. */
+export async function getJson<T>(
+  path: string,
+  parameters: Readonly<Record<string, string>>,
   keys: Credentials,
-  q: string,
-  rows: number,
-  start: number,
-  signal: AbortSignal,
-): Promise<Page> {
-  const response = await send(
-    listAddress(version, q, rows, start),
-    authHeaders(version, keys),
-    'GET',
-    signal,
-  );
-  return { records: (await response.json()) as CallRecord[], ...rangeOf(response) };
+  { signal = null, onReading }: { signal?: AbortSignal | null; onReading?: OnReading } = {},
+): Promise<T> {
+  for (;;) {
+    const response = await send(path, parameters, keys, signal);
+    if (response.status !== 202) return (await response.json()) as T;
+    const { reading } = (await response.json()) as { reading: { done: number; of: number } };
+    onReading?.(reading.done, reading.of);
+  }
 }
 
-/** Requests the number of calls only, with a HEAD request: the total is in a header. */
-export async function totalOf(
-  version: Version,
+/** Requests a file, as it is. */
+export async function getFile(
+  path: string,
+  parameters: Readonly<Record<string, string>>,
   keys: Credentials,
-  q: string,
-  signal: AbortSignal,
-): Promise<number> {
-  const response = await send(listAddress(version, q, 1, 0), authHeaders(version, keys), 'HEAD', signal);
-  return rangeOf(response).total;
-}
-
-/** Requests one call. */
-export async function getCall(version: Version, keys: Credentials, sid: string): Promise<CallRecord> {
-  const address = `${version}/user/bid-management/${encodeURIComponent(sid)}`;
-  const body = await (await send(address, authHeaders(version, keys), 'GET')).json();
-  return (Array.isArray(body) ? body[0] : body) as CallRecord;
+): Promise<Blob> {
+  return (await send(path, parameters, keys, null)).blob();
 }
 
 async function send(
-  address: string,
-  headers: Record<string, string>,
-  method: string,
-  signal: AbortSignal | null = null,
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+  keys: Credentials,
+  signal: AbortSignal | null,
 ): Promise<Response> {
-  const response = await fetch(address, { method, headers, signal });
+  const query = new URLSearchParams(parameters).toString();
+  const response = await fetch(query === '' ? path : `${path}?${query}`, {
+    headers: authHeaders(keys),
+    signal,
+  });
   if (response.ok) return response;
-  const problem = method === 'HEAD' ? null : await response.json().catch(() => null);
+  const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
   throw new ApiError(
+    response.status,
     problem?.detail ?? `The service responded with ${response.status} ${response.statusText}.`,
   );
 }
 
-function rangeOf(response: Response): { first: number; last: number; total: number } {
-  const range = parseContentRange(response.headers.get('content-range'));
-  if (range === null || range.total === null)
-    throw new ApiError('The response does not have a readable Content-Range.');
-  return { ...range, total: range.total };
+/** What went wrong, in a sentence. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  return 'The service cannot be reached. Is it still running?';
 }

@@ -1,90 +1,158 @@
-import { isFinalStatus } from '@call-attribution/core/fields';
-import type { CallRecord, Version } from './api.ts';
-import { el } from './dom.ts';
+import { fields, isFinalStatus } from '@call-attribution/core/fields';
+import { type CallRecord, type Credentials, getJson, type Listed, messageOf } from './api.ts';
+import { byId, el, panelOf } from './dom.ts';
+import { type State, usualColumns } from './state.ts';
+import { fieldGroups, foreign, foreignText, grouped, titleOf } from './text.ts';
 
-type Column = readonly [
-  title: string,
-  kind: 'text' | 'number' | 'mono' | 'long',
-  value: (call: CallRecord) => Node | string,
-];
+/** Calls on one page of the table. */
+export const rows = 25;
 
-const text = (value: string | number | null | undefined) =>
-  value === null || value === undefined ? '' : String(value);
+const numeric = new Set(
+  fields.flatMap(({ name, type, isId }) => (/integer|decimal/.test(type) && !isId ? [name] : [])),
+);
+const mono = new Set(
+  fields.flatMap(({ name, isId, mask }) =>
+    isId || mask?.kind === 'phone' || mask?.kind === 'ip' ? [name] : [],
+  ),
+);
 
-// The page on which a web visit ended.
-const page = (call: CallRecord) => text(call.conversion_page ?? pathOf(call.last_touch));
-
-const columns: Readonly<Record<Version, readonly Column[]>> = {
-  v3: [
-    ['Caller', 'mono', (call) => text(call.ani)],
-    ['Dialed', 'mono', (call) => text(call.dnis)],
-    ['Talk, min', 'number', (call) => text(call.talk_minutes)],
-    ['Channel', 'text', (call) => text(call.channel)],
-    ['Ad data', 'text', (call) => status(text(call.ppc_status))],
-    ['Campaign', 'long', (call) => text(call.ppc_campaign)],
-    ['Page', 'long', page],
-  ],
-  v2: [
-    ['Caller', 'mono', (call) => text(call.ani)],
-    ['Dialed', 'mono', (call) => text(call.dnis)],
-    ['Talk, min', 'number', (call) => text(call.talk_minutes)],
-    ['Channel', 'text', (call) => text(call.channel)],
-    ['Campaign id', 'mono', (call) => text(call.ads_campaign_id)],
-    ['Page', 'long', page],
-  ],
-};
-
-/** Draws a page of calls; `open` is called with the id of the call whose time is pressed. */
-export function drawCalls(
-  place: HTMLElement,
-  version: Version,
-  records: readonly CallRecord[],
-  open: (sid: string) => void,
-): void {
-  if (records.length === 0) {
+/** Draws a page of calls, newest first. `open` is called with the id of the call that is pressed. */
+export function drawCalls({ total, calls }: Listed, state: State, open: (sid: string) => void): void {
+  const { page, columns } = state;
+  const first = page * rows + 1;
+  byId('calls-range').textContent =
+    calls.length === 0
+      ? total === 0
+        ? ''
+        : `No calls on this page; there are ${grouped(total)}`
+      : `${grouped(first)} to ${grouped(first + calls.length - 1)} of ${grouped(total)}, newest first`;
+  const last = Math.max(0, Math.ceil(total / rows) - 1);
+  const disable = (id: string, off: boolean) => {
+    byId<HTMLButtonElement>(id).disabled = off;
+  };
+  for (const id of ['first', 'previous']) disable(id, page === 0);
+  for (const id of ['next', 'last']) disable(id, page >= last);
+  byId('last').dataset.page = String(last);
+  byId('pager').hidden = total <= rows && page === 0;
+  const place = byId('calls');
+  if (calls.length === 0) {
     place.replaceChildren(el('p', { class: 'muted' }, 'No calls match.'));
     return;
   }
-  const titles = columns[version].map(([title, kind]) => el('th', { scope: 'col', class: kind }, title));
-  const rows = records.map((call) => {
-    const sid = text(call.sid);
-    const time = el(
+  const heads = columns.map((name) =>
+    el('th', { scope: 'col', role: 'columnheader', class: classOf(name) }, titleOf(name)),
+  );
+  const body = calls.map((call) =>
+    el('tr', { role: 'row' }, ...columns.map((name, i) => cellOf(call, name, i === 0, open))),
+  );
+  // On a narrow screen rows are laid out as cards; the roles keep them a table for screen readers.
+  place.replaceChildren(
+    el(
+      'table',
+      { class: 'calls', role: 'table', 'aria-labelledby': 'calls-title' },
+      el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ...heads)),
+      el('tbody', { role: 'rowgroup' }, ...body),
+    ),
+  );
+}
+
+const classOf = (name: string): string => (numeric.has(name) ? 'number' : mono.has(name) ? 'mono' : 'long');
+
+function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: string) => void): HTMLElement {
+  const value = call[name];
+  const text = value === null || value === undefined ? '' : String(value);
+  const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': titleOf(name) });
+  if (text !== '') cell.title = foreignText(text);
+  else cell.classList.add('empty');
+  if (isFirst) {
+    const opener = el(
       'button',
-      { type: 'button', class: 'plain', 'aria-label': `Call of ${text(call.date_added)}, all fields` },
-      text(call.date_added),
+      {
+        type: 'button',
+        class: 'link',
+        'aria-label': `${titleOf(name)} ${foreignText(text)}, all fields of this call`,
+      },
+      text === '' ? 'Open' : foreign(text),
     );
-    time.addEventListener('click', () => open(sid));
-    const cells = columns[version].map(([, kind, value]) => {
-      const shown = value(call);
-      return el(
-        'td',
-        kind === 'long' && typeof shown === 'string' ? { class: kind, title: shown } : { class: kind },
-        shown,
-      );
-    });
-    return el('tr', {}, el('td', {}, time), ...cells);
+    opener.addEventListener('click', () => open(String(call.sid)));
+    cell.append(opener);
+  } else if (name === 'ppc_status' && text !== '' && text !== 'N/A') {
+    cell.append(el('span', { class: isFinalStatus(text) ? 'tag' : 'tag open' }, foreign(text)));
+  } else if (text !== 'N/A') cell.append(foreign(text));
+  return cell;
+}
+
+/** Sets up the choice of columns. */
+export function createColumnChoice(current: () => State, choose: (columns: readonly string[]) => void): void {
+  const list = byId('columns-list');
+  const draw = () => {
+    const chosen = current().columns;
+    list.replaceChildren(
+      ...[...fieldGroups].map(([group, names]) =>
+        el(
+          'fieldset',
+          {},
+          el('legend', {}, group.charAt(0).toUpperCase() + group.slice(1)),
+          ...names.map((name) => {
+            const box = el('input', { type: 'checkbox' });
+            box.checked = chosen.includes(name);
+            box.addEventListener('change', () => {
+              const now = current().columns;
+              const next = box.checked ? [...now, name] : now.filter((each) => each !== name);
+              if (next.length > 0) choose(next);
+              else box.checked = true;
+            });
+            return el('label', { class: 'option' }, box, el('span', {}, titleOf(name)));
+          }),
+        ),
+      ),
+    );
+  };
+  panelOf(byId<HTMLButtonElement>('columns'), byId('columns-panel'), draw);
+  byId('columns-usual').addEventListener('click', () => {
+    choose(usualColumns);
+    draw();
   });
-  const head = el('tr', {}, el('th', { scope: 'col' }, 'Time'), ...titles);
-  place.replaceChildren(el('table', {}, el('thead', {}, head), el('tbody', {}, ...rows)));
 }
 
-/** Draws all fields of a call. */
-export function drawRecord(place: HTMLElement, call: CallRecord): void {
-  const list = el('dl');
-  for (const [name, value] of Object.entries(call)) {
-    list.append(
-      el('dt', {}, name),
-      value === null ? el('dd', { class: 'empty' }, 'null') : el('dd', {}, String(value)),
-    );
+/** Opens the dialog with all fields of a call. */
+export async function openRecord(sid: string, { version }: State, keys: Credentials): Promise<void> {
+  const body = byId('record-body');
+  byId('record-title').replaceChildren('Call ', foreign(sid));
+  body.replaceChildren(el('p', { class: 'muted' }, 'Loading.'));
+  byId<HTMLDialogElement>('record').showModal();
+  try {
+    const parameters = version === 'v2' ? { sid, version } : { sid };
+    drawRecord(body, await getJson<CallRecord>('page/calls.json', parameters, keys));
+  } catch (error) {
+    body.replaceChildren(el('p', { class: 'problem', role: 'alert' }, messageOf(error)));
   }
-  place.replaceChildren(list);
 }
 
-function status(value: string): Node | string {
-  if (value === 'N/A' || value === '') return '';
-  return el('span', { class: isFinalStatus(value) ? 'tag' : 'tag open' }, value);
-}
+const groupOf = new Map(
+  fields.flatMap(({ name, v2, group }) => [name, v2 ?? name].map((each) => [each, group])),
+);
+const meaningOf = new Map(
+  fields.flatMap(({ name, v2, meaning }) => [name, v2 ?? name].map((each) => [each, meaning])),
+);
 
-function pathOf(url: string | number | null | undefined): string {
-  return /^https?:\/\/[^/]+([^?#]*)/.exec(text(url))?.[1] ?? '';
+function drawRecord(place: HTMLElement, call: CallRecord): void {
+  const byGroup = new Map<string, HTMLElement[]>();
+  for (const [name, value] of Object.entries(call)) {
+    const group = groupOf.get(name) ?? 'more';
+    const isEmpty = value === null || value === '';
+    const shown = isEmpty ? el('dd', { class: 'empty' }, 'no value') : el('dd', {}, foreign(String(value)));
+    const row = el(
+      'div',
+      isEmpty ? { class: 'row empty-row' } : { class: 'row' },
+      el('dt', { title: meaningOf.get(name) ?? '' }, name),
+      shown,
+    );
+    byGroup.set(group, [...(byGroup.get(group) ?? []), row]);
+  }
+  place.replaceChildren(
+    ...[...byGroup].map(([group, list]) =>
+      el('section', {}, el('h3', {}, group.charAt(0).toUpperCase() + group.slice(1)), el('dl', {}, ...list)),
+    ),
+  );
 }

@@ -1,14 +1,17 @@
 import { applyFix, complete, diagnose, type Problem } from '@call-attribution/query-dsl';
-import type { Version } from './api.ts';
-import { byId, el } from './dom.ts';
+import { byId, debounced, el } from './dom.ts';
+import type { Version } from './state.ts';
 
-/** The input for the filter, which shows mistakes as you type. */
+/** The input for the filter. A mistake is shown once typing pauses, never in the middle of a word. */
 export interface FilterBox {
   readonly value: string;
   set(text: string): void;
   /** Checks the filter again, for instance after the version has changed; true when it is valid. */
   check(): boolean;
 }
+
+/** A pause in typing after which a mistake is shown and announced. */
+const pauseMs = 900;
 
 /** Sets up the filter input: problems with a caret, warnings, fixes, and completions that the keyboard can reach. */
 export function createFilterBox(version: () => Version, submit: () => void): FilterBox {
@@ -17,8 +20,17 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
   const place = byId('problem');
   let offered: { text: string; kind: string; start: number; end: number }[] = [];
   let chosen = -1;
+  /** The filter that is checked and explained; null while one types. */
+  let explained: string | null = null;
+
+  const explaining = debounced(pauseMs, () => {
+    // A word that can still be completed is not a mistake yet.
+    if (document.activeElement !== input || offered.length === 0) check();
+  });
 
   function check(): boolean {
+    explaining.cancel();
+    explained = input.value;
     const { problems, warnings } = diagnose(input.value, { version: version() });
     const problem = problems[0] ?? warnings[0];
     const isWrong = problems.length > 0;
@@ -106,10 +118,17 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
   }
 
   input.addEventListener('input', () => {
-    check();
+    input.setAttribute('aria-invalid', 'false');
+    place.replaceChildren();
+    explained = null;
     open();
+    explaining.soon();
   });
-  input.addEventListener('blur', close);
+  input.addEventListener('blur', () => {
+    close();
+    // Drawing what is shown already would take the button of a fix away while it is pressed.
+    if (explained !== input.value) check();
+  });
   input.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
@@ -120,11 +139,12 @@ export function createFilterBox(version: () => Version, submit: () => void): Fil
       if (chosen >= 0) take(chosen);
       else {
         close();
-        submit();
+        if (check()) submit();
       }
     } else if (event.key === 'Escape' && offered.length > 0) {
       event.preventDefault();
       close();
+      explaining.soon();
     }
   });
 

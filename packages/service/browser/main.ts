@@ -1,81 +1,261 @@
-// The page at `/`. It sends requests to the API of its own service only, as any client could.
-import { type About, drawAccount } from './account-card.ts';
-import { type Credentials, listCalls, totalOf } from './api.ts';
-import { createCallsCard, rows } from './calls-card.ts';
-import { createDaysCard } from './days-card.ts';
-import { byId } from './dom.ts';
+// The page at `/`. It sends requests to its own service only.
+import { type About, chooseAccount, createSignIn, takeToken } from './account.ts';
+import {
+  ApiError,
+  type Credentials,
+  getJson,
+  type Listed,
+  messageOf,
+  type OnReading,
+  type Summary,
+  selection,
+} from './api.ts';
+import { createColumnChoice, drawCalls, openRecord, rows } from './calls-table.ts';
+import { drawChart } from './chart.ts';
+import { createControls } from './controls.ts';
+import { byId, debounced } from './dom.ts';
 import { createFilterBox } from './filter-box.ts';
-import { chosenVersion, recall, remember, type Search, showExamples, showRequest } from './search.ts';
+import { offerFollowing } from './follow.ts';
+import { download, drawShell } from './leave.ts';
+import { drawBreakdowns, drawNumbers } from './numbers.ts';
+import {
+  addressOf,
+  controlsOf,
+  initial,
+  presetDates,
+  readAddress,
+  type State,
+  withDays,
+  withMinutes,
+} from './state.ts';
+import { counted, grouped, rangeText } from './text.ts';
 
-let keys: Credentials | undefined;
-let current = new AbortController();
-const filter = createFilterBox(chosenVersion, () => void load(0));
-const calls = createCallsCard((start) => void load(start));
-const days = createDaysCard();
+let state: State = initial;
+let keys: Credentials | null = null;
+let summary: Summary | null = null;
+let running = new AbortController();
 
-function readSearch(): Search | null {
-  return keys && filter.check() ? { version: chosenVersion(), keys, q: filter.value } : null;
-}
-
-/** Loads a page of calls, and with the first page the calls per day. A newer search cancels an older one. */
-async function load(start: number, withDays = start === 0): Promise<void> {
-  const search = readSearch();
-  if (!search) return;
-  current.abort();
-  current = new AbortController();
-  const { signal } = current;
-  remember(search);
-  showRequest(search, about.kind === 'mirror');
-  calls.busy(true);
-  try {
-    const page = await listCalls(search.version, search.keys, search.q, rows, start, signal);
-    calls.show(search, page, start);
-    if (withDays) await days.show(search, page.total, signal);
-  } catch (error) {
-    if (!signal.aborted) calls.fail(error);
-  } finally {
-    if (!signal.aborted) calls.busy(false);
-  }
-}
-
-/** Loads the last page, where new calls are, and the calls per day. */
-async function loadNewest(): Promise<void> {
-  const search = readSearch();
-  if (!search) return;
-  const total = await totalOf(search.version, search.keys, search.q, new AbortController().signal).catch(
-    () => 0,
-  );
-  await load(Math.max(0, Math.ceil(total / rows) - 1), true);
-}
-
-function chooseExample(text: string): void {
-  filter.set(text);
-  void load(0);
-}
-
-byId('form').addEventListener('submit', (event) => {
-  event.preventDefault();
-  void load(0);
+const controls = createControls(() => state, go);
+const filter = createFilterBox(
+  () => state.version,
+  () => go({ q: filter.value, preset: null, page: 0 }),
+);
+const status = byId('status');
+let announcement = '';
+const announce = debounced(700, () => {
+  status.textContent = announcement;
 });
-for (const radio of document.querySelectorAll('input[name="version"]')) {
-  radio.addEventListener('change', () => {
-    showExamples(chosenVersion(), chooseExample);
-    void load(0);
+
+/** Goes to another state, which becomes an entry of the history. */
+function go(next: Partial<State>): void {
+  state = { ...state, ...next };
+  const address = addressOf(state);
+  if (address !== location.hash) history.pushState(null, '', address);
+  if (next.account !== undefined) enterAccount();
+  void load();
+}
+
+/** Loads what the state says. A newer state cancels an older one. */
+async function load({ quietly = false } = {}): Promise<void> {
+  if (keys === null) return;
+  running.abort();
+  running = new AbortController();
+  const { signal } = running;
+  const options = { signal, onReading };
+  showBusy(!quietly);
+  try {
+    await resolvePreset(keys, options);
+    if (!quietly) showState();
+    const parameters = selection(state);
+    const [numbers, listed] = await Promise.all([
+      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, options),
+      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, options),
+    ]);
+    summary = numbers;
+    signIn.done();
+    showResults(numbers, listed);
+    if (!quietly) say(numbers);
+  } catch (error) {
+    if (signal.aborted) return;
+    fail(error);
+  }
+  if (!signal.aborted) showBusy(false);
+}
+
+function pageParameters(parameters: Record<string, string>): Record<string, string> {
+  const columns = state.columns.includes('sid') ? state.columns : [...state.columns, 'sid'];
+  return { ...parameters, fields: columns.join(), rows: String(rows), start: String(state.page) };
+}
+
+/** A preset counts back from the latest call, which has to be known. */
+async function resolvePreset(
+  own: Credentials,
+  options: { signal: AbortSignal; onReading: OnReading },
+): Promise<void> {
+  if (state.preset === null) return;
+  const parameters = {
+    q: state.version === 'v2' ? '' : 'inc_gce:1',
+    version: state.version,
+    rows: '1',
+    fields: 'date_added',
+  };
+  const { calls } = await getJson<Listed>('page/calls.json', parameters, own, options);
+  const latest = String(calls[0]?.date_added ?? '').slice(0, 10);
+  if (latest !== '') state = { ...state, q: withDays(state.q, presetDates(state.preset, latest)) };
+}
+
+function showState(): void {
+  if (document.activeElement !== byId('q')) filter.set(state.q);
+  controls.show(state, null);
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="by"]'))
+    radio.checked = radio.value === state.by;
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="version"]'))
+    radio.checked = radio.value === state.version;
+  drawShell(state, about.hasApi);
+}
+
+function showResults(numbers: Summary, listed: Listed): void {
+  byId('problem-banner').hidden = true;
+  byId('reading').hidden = true;
+  byId('results').hidden = false;
+  controls.show(state, numbers);
+  const isEmpty = numbers.total.calls === 0;
+  byId('nothing').hidden = !isEmpty;
+  byId('findings').hidden = isEmpty;
+  byId('nothing-text').textContent =
+    numbers.all === 0
+      ? 'This account has no calls yet.'
+      : 'Calls there are, but none in this time with these choices. Choose a longer time, or take choices back.';
+  byId('nothing-reset').hidden = numbers.all === 0;
+  drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
+  byId('by-text').textContent = `Calls by ${numbers.by}`;
+  drawBreakdowns(numbers, state, go);
+  drawTimes(numbers);
+  drawCalls(listed, state, (sid) => {
+    if (keys !== null) void openRecord(sid, state, keys);
   });
 }
 
+function drawTimes(numbers: Summary): void {
+  drawChart(byId('days'), numbers, (days) =>
+    go({ q: withDays(state.q, days), preset: null, by: 'auto', page: 0 }),
+  );
+}
+
+function say({ total, buckets }: Summary): void {
+  const { days } = controlsOf(state.q, state.version);
+  const when = days === null ? '' : `, ${rangeText(days.first, days.last)}`;
+  announcement = `${counted(total.calls, 'call')}${when}. ${grouped(total.missed)} missed.`;
+  if (buckets.length === 0) announcement = `No calls match${when}.`;
+  announce.soon();
+}
+
+function showBusy(isBusy: boolean): void {
+  document.body.classList.toggle('busy', isBusy);
+  byId('results').ariaBusy = String(isBusy);
+}
+
+function onReading(done: number, of: number): void {
+  byId('reading').hidden = false;
+  const bar = byId<HTMLProgressElement>('reading-bar');
+  bar.max = Math.max(1, of);
+  bar.value = done;
+  byId('reading-text').textContent =
+    `Reading ${counted(of, 'call')} for the first time. This happens once, until the service is started again.`;
+}
+
+function fail(error: unknown): void {
+  byId('reading').hidden = true;
+  const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
+  if (isRefused && about.accounts.length === 0) {
+    keys = null;
+    signIn.ask(messageOf(error));
+    return;
+  }
+  byId('problem-banner').hidden = false;
+  byId('problem-text').textContent = messageOf(error);
+}
+
+function listen(): void {
+  byId('form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (filter.check()) go({ q: filter.value, preset: null, page: 0 });
+  });
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="by"]'))
+    radio.addEventListener('change', () => go({ by: radio.value as State['by'] }));
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="version"]'))
+    radio.addEventListener('change', () => {
+      const version = radio.value === 'v2' ? 'v2' : 'v3';
+      // v2 has no inc_gce: it has calls of both channels.
+      go({
+        version,
+        page: 0,
+        q: version === 'v2' ? state.q.replace(/,?\s*inc_gce:1/i, '').replace(/^,/, '') : state.q,
+      });
+    });
+  byId('first').addEventListener('click', () => go({ page: 0 }));
+  byId('previous').addEventListener('click', () => go({ page: state.page - 1 }));
+  byId('next').addEventListener('click', () => go({ page: state.page + 1 }));
+  byId('last').addEventListener('click', () => go({ page: Number(byId('last').dataset.page) }));
+  for (const id of ['reset', 'nothing-reset'])
+    byId(id).addEventListener('click', () => {
+      const { account, columns, version } = state;
+      go({ ...initial, account, columns, version });
+    });
+  byId('csv').addEventListener('click', () => void download(state, keys, fail));
+  byId('retry').addEventListener('click', () => void load());
+  byId('record-close').addEventListener('click', () => byId<HTMLDialogElement>('record').close());
+  createColumnChoice(
+    () => state,
+    (columns) => go({ columns }),
+  );
+  addEventListener('popstate', () => {
+    state = readAddress(location.hash);
+    if (about.accounts.length > 0) enterAccount();
+    void load();
+  });
+  let width = innerWidth;
+  const redraw = debounced(150, () => {
+    if (summary !== null) drawTimes(summary);
+  });
+  addEventListener('resize', () => {
+    if (innerWidth !== width) redraw.soon();
+    width = innerWidth;
+  });
+}
+
+function enterAccount(): void {
+  const found = chooseAccount(about, state.account, (account) => go({ account, only: {}, page: 0 }));
+  if (found !== null) keys = found;
+}
+
+const token = takeToken();
+state = readAddress(location.hash);
+const signIn = createSignIn((entered) => {
+  keys = entered;
+  void load();
+});
 const about = (await (await fetch('page/about.json')).json()) as About;
 const isSandbox = about.kind === 'sandbox';
 byId('kind').textContent = isSandbox
   ? `Sandbox with made-up calls${about.live ? ', new ones coming in' : ''}`
-  : 'Mirror of your own calls';
+  : about.hasApi
+    ? 'Your own calls'
+    : 'Your own calls, from a warehouse';
 byId('foot').textContent = isSandbox
   ? 'Every name, number, address and domain on this page is made up or reserved for documentation.'
-  : 'This page sends requests to this service only.';
-filter.set(recall());
-showExamples(chosenVersion(), chooseExample);
-if (about.live) calls.offerFollowing(loadNewest);
-drawAccount(byId('account'), about, (chosen) => {
-  keys = chosen;
-  void load(0);
-});
+  : 'This page sends requests to this service only. Your keys stay in it until you close it.';
+byId('openapi').hidden = !about.hasApi;
+byId('versions').hidden = !about.hasApi;
+// A switch for screen readers; a region that scrolls must be reachable by keyboard.
+byId('extensions').setAttribute('role', 'switch');
+byId('calls').tabIndex = 0;
+listen();
+if (about.live)
+  offerFollowing(async () => {
+    if (state.page === 0) await load({ quietly: true });
+  });
+if (isSandbox) enterAccount();
+else if (token !== null) keys = { accessKey: '', secretKey: '', bearerToken: token };
+if (keys === null) signIn.ask(null);
+else await load();

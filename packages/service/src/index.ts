@@ -8,16 +8,29 @@ export { readFeeds } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
 export type { Exchange, Intercept, Reply, ReplyChanges, Route, Shape } from './http/exchange.ts';
 export type { LogEntry } from './http/front.ts';
+export type { MountedHandler } from './http/mounted.ts';
 export type { RateLimit } from './http/rate-limit.ts';
-export { Refusal, type RefusalDetails } from './http/refusal.ts';
+export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export type { Limits } from './http/server.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
+export type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
 export type { PageAccount, PageOptions } from './page/page-routes.ts';
 export {
-  type AccountWithKeys,
-  createService,
-  type Listening,
-  type ListenOptions,
-  type Service,
-  type ServiceOptions,
-} from './service.ts';
+  mostGroups,
+  type PageBucket,
+  type PageCalls,
+  type PageCut,
+  type PageDay,
+  type PageDimension,
+  type PageGroup,
+  type PageMeasures,
+  type PageQuestion,
+  type PageReading,
+  type PageSource,
+  type PageSummary,
+  pageDimensions,
+  perDimension,
+  periodBefore,
+  summaryOfTime,
+} from './page/question.ts';
+export { createService, type Listening, type Service } from './service.ts';

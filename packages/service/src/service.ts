@@ -1,83 +1,29 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
+import type { FetchHandler } from '@call-attribution/core/mount';
 import type { Store } from '@call-attribution/store';
 import { createTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
 import { createFeedDesk } from './feeds/desk.ts';
-import type { Feed, FeedSource } from './feeds/feed.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { feedMetrics } from './feeds/status-page.ts';
 import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
-import { createApi, createRoutes, firstOf, type Handler } from './http/api.ts';
+import { createApi, createRoutes, firstOf, type Handler, isApiPath } from './http/api.ts';
 import { createClosureLog } from './http/closures.ts';
-import type { Intercept, Route, Shape } from './http/exchange.ts';
-import { createFront, type LogEntry } from './http/front.ts';
+import type { Exchange, Intercept, Reply, Route, Shape } from './http/exchange.ts';
+import { createFront } from './http/front.ts';
 import { createGate } from './http/gate.ts';
-import { healthRoutes, metricsRoute } from './http/health.ts';
+import { callCounter, statusRoutes } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
-import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
+import { createMounted, type MountedHandler } from './http/mounted.ts';
+import type { Listener } from './http/pipeline.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
 import { type Limits, type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/document.ts';
+import type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
+import { checkListen, checkService } from './options.ts';
+import { pageDataRoutes } from './page/data-routes.ts';
+import { storeSource } from './page/index/store-source.ts';
 import { type PageOptions, pageRoutes } from './page/page-routes.ts';
-
-/** An account with its keys in plain text, as a sandbox or a test knows it. */
-export interface AccountWithKeys {
-  /** Id in the store. */
-  readonly id: string;
-  /** Name to show. */
-  readonly name: string;
-  /** Access key of v3 and of the SMS listing. */
-  readonly accessKey: string;
-  /** Secret key that belongs to it. */
-  readonly secretKey: string;
-  /** Bearer token of v2. */
-  readonly bearerToken: string;
-}
-
-/** What a service serves, and how. */
-export interface ServiceOptions extends Partial<Shape> {
-  /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
-  readonly store: Store | null;
-  /** Accounts that `listen` adds to the store. Default none. */
-  readonly accounts?: readonly AccountWithKeys[];
-  /** Requests that each key may make; others get status 429. Default no limit. */
-  readonly rateLimit?: RateLimit | null;
-  /** Sees each API request first and may delay, change or replace the response. Default none. */
-  readonly intercept?: Intercept | null;
-  /** Further paths, served without credentials. Default none. */
-  readonly routes?: readonly Route[];
-  /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
-  readonly page?: PageOptions | false;
-  /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
-  readonly feeds?: readonly Feed[];
-  /** Where feeds read calls. Default: the store. */
-  readonly feedSource?: FeedSource;
-  /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
-  readonly ready?: () => string | null;
-  /** Further metrics in the text format of Prometheus. Default none. */
-  readonly metrics?: () => string;
-  /** Receives one entry per request. Default none. */
-  readonly log?: ((entry: LogEntry) => void) | null;
-  /** Limits of time, number and size. */
-  readonly limits?: Partial<Limits>;
-  /**
-   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`. The limit of connections per address does
-   * not apply to them, and turns are shared between the clients that they name last in `x-forwarded-for`. Default none.
-   */
-  readonly proxies?: readonly string[];
-  /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number;
-}
-
-/** Where to listen. */
-export interface ListenOptions {
-  /** Port of the API. Default 0: a free port. */
-  readonly port?: number;
-  /** Address to listen on. Default `127.0.0.1`. */
-  readonly host?: string;
-  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
-  readonly adminPort?: number | null;
-  /** Certificate and private key in PEM form. Default plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | null;
-}
 
 /** Where a service listens. */
 export interface Listening {
@@ -96,6 +42,10 @@ const poolSize = 4;
 export interface Service extends AsyncDisposable {
   /** Starts to accept connections. */
   listen(at?: ListenOptions): Promise<Listening>;
+  /** Instead of `listen`: handles requests of another server, for Node.js, Express and Fastify. */
+  readonly handler: MountedHandler;
+  /** Instead of `listen`: the same for Hono, Deno and whatever else passes a `Request`. */
+  readonly fetch: FetchHandler;
   /** Stops listening and waits for responses in progress, up to `limits.drainMs`. The store stays open. */
   close(): Promise<void>;
 }
@@ -109,6 +59,7 @@ export interface Service extends AsyncDisposable {
  * const { url } = await service.listen({ port: 8675 });
  */
 export function createService(options: ServiceOptions): Service {
+  checkService(options);
   const { store, now = Date.now, intercept = null, log = null, page = store === null ? false : {} } = options;
   const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
   const shape: Shape = {
@@ -119,33 +70,62 @@ export function createService(options: ServiceOptions): Service {
     rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
   };
   const metrics = createMetrics({
-    connections: () => servers.reduce((sum, server) => sum + server.connections(), 0),
+    connections: () => servers.reduce((sum, server) => sum + server.connections(), mounted.size),
     waiting: () => turns.waiting,
   });
   const turns = createTurns({
     store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
     pool: poolSize,
   });
+  const prefix = (options.prefix ?? '').replace(/\/+$/, '');
   const closures = createClosureLog(metrics, log, now);
   let stopping = false;
   let servers: OpenServer[] = [];
 
+  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
+  const gate =
+    store === null ? null : createGate((credential) => store.findAccount(credential), limiter, now);
+  const api = store === null || gate === null ? [] : [createApi(store, gate)];
+  /** The numbers and calls of the page, over its own source or the store. */
+  const pageData = ({ source, mostCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
+    const find = source?.findAccount;
+    const own = find === undefined ? gate : createGate(find, limiter, now);
+    const from = source ?? (store === null ? null : storeSource(store, mostCalls));
+    return from === null || own === null ? [] : pageDataRoutes(from, own);
+  };
+
   const desk = createFeedDesk(options.feeds ?? [], options.feedSource ?? storeFeeds(store), now);
-  const routes = createRoutes([
+  const ownRoutes = [
     ...(options.routes ?? []),
     ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
-    ...(store === null ? [] : [openApiRoute(shape)]),
-    ...(page === false ? [] : pageRoutes(page)),
-  ]);
-  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
-  const api = store === null ? [] : [createApi(store, createGate(store, limiter, now))];
-  const health = healthRoutes(store, () => stopping, options.ready ?? (() => null));
-  const more = () => (desk.states.length === 0 ? '' : feedMetrics(desk.states)) + (options.metrics?.() ?? '');
-  const admin = [...health, metricsRoute(metrics, more)];
+    ...(store === null ? [] : [openApiRoute({ ...shape, serverUrl: `${prefix}/` })]),
+    ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
+  ];
+  const routes = createRoutes(ownRoutes);
+  const paths = new Set(ownRoutes.map(({ path }) => path));
+  const countCalls = store === null ? async () => null : callCounter(store, now);
+  const admin = statusRoutes(store, () => stopping, {
+    ready: options.ready ?? (() => null),
+    metrics: async () =>
+      metrics.text(await countCalls()) +
+      (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
+      (options.metrics?.() ?? ''),
+  });
 
-  const frontFor = (handlers: readonly Handler[], before: Intercept | null) =>
+  const health = admin.filter(({ path }) => path !== '/metrics');
+
+  let added: Promise<void> | undefined;
+  const addAccounts = (): Promise<void> => {
+    added ??= addAll(store, options.accounts ?? []).catch((error: unknown) => {
+      added = undefined;
+      throw error;
+    });
+    return added;
+  };
+
+  const frontFor = (handlers: readonly Handler[], before: Intercept | null, prepare?: () => Promise<void>) =>
     createFront({
-      handle: firstOf(...handlers),
+      handle: prepared(firstOf(...handlers), prepare),
       intercept: before,
       shape,
       metrics,
@@ -158,7 +138,7 @@ export function createService(options: ServiceOptions): Service {
 
   const stop = async () => {
     stopping = true;
-    await Promise.all(servers.map((server) => server.stop(limits.drainMs)));
+    await Promise.all([mounted.stop(), ...servers.map((server) => server.stop(limits.drainMs))]);
     closures.end();
     await Promise.all(
       [...new Set(desk.states.map(({ feed }) => feed.once?.ledger))].map((ledger) => ledger?.close()),
@@ -168,26 +148,43 @@ export function createService(options: ServiceOptions): Service {
   const close = () => (closed ??= stop());
 
   const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
+  const dispatch = (probes: readonly Route[], prepare?: () => Promise<void>): Listener => {
+    // Health is served even while an intercept holds the API back.
+    const probePaths = new Set(probes.map(({ path }) => path));
+    const serveProbes = frontFor([createRoutes(probes)], null);
+    const serveApi = frontFor([routes, ...api], intercept, prepare);
+    return (request, response, connection) => {
+      const path = (request.url ?? '').split('?', 1)[0] ?? '';
+      (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
+    };
+  };
+  const isProbe = (path: string) => admin.some((probe) => probe.path === path);
+  const mounted = createMounted({
+    ...shared,
+    prefix,
+    has: (path) => paths.has(path) || isProbe(path) || (store !== null && isApiPath(path)),
+    mayServe: (path) => !stopping || isProbe(path),
+    check: () => refuseOpenFeeds(options, ''),
+    serve: dispatch(admin, addAccounts),
+  });
 
   return {
-    async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
+    async listen(at = {}) {
+      checkListen(at);
+      const { port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = at;
       if (servers.length > 0)
-        throw new Error('The service is listening already. Create another one for another port.');
+        throw new ConfigurationError(
+          'invalid_argument',
+          'The service is listening already. Create another one for another port.',
+        );
       refuseOpenFeeds(options, host);
-      if (store !== null) for (const account of options.accounts ?? []) await addAccount(store, account);
-
-      // Health is served even while an intercept holds the API back.
-      const probes = adminPort === null ? admin : health;
-      const probePaths = new Set(probes.map(({ path }) => path));
-      const serveProbes = frontFor([createRoutes(probes)], null);
-      const serveApi = frontFor([routes, ...api], intercept);
-      const main = await openServer(
-        (request, response, connection) => {
-          const path = (request.url ?? '').split('?', 1)[0] ?? '';
-          (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
-        },
-        { ...shared, port, host, tls },
-      );
+      await addAccounts();
+      const main = await openServer(dispatch(adminPort === null ? admin : health), {
+        ...shared,
+        port,
+        host,
+        tls,
+      });
       servers = [main];
       const { url } = main;
       if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
@@ -197,9 +194,27 @@ export function createService(options: ServiceOptions): Service {
       servers.push(own);
       return { url, legacyUrl: url, adminUrl: own.url };
     },
+    handler: mounted.handler,
+    fetch: mounted.fetch,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Waits for `prepare` before the first request is handled. */
+function prepared(
+  handle: (exchange: Exchange) => Promise<Reply>,
+  prepare: (() => Promise<void>) | undefined,
+): (exchange: Exchange) => Promise<Reply> {
+  if (prepare === undefined) return handle;
+  return async (exchange) => {
+    await prepare();
+    return handle(exchange);
+  };
+}
+
+async function addAll(store: Store | null, accounts: readonly AccountWithKeys[]): Promise<void> {
+  if (store !== null) for (const account of accounts) await addAccount(store, account);
 }
 
 async function addAccount(

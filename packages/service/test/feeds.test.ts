@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
 import { openStore } from '@call-attribution/store';
+import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createService, FeedsError, hashPassword, type LogEntry, readFeeds } from '../src/index.ts';
 
@@ -355,14 +356,10 @@ describe('the status', () => {
 
 describe('TLS', () => {
   test('a client fetches a feed over https', async () => {
-    const tls = {
-      cert: readFileSync(join(import.meta.dirname, 'fixtures/localhost-cert.pem'), 'utf8'),
-      key: readFileSync(join(import.meta.dirname, 'fixtures/localhost-key.pem'), 'utf8'),
-    };
-    const { url } = await serving([feed], { tls });
+    const { url } = await serving([feed], { tls: localhostTls });
     expect(url).toMatch(/^https:/);
     const text = await new Promise<string>((done, fail) => {
-      const options = { headers: basic(), ca: tls.cert, servername: 'localhost' };
+      const options = { headers: basic(), ca: localhostTls.cert, servername: 'localhost' };
       const sent = requestSecure(`${url}/feeds/clicks.csv`, options, (response) => {
         let body = '';
         response.setEncoding('utf8');

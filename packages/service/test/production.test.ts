@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { get as getSecure } from 'node:https';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
+import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createService, type LogEntry, type ServiceOptions } from '../src/index.ts';
+import { createService, type Feed, type LogEntry, type ServiceOptions } from '../src/index.ts';
 
 const stores = testStores();
 const keys = { access_key: 'test_access_101', secret_key: 'test_secret_101' };
@@ -73,6 +75,7 @@ describe('health', () => {
     expect(metrics).toContain('{route="/v3/user/bid-management/{sid}",method="GET",status="404"} 1');
     expect(metrics).toContain('calls_http_request_seconds_bucket{route="unknown",le="+Inf"} 1');
     expect(metrics).not.toContain('secret');
+    expect(metrics).toMatch(/^calls_store_calls \d+$/m);
     for (const line of metrics.trim().split('\n'))
       expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*(?:\{sid\})?[^}]*\})? [\d.e+-]+)$/);
   });
@@ -208,12 +211,10 @@ describe('a request', () => {
 });
 
 test('TLS is served with a certificate and key', async () => {
-  const pem = (name: string) =>
-    readFileSync(new URL(`fixtures/localhost-${name}.pem`, import.meta.url), 'utf8');
-  const { url } = await started({}, { tls: { cert: pem('cert'), key: pem('key') } });
+  const { url } = await started({}, { tls: localhostTls });
   expect(url).toMatch(/^https:/);
   const status = await new Promise((done, fail) => {
-    getSecure(url + list, { headers: keys, ca: pem('cert') }, (response) =>
+    getSecure(url + list, { headers: keys, ca: localhostTls.cert }, (response) =>
       done(response.resume().statusCode),
     ).once('error', fail);
   });
@@ -245,3 +246,107 @@ test.each(stores)(
     await Promise.all([one.close(), two.close()]);
   },
 );
+
+describe('a service in a server of the application', () => {
+  const form = `action=sms.get_numbers&access_key=${keys.access_key}&secret_access_key=${keys.secret_key}`;
+  const urlencoded = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  async function host(
+    listener: (request: IncomingMessage, response: ServerResponse) => unknown,
+  ): Promise<string> {
+    const server = createServer((request, response) => void listener(request, response)).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    afterAll(() => server.closeAllConnections());
+    afterAll(() => server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test('handler serves the API, the page and health below a prefix, next to paths of the application', async () => {
+    const service = createService({ store, accounts: [account], prefix: '/calls/' });
+    const url = await host((request, response) =>
+      service.handler(request, response, () => response.end(`own ${request.url}`)),
+    );
+    const page = await (await fetch(`${url}/calls${list}&rows=50`, { headers: keys })).json();
+    expect(page).toHaveLength(50);
+    expect(await (await fetch(`${url}/calls/healthz`)).text()).toBe('ok\n');
+    expect(await (await fetch(`${url}/calls/openapi.json`)).json()).toMatchObject({
+      servers: [{ url: '/calls/' }],
+    });
+    expect(await (await fetch(`${url}/calls/nowhere?a=1`)).text()).toBe('own /calls/nowhere?a=1');
+    expect(await (await fetch(`${url}/callsign`)).text()).toBe('own /callsign');
+    const slash = await fetch(`${url}/calls?a=1`, { redirect: 'manual' });
+    expect([slash.status, slash.headers.get('location')]).toEqual([308, 'calls/?a=1']);
+    expect(await (await fetch(`${url}/calls/metrics`)).text()).toContain('calls_http_connections 1');
+    await service.close();
+    const closed = await fetch(`${url}/calls${list}`, { headers: keys });
+    expect([closed.status, await closed.json()]).toEqual([503, expect.objectContaining({ code: 'closing' })]);
+    expect((await fetch(`${url}/calls/readyz`)).status).toBe(503);
+  });
+
+  test('a form that the application has read is read again from request.body', async () => {
+    const service = createService({ store, accounts: [account] });
+    const url = await host(async (request: IncomingMessage & { body?: unknown }, response) => {
+      let text = '';
+      for await (const part of request) text += part;
+      if (request.headers['x-body'] !== 'lost')
+        request.body =
+          request.headers['x-body'] === 'text' ? text : Object.fromEntries(new URLSearchParams(text));
+      service.handler(request, response);
+    });
+    const post = async (kind: string) => {
+      const headers = { ...urlencoded, 'x-body': kind };
+      return (await fetch(`${url}/ibp_api.php`, { method: 'POST', body: form, headers })).text();
+    };
+    expect(await post('object')).toContain('Number(s) Returned');
+    expect(await post('text')).toContain('Number(s) Returned');
+    expect(await post('lost')).toContain('The form was read before it reached the service');
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+    await service.close();
+  });
+
+  test('fetch takes a Request; a client that leaves is noticed, and one that does not read is cut off', async () => {
+    const entries: LogEntry[] = [];
+    const service = createService({
+      store,
+      accounts: [account],
+      limits: { sendMs: 50, drainMs: 5_000 },
+      log: (entry) => entries.push(entry),
+      intercept: (request, _, next) => (request.url?.includes('rows=7') ? undefined : next()),
+    });
+    const ask = (rows: number, init: RequestInit = {}) =>
+      service.fetch(new Request(`https://calls.example${list}&rows=${rows}`, { headers: keys, ...init }));
+    const response = await ask(300);
+    expect(response.headers.get('content-range')).toBe('1-300/300');
+    expect(await response.json()).toHaveLength(300);
+    const posted = new Request('https://calls.example/ibp_api.php', {
+      method: 'POST',
+      body: form,
+      headers: urlencoded,
+    });
+    expect(await (await service.fetch(posted)).text()).toContain('Number(s) Returned');
+    const leaving = new AbortController();
+    const left = ask(7, { signal: leaving.signal });
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    // Nobody reads this one.
+    const unread = await ask(300);
+    await service.close();
+    await expect(unread.text()).rejects.toThrow('closed before the end');
+    expect(entries.map(({ message }) => message)).toContain('abandoned');
+  });
+
+  test('feeds without a password are not served where others can reach them', async () => {
+    const service = createService({
+      store: null,
+      feeds: [{ path: '/open.csv', access: null } as unknown as Feed],
+      feedSource: { calls: async function* () {} },
+    });
+    await expect(service.fetch(new Request('https://calls.example/open.csv'))).rejects.toThrow(
+      'has no password',
+    );
+    await service.close();
+  });
+});

@@ -1,13 +1,17 @@
 // Call records as rows: in SQLite or PostgreSQL, found by rank, counted in constant time, with accounts and their keys.
 // Start with openStore(url); mirrorSink lets a sync of node-stream write into it.
-export type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
+export type { Account, AccountCredential, CredentialInfo } from './accounts/accounts.ts';
 export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
-export { StoreError, type StoreErrorCode } from './database/errors.ts';
+export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
+export type { PostgresOptions } from './database/postgres.ts';
+export type { SqliteOptions } from './database/sqlite.ts';
 export type { StoreJournal } from './journal.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
-export type { Page, PageQuery, PageStream } from './rows/pages.ts';
-export { everything, type Selection, selectionOf } from './rows/selection.ts';
+export type { ColumnRow } from './rows/columns.ts';
+export type { Changes } from './rows/edits.ts';
+export type { Page, PageQuery, PageStream, PageTuning } from './rows/pages.ts';
+export { type CallSelection, everything, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export type { CallInput, Store } from './store.ts';
 export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';

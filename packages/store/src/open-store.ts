@@ -1,7 +1,17 @@
+import {
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+  whole,
+  wrongOption,
+} from '@call-attribution/core/errors';
+import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { claims, firstTables, journals, migrate } from './database/migrations.ts';
-import { openPostgres, type PostgresOptions } from './database/postgres.ts';
-import { openSqlite, type SqliteOptions } from './database/sqlite.ts';
+import { claims, edits, firstTables, journals, migrate } from './database/migrations.ts';
+import type { PostgresOptions } from './database/postgres.ts';
+import type { SqliteOptions } from './database/sqlite.ts';
 import { openLayouts } from './rows/layouts.ts';
 import { packRows } from './rows/migrate-rows.ts';
 import type { PageTuning } from './rows/pages.ts';
@@ -11,8 +21,27 @@ import type { Store } from './store.ts';
 /** How a store is opened. Options of the other database have no effect. */
 export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning {
   /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
-  now?: () => number;
+  now?: (() => number) | undefined;
 }
+
+const shape = {
+  synchronous: oneOf('normal', 'full'),
+  busyTimeoutMs: whole(0),
+  poolSize: whole(1),
+  connectTimeoutMs: whole(0),
+  statementTimeoutMs: whole(0),
+  slowStatementTimeoutMs: whole(0),
+  idleTransactionTimeoutMs: whole(0),
+  reconnectMs: whole(0),
+  sliceRows: whole(1),
+  walkBelow: whole(0),
+  now: kinds.callback,
+} satisfies OptionShape & Record<keyof StoreOptions, OptionKind>;
+
+const urlKind: OptionKind = {
+  expected: 'a string such as sqlite:calls.db or postgres://user@host/database',
+  accepts: kinds.string.accepts,
+};
 
 /**
  * Opens a store and brings its schema up to date. The URL is `sqlite:<file>`, `sqlite::memory:` or
@@ -24,9 +53,9 @@ export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning
  * await store.close();
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const driver = /^postgres(?:ql)?:\/\//.test(url)
-    ? openPostgres(url, options)
-    : await openSqlite(fileOf(url), options);
+  if (!urlKind.accepts(url)) throw wrongOption('url', urlKind, url);
+  checkOptions(options, shape);
+  const driver = await openDriver(url, options);
   try {
     await migrate(driver, steps);
     return createSqlStore(driver, await openLayouts(driver), withoutPassword(url), options);
@@ -36,12 +65,37 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 }
 
+/** The databases are loaded when they are needed: their packages are large, and who uses one does not need the other. */
+async function openDriver(url: string, options: StoreOptions): Promise<Driver> {
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { openPostgres } = await import('./database/postgres.ts').catch(needs('pg', 'PostgreSQL'));
+    return openPostgres(url, options);
+  }
+  const file = fileOf(url);
+  const { openSqlite } = await import('./database/sqlite.ts').catch(needs('libsql', 'SQLite'));
+  return openSqlite(file, options);
+}
+
+/** Says how to install a package that is missing; passes other errors on. */
+const needs = (name: string, database: string) => (cause: unknown) => {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw cause;
+  throw new StoreError(
+    'missing_package',
+    {
+      message: `A store in ${database} needs the package ${name}.`,
+      hint: `Install it with: npm install ${name}`,
+    },
+    { cause },
+  );
+};
+
 /**
  * The steps of the schema, forward only; a released step never changes. Every key begins with the account, except in
  * `credentials`, which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL
  * can therefore shard by account.
  */
-const steps = [firstTables, claims, packRows, journals];
+const steps = [firstTables, claims, packRows, journals, edits];
 
 function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';

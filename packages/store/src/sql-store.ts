@@ -12,13 +12,15 @@ import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { openJournal } from './journal.ts';
+import { allColumns, columnsOf } from './rows/columns.ts';
 import { callOf, documentOf } from './rows/documents.ts';
+import { changesSince, positionOf } from './rows/edits.ts';
 import type { Layouts } from './rows/layouts.ts';
 import { type PageTuning, readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
 import { keyOf } from './rows/record-key.ts';
 import { createLineParser } from './rows/record-lines.ts';
-import { everything, type Selection } from './rows/selection.ts';
+import { type CallSelection, everything } from './rows/selection.ts';
 import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import {
@@ -38,7 +40,7 @@ export function createSqlStore(
   driver: Driver,
   layouts: Layouts,
   name: string,
-  { now = Date.now, ...tuning }: PageTuning & { now?: () => number } = {},
+  { now = Date.now, ...tuning }: PageTuning & { now?: (() => number) | undefined } = {},
 ): Store {
   const parseLine = createLineParser();
   const rowOf = (call: CallInput): StoredCall =>
@@ -100,6 +102,11 @@ export function createSqlStore(
       return values && callOf(values);
     },
     calls: (account, selection = everything) => eachCall(driver, layouts, account, selection),
+
+    columns: (account, fields) => allColumns(driver, layouts, account, fields),
+    columnsOf: (account, fields, keys) => columnsOf(driver, layouts, account, fields, keys),
+    position: (account) => positionOf(driver, account),
+    changes: (account, since) => changesSince(driver, account, since),
 
     smsNumbers: (account) => listSms(driver, account),
     putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
@@ -178,7 +185,7 @@ async function* eachCall(
   driver: Driver,
   layouts: Layouts,
   account: string,
-  selection: Selection,
+  selection: CallSelection,
 ): AsyncGenerator<Call> {
   for (let from = selection.from, after = ''; ; ) {
     const { values, put } = parameters();

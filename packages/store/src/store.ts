@@ -1,10 +1,12 @@
 import type { Call } from '@call-attribution/core';
-import type { Account, Credential, CredentialInfo } from './accounts/accounts.ts';
+import type { Account, AccountCredential, CredentialInfo } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
 import type { StoreJournal } from './journal.ts';
+import type { ColumnRow } from './rows/columns.ts';
+import type { Changes } from './rows/edits.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
-import type { Selection } from './rows/selection.ts';
+import type { CallSelection } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
@@ -26,13 +28,13 @@ export interface Store extends AsyncDisposable {
   /** All accounts, ordered by id. */
   accounts(): Promise<Account[]>;
   /** Adds a credential to an account. The store keeps its hash only. */
-  putCredential(account: string, credential: Credential): Promise<void>;
+  putCredential(account: string, credential: AccountCredential): Promise<void>;
   /** The credentials of one account, or of all. */
   credentials(account?: string): Promise<CredentialInfo[]>;
   /** Revokes a credential by the id from `credentials`. Returns false when there is none. */
   revokeCredential(id: string): Promise<boolean>;
   /** The account that a credential belongs to, or null. */
-  findAccount(credential: Credential): Promise<Account | null>;
+  findAccount(credential: AccountCredential): Promise<Account | null>;
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
   upsert(account: string, calls: readonly CallInput[]): Promise<Stored>;
@@ -46,7 +48,7 @@ export interface Store extends AsyncDisposable {
   remove(account: string, sids: readonly string[]): Promise<number>;
 
   /** The number of calls in a selection. */
-  count(account: string, selection: Selection): Promise<number>;
+  count(account: string, selection: CallSelection): Promise<number>;
   /** A page of records as JSON bytes, with the total: both from one snapshot. */
   page(account: string, query: PageQuery): Promise<Page>;
   /** One record of a version as JSON bytes, or null. */
@@ -54,7 +56,23 @@ export interface Store extends AsyncDisposable {
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
   /** All calls of a selection in neutral form, in order. A call that changes while they are read is as it is when reached. */
-  calls(account: string, selection?: Selection): AsyncIterable<Call>;
+  calls(account: string, selection?: CallSelection): AsyncIterable<Call>;
+
+  /**
+   * Some fields of all calls, some hundred at a time, in the order of their time: for programs that keep columns of their own.
+   * With `position` read before, `changes` then tells what has changed meanwhile.
+   *
+   * @example
+   * const position = await store.position('101');
+   * for await (const rows of store.columns('101', ['ppc_campaign'])) for (const { values } of rows) count(values[0]);
+   */
+  columns(account: string, fields: readonly string[]): AsyncIterable<readonly ColumnRow[]>;
+  /** The same of the calls with these keys, in any order. Calls that do not exist are left out. */
+  columnsOf(account: string, fields: readonly string[], keys: readonly string[]): Promise<ColumnRow[]>;
+  /** A number that grows with each change of the calls of an account. */
+  position(account: string): Promise<number>;
+  /** Which calls were written or deleted after a position; null when that was too many changes ago. */
+  changes(account: string, since: number): Promise<Changes | null>;
 
   /** The SMS numbers of an account. */
   smsNumbers(account: string): Promise<SmsEntry[]>;

@@ -3,7 +3,7 @@ import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, expect } from 'vitest';
-import { openStore, type Selection } from '../src/index.ts';
+import { type CallSelection, openStore } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
 // Times at and next to the borders of all three kinds of buckets, with many ties.
@@ -29,7 +29,7 @@ const change = fc.oneof(
     arbitrary: fc.record({ drop: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 6 }) }),
   },
 );
-const selection: fc.Arbitrary<Selection> = fc.record({
+const selection: fc.Arbitrary<CallSelection> = fc.record({
   from: fc.oneof(fc.constant(-(2 ** 37)), second),
   to: fc.oneof(fc.constant(2 ** 38), second),
   talk: fc.oneof(
@@ -64,7 +64,15 @@ function naiveApply(step: { put?: Call[]; drop?: number[] }): void {
   for (const n of step.drop ?? []) naive.prepare('DELETE FROM calls WHERE sid = ?').run([`S${n}`]);
 }
 
-function naiveResult({ selection: s, offset, rows }: { selection: Selection; offset: number; rows: number }) {
+function naiveResult({
+  selection: s,
+  offset,
+  rows,
+}: {
+  selection: CallSelection;
+  offset: number;
+  rows: number;
+}) {
   const talk = s.talk === null ? '' : ` AND talk BETWEEN ${s.talk.from} AND ${s.talk.to}`;
   const where = `FROM calls WHERE at >= ${s.from} AND at < ${s.to}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
   const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get([]) as { n: number };

@@ -50,7 +50,7 @@ async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
 
 const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
 
-describe.each(stores)('a $kind store', ({ newUrl }) => {
+describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
   test('it returns each call as either version sends it', async () => {
     const store = await filled(newUrl);
     for (const version of ['v2', 'v3'] as const) {
@@ -63,6 +63,37 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     }
     expect(await store.get('101', calls[0]?.sid as string)).toEqual(calls[0]);
     expect(await store.get('101', 'none')).toBeNull();
+    await store.close();
+  });
+
+  test('it gives some fields of all calls, and the keys of those that changed after a position', async () => {
+    const store = await filled(newUrl);
+    const rows = async () => {
+      const all = [];
+      for await (const some of store.columns('101', ['sid', 'ani'])) all.push(...some);
+      return all;
+    };
+    const inOrder = [...calls].sort((a, b) => (a.date_added + a.sid < b.date_added + b.sid ? -1 : 1));
+    expect((await rows()).map(({ values }) => values)).toEqual(inOrder.map(({ sid, ani }) => [sid, ani]));
+    const position = await store.position('101');
+    expect(await store.changes('101', position)).toEqual({ position, keys: [] });
+    await store.upsert('101', [calls[0] as Call, smallCall('new', null as never, '1.5', true)]);
+    await store.remove('101', [calls[1]?.sid as string]);
+    const changes = await store.changes('101', position);
+    // A call that is the same as before has not changed.
+    expect(changes?.keys).toEqual(['new', calls[1]?.sid]);
+    expect(await store.columnsOf('101', ['talk_minutes'], changes?.keys ?? [])).toEqual([
+      { key: 'new', at: null, tenths: 15, extension: true, values: ['1.5'] },
+    ]);
+    expect(await store.changes('101', changes?.position as number)).toMatchObject({ keys: [] });
+    if (kind === 'sqlite') {
+      // More changes than are remembered.
+      for (let i = 0; i < 501; i += 1) {
+        const at = `2030-01-01 00:00:0${i % 10}`;
+        await store.upsert('101', [smallCall('more', at, '1.0')]);
+      }
+      expect(await store.changes('101', position)).toBeNull();
+    }
     await store.close();
   });
 

@@ -51,12 +51,13 @@ const settings = [
   'full_page_writes=off',
 ];
 
-// The shell waits for the end of its input, which comes when the test run ends in any way, also when it is killed.
+// The shell waits for the end of its input, which comes when the test run ends in any way, also when it is killed. A server
+// that has only just started ignores the signal, so it is sent until the server has ended.
 const script = `
 "$1/initdb" -D "$HOME/data" -U calls --auth=trust --no-sync -E UTF8 --locale=C > /dev/null || exit 1
 server="$1/postgres"; shift
 "$server" -D "$HOME/data" "$@" & cat > /dev/null
-kill -INT $!; wait $!; rm -rf "$HOME"`;
+while kill -INT $! 2> /dev/null; do sleep 0.1; done; wait $!; rm -rf "$HOME"`;
 
 function startServer(programs: string): TestPostgres {
   const folder = mkdtempSync(join(tmpdir(), 'calls-pg-'));

@@ -13,12 +13,12 @@ export type {
   Answer,
   AnswerColumn,
   AnswerValue,
+  CallSelection,
   LeftOut,
   Measure,
   MeasureName,
   Question,
   QuestionLimits,
-  Selection,
   ValueRule,
   ValueRules,
 } from './ask/question.ts';
@@ -38,4 +38,4 @@ export {
 } from './warehouse.ts';
 export type { Condition, Literal, Operator } from './where/condition.ts';
 export type { ConditionResult } from './where/parse.ts';
-export type { ConditionProblem } from './where/problem.ts';
+export type { ConditionProblem, ConditionProblemCode } from './where/problem.ts';

@@ -2,9 +2,18 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSyn
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import {
+  checkOptions,
+  kinds,
+  number,
+  type OptionKind,
+  type OptionShape,
+  whole,
+  wrongOption,
+} from '@call-attribution/core/errors';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
-import type { AccountStatus, Answer, Question, QuestionLimits, Selection } from './ask/question.ts';
+import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { failureOf } from './file/failure.ts';
@@ -83,7 +92,7 @@ export interface Warehouse extends AsyncDisposable {
    */
   analyze(question: Question): Promise<Answer>;
   /** How many calls a selection has. */
-  count(selection?: Selection & QuestionLimits): Promise<Count>;
+  count(selection?: CallSelection & QuestionLimits): Promise<Count>;
   /** The calls of a selection exactly as the API sent them. The file is open until the loop ends. */
   calls(query?: CallsQuery & Pick<QuestionLimits, 'signal'>): AsyncGenerator<Call, void, undefined>;
   /** One call by its `sid`, or null. */
@@ -111,6 +120,24 @@ export interface Warehouse extends AsyncDisposable {
 const accountName = /^[\w.-]{1,64}$/;
 const usualTimeLimit = 60_000;
 
+const shape = {
+  create: kinds.flag,
+  memory: {
+    expected: "a string such as '500MB' or '2GB'",
+    accepts: (value) => typeof value === 'string' && /^\d+(\.\d+)?\s*[KMGT]i?B$/i.test(value),
+    isShown: true,
+  },
+  threads: whole(1),
+  wait: number(0),
+  batch: whole(1),
+  now: kinds.callback,
+} satisfies OptionShape & Record<keyof WarehouseOptions, OptionKind>;
+
+const pathKind: OptionKind = {
+  expected: 'the path of a file',
+  accepts: (value) => typeof value === 'string' && value !== '',
+};
+
 /**
  * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written,
  * so any number of processes can use it in turn.
@@ -122,6 +149,8 @@ const usualTimeLimit = 60_000;
  * await warehouse.close();
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
+  if (!pathKind.accepts(path)) throw wrongOption('path', pathKind, path);
+  checkOptions(options, shape);
   const { now = Date.now, batch = 245_760 } = options;
   const opening: OpenOptions = {
     memory: options.memory ?? '600MB',

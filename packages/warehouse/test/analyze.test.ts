@@ -407,7 +407,7 @@ describe('a question with a mistake', () => {
     async ({ question, code, message }) => {
       const error = await warehouse.analyze(question).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(WarehouseError);
-      expect({ code: (error as WarehouseError).code, message: (error as WarehouseError).message }).toEqual({
+      expect({ code: (error as WarehouseError).code, message: (error as WarehouseError).summary }).toEqual({
         code,
         message,
       });

@@ -153,6 +153,9 @@ describe('the sink of a sync', () => {
     now += 61_000;
     await sink.commit({ calls: [call('e')], state: running });
     expect((await sids(warehouse)).length).toBe(5);
+    // A page that goes over the end of a batch is divided, so that each batch is whole.
+    await sink.commit({ calls: ['f', 'g', 'h', 'i'].map((sid) => call(sid)), state: running });
+    expect((await sids(warehouse)).length).toBe(8);
     expect(await warehouse.lastSync()).toMatchObject([
       { storedAt: '2026-01-01T00:01:01.000Z', syncedAt: null },
     ]);

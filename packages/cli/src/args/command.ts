@@ -18,8 +18,8 @@ export interface OptionSpec {
   readonly repeat?: boolean;
   /** Former names and names in other programs. Typing one is an error that points to this option. */
   readonly otherNames?: readonly string[];
-  /** What completion offers for the value. */
-  readonly completes?: 'file' | 'folder' | 'fields';
+  /** What completion offers for the value; fields and groups are lists with commas. */
+  readonly completes?: 'file' | 'folder' | 'fields' | 'groups';
   /** Heading in the help. Default: Options. */
   readonly group?: string;
 }
@@ -30,6 +30,10 @@ export interface PositionalSpec {
   readonly text: string;
   readonly required?: boolean;
   readonly choices?: readonly string[];
+  /** What completion offers in addition to the choices. */
+  readonly completes?: 'file' | 'fields';
+  /** Words that completion offers, where they are not the only ones. */
+  readonly offers?: readonly string[];
 }
 
 /** One example in the help: the line to type, and what it does. */
@@ -48,6 +52,8 @@ export interface CommandSpec {
   readonly positionals?: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
+  /** What it prints are rows; `--output` writes them to a file instead. */
+  readonly printsRows?: boolean;
   /** Loads the code. Called only when the command runs, so that help stays fast. */
   load(): Promise<Handler>;
 }
@@ -58,6 +64,8 @@ export type Handler = (args: Args, io: Io, commands: readonly CommandSpec[]) => 
 /** What was typed: values by option name, arguments in order. */
 export interface Args {
   readonly words: readonly string[];
+  /** Whether the command has this option. */
+  has(name: string): boolean;
   /** The value of an option, or null when it was not given. */
   text(name: string): string | null;
   /** Whether an on/off option was given. */

@@ -1,65 +1,103 @@
 import { exitCodeTexts } from '../exit-codes.ts';
+import { wrap } from '../term/width.ts';
 import type { CommandSpec, OptionSpec } from './command.ts';
 
+/** The width of help that goes to a pipe or a file, and at most elsewhere. */
+const usualWidth = 100;
+
+const widthFor = (width: number | null): number => Math.min(usualWidth, width ?? usualWidth);
+
 /** Help of the whole program: commands, configuration, exit statuses. */
-export function programHelp(commands: readonly CommandSpec[], version: string): string {
-  const width = Math.max(...commands.map((command) => command.name.length));
+export function programHelp(
+  commands: readonly CommandSpec[],
+  version: string,
+  columns: number | null = null,
+): string[] {
+  const width = widthFor(columns);
   return [
-    `calls ${version}: call records of the call-attribution API at the command line`,
+    ...wrap(`calls ${version}: call records of the call-attribution API at the command line`, width),
     '',
     'Usage: calls <command> [options]',
     '',
     'Commands:',
-    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    ...rows(
+      commands.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
     '',
     'Start here:',
-    '  calls demo                  see everything work on made-up calls, without an account',
-    '  calls check                 try your configuration, item by item',
-    '  calls <command> --help      options and examples of one command',
+    ...rows(
+      [
+        ['calls demo', 'see everything work on made-up calls, without an account'],
+        ['calls doctor', 'check configuration, network, stores and disk, item by item'],
+        ['calls <command> --help', 'options and examples of one command'],
+      ],
+      width,
+    ),
     '',
-    'Configuration: options win over the environment, and the environment over calls.config.json.',
-    '  CALLS_BASE_URL, CALLS_LEGACY_BASE_URL, CALLS_API_VERSION (v2 or v3), CALLS_TIME_ZONE,',
-    '  CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN. Add _FILE to the name of a key, such',
-    '  as CALLS_SECRET_KEY_FILE, to name a file that holds it. Keys are never options. At a terminal calls',
-    '  asks for keys that are not set. CALLS_STORE names a store: with duckdb:calls.duckdb, a warehouse that calls sync',
-    '  fills, questions are answered from there; --store none asks the API.',
+    'Configuration:',
+    ...configuration.flatMap((text) => wrap(text, width - 2).map((line) => `  ${line}`)),
     '',
     'Exit status:',
-    ...exitCodeTexts.map(([code, text]) => `  ${String(code).padStart(3)}  ${text}`),
-    '',
-  ].join('\n');
+    ...rows(
+      exitCodeTexts.map(([code, text]) => [String(code).padStart(3), text]),
+      width,
+    ),
+  ];
 }
 
+const configuration = [
+  'Options win over the environment, and the environment over calls.config.json, which can also hold several accounts.',
+  'CALLS_BASE_URL, CALLS_LEGACY_BASE_URL, CALLS_API_VERSION (v2 or v3), CALLS_TIME_ZONE, CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN. Add _FILE to the name of a key, such as CALLS_SECRET_KEY_FILE, to name a file that holds it. Keys are never options. At a terminal calls asks for keys that are not set.',
+  'CALLS_STORE names a store: with duckdb:calls.duckdb, a warehouse that calls sync fills, questions are answered from there; --store none asks the API.',
+  "CALLS_LOG=debug, info, warn or error logs the requests to the API on stderr, without keys and callers' data; CALLS_LOG_FORMAT=json makes the lines JSON.",
+];
+
 /** Help of one command: usage, options by group, examples. */
-export function commandHelp(command: CommandSpec, shared: readonly OptionSpec[]): string {
+export function commandHelp(
+  command: CommandSpec,
+  shared: readonly OptionSpec[],
+  columns: number | null = null,
+): string[] {
+  const width = widthFor(columns);
   const words = (command.positionals ?? []).map(({ name, required }) =>
     required ? ` <${name}>` : ` [${name}]`,
   );
   const options = [...command.options, ...shared];
-  const left = new Map(options.map((option) => [option, leftColumn(option)]));
-  const width = Math.min(30, Math.max(...[...left.values()].map((text) => text.length)));
   const groups = [...new Set(options.map(groupOf))];
+  const left = leftWidth(options.map(leftColumn));
   return [
-    `calls ${command.name}: ${command.summary}`,
+    ...wrap(`calls ${command.name}: ${command.summary}`, width),
     '',
     `Usage: calls ${command.name}${words.join('')}${command.options.length > 0 ? ' [options]' : ''}`,
-    ...(command.about ? ['', command.about] : []),
-    ...(command.positionals ?? []).flatMap(({ name, text }, at) => [
-      ...(at === 0 ? [''] : []),
-      `  ${name}  ${text}`,
-    ]),
+    ...(command.about ? ['', ...paragraphs(command.about, width)] : []),
+    ...(command.positionals
+      ? [
+          '',
+          ...rows(
+            command.positionals.map(({ name, text }) => [name, text]),
+            width,
+          ),
+        ]
+      : []),
     ...groups.flatMap((group) => [
       '',
       `${group}:`,
-      ...options
-        .filter((option) => groupOf(option) === group)
-        .flatMap((option) => row(left.get(option) ?? '', describe(option), width)),
+      ...rows(
+        options
+          .filter((option) => groupOf(option) === group)
+          .map((option) => [leftColumn(option), describe(option)]),
+        width,
+        left,
+      ),
     ]),
     '',
     'Examples:',
-    ...command.examples.flatMap(({ line, text }) => [`  ${line}`, `      ${text}`]),
-    '',
-  ].join('\n');
+    ...command.examples.flatMap(({ line, text }) => [
+      ...exampleLines(line, width - 2).map((line) => `  ${line}`),
+      ...wrap(text, width - 6).map((line) => `      ${line}`),
+    ]),
+  ];
 }
 
 const groupOf = (option: OptionSpec): string => option.group ?? 'Options';
@@ -76,21 +114,63 @@ function describe(option: OptionSpec): string {
   return notes.length > 0 ? `${option.text} (${notes.join('; ')})` : option.text;
 }
 
-function row(left: string, text: string, width: number): string[] {
-  const lines = wrap(text, 100 - width - 4);
-  const indent = ' '.repeat(width + 4);
-  if (left.length > width) return [`  ${left}`, ...lines.map((line) => indent + line)];
-  return lines.map((line, at) => (at === 0 ? `  ${left.padEnd(width)}  ${line}` : indent + line));
+const leftWidth = (left: readonly string[]): number =>
+  Math.min(30, Math.max(...left.map((text) => text.length)));
+
+/** Terms with their explanations next to them, or below them where there is little width. */
+function rows(
+  entries: readonly (readonly [left: string, text: string])[],
+  width: number,
+  column = leftWidth(entries.map(([left]) => left)),
+): string[] {
+  const isNarrow = width - column < 34;
+  const indent = ' '.repeat(isNarrow ? 6 : column + 4);
+  return entries.flatMap(([left, text]) => {
+    const lines = wrap(text, width - indent.length);
+    if (isNarrow || left.length > column) return [`  ${left}`, ...lines.map((line) => indent + line)];
+    return lines.map((line, at) => (at === 0 ? `  ${left.padEnd(column)}  ${line}` : indent + line));
+  });
 }
 
-function wrap(text: string, width: number): string[] {
+/** Paragraphs, and lists of terms: lines that begin with two spaces. */
+function paragraphs(text: string, width: number): string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line ? `${line} ${word}` : word;
+  let paragraph: string[] = [];
+  let terms: [string, string][] = [];
+  const end = (): void => {
+    if (paragraph.length > 0) lines.push(...wrap(paragraph.join(' '), width));
+    if (terms.length > 0) lines.push(...rows(terms, width, Math.max(...terms.map(([left]) => left.length))));
+    paragraph = [];
+    terms = [];
+  };
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('  ')) {
+      if (terms.length > 0) end();
+      paragraph.push(line);
+      continue;
+    }
+    if (paragraph.length > 0) end();
+    const [left = '', right = ''] = line.trim().split(/ {2,}/, 2);
+    const last = terms.at(-1);
+    // A line of its own that continues the explanation before it.
+    if (right === '' && last) last[1] += ` ${left}`;
+    else terms.push([left, right]);
   }
-  return [...lines, line];
+  end();
+  return lines;
+}
+
+/** A command to copy, continued with a backslash where it is too long. */
+function exampleLines(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  // Options stay with their values, and quotes with what is in them.
+  const parts = line.match(/--?[\w-]+(?: (?:'[^']*'|"[^"]*"|(?!-)\S+))?|'[^']*'|"[^"]*"|\S+/g) ?? [line];
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + part.length <= width - 2)
+      lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(last === undefined ? part : `  ${part}`);
+  }
+  return lines.map((line, at) => (at < lines.length - 1 ? `${line} \\` : line));
 }

@@ -64,14 +64,14 @@ export const filterOptions: readonly OptionSpec[] = [
     name: 'q',
     value: 'FILTER',
     text: "filter in the language of the API: 'date_added:[2026-11-01 00:00:00 TO *]'",
-    otherNames: ['filter', 'query', 'where'],
+    otherNames: ['filter', 'query', 'where', 'search'],
     group: 'Which calls',
   },
   {
     name: 'from',
     value: 'TIME',
     text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00", yesterday, 12h, 7d, 2w, 3mo',
-    otherNames: ['since', 'after', 'start'],
+    otherNames: ['since', 'after', 'start', 'begin'],
     group: 'Which calls',
   },
   {
@@ -85,20 +85,37 @@ export const filterOptions: readonly OptionSpec[] = [
     name: 'on',
     value: 'DAY',
     text: 'calls of one day or month: 2026-11-20, 2026-11, today, yesterday',
+    otherNames: ['day', 'date', 'month'],
+    group: 'Which calls',
+  },
+  {
+    name: 'last',
+    value: 'PERIOD',
+    text: 'calls of the last 90m, 12h, 7d, 2w or 3mo; the same as --from 7d',
+    otherNames: ['period', 'days', 'past'],
     group: 'Which calls',
   },
   {
     name: 'min-talk',
     value: 'MINUTES',
     text: 'calls with at least this many talk minutes',
+    otherNames: ['min-minutes', 'minutes', 'talk'],
     group: 'Which calls',
   },
   {
     name: 'include-extensions',
     text: 'v3: calls through call extensions as well',
+    otherNames: ['extensions', 'call-extensions', 'inc-gce'],
     group: 'Which calls',
   },
 ];
+
+/** When the made-up calls of a sandbox end. */
+export const untilOption: OptionSpec = {
+  name: 'until',
+  value: 'TIME',
+  text: 'the made-up calls end at this time instead of now: 2026-11-20, "2026-11-20 14:30:00"',
+};
 
 /** What happens to records that cannot be read or stored. */
 export const badRecordOptions: readonly OptionSpec[] = [
@@ -127,14 +144,31 @@ export const warehouseOptions: readonly OptionSpec[] = [
     value: 'URL',
     text: 'read from this warehouse instead of the API: duckdb:calls.duckdb; none reads from the API',
     default: 'CALLS_STORE, else the API',
+    otherNames: ['warehouse', 'db', 'database'],
     group: 'Warehouse',
   },
   {
-    name: 'account',
-    value: 'ID',
-    text: 'only the calls of these accounts of the warehouse',
-    repeat: true,
+    name: 'where',
+    value: 'CONDITION',
+    text: "in a warehouse, a condition on any field: 'talk_minutes >= 2 and state in (TX, CA)'",
     group: 'Warehouse',
+  },
+];
+
+/** Whose calls are read. */
+export const accountOptions: readonly OptionSpec[] = [
+  {
+    name: 'account',
+    value: 'NAMES',
+    text: 'accounts of calls.config.json, or accounts in the warehouse: main or main,berlin',
+    repeat: true,
+    otherNames: ['accounts', 'profile'],
+    group: 'Accounts',
+  },
+  {
+    name: 'all-accounts',
+    text: 'all of them; each row says whose it is, and a failure of one does not stop the others',
+    group: 'Accounts',
   },
 ];
 
@@ -145,12 +179,89 @@ export const fieldsOption: OptionSpec = {
   text: 'only these fields, separated by commas; calls fields lists all of them',
   repeat: true,
   completes: 'fields',
-  otherNames: ['columns'],
+  otherNames: ['columns', 'field', 'select', 'cols'],
 };
 
-/** How records are shown. */
+/** How many. */
+export const limitOption: OptionSpec = {
+  name: 'limit',
+  short: 'n',
+  value: 'N',
+  text: 'how many to show',
+  otherNames: ['rows', 'max', 'top', 'count'],
+};
+
+/** The file that a command writes. */
+export const outputOption: OptionSpec = {
+  name: 'output',
+  short: 'o',
+  value: 'FILE',
+  text: 'file to write; its extension selects the format',
+  completes: 'file',
+  otherNames: ['out', 'file', 'save'],
+  group: 'Output',
+};
+
+/** How rows are written: by name, with a short form for each name that has one, and where to. */
+function formatOptions(
+  choices: readonly [shown: string, ...more: string[]],
+  short: Readonly<Record<string, string>>,
+): OptionSpec[] {
+  const [shown] = choices;
+  return [
+    {
+      name: 'format',
+      value: 'FORMAT',
+      choices,
+      text: 'format of the output',
+      default: `${shown}, or what the extension of --output says`,
+      otherNames: ['as', 'output-format'],
+      group: 'Output',
+    },
+    ...Object.entries(short).map(([name, text]) => ({ name, text, group: 'Output' })),
+  ];
+}
+
+const rowTexts = {
+  json: 'the same as --format json: one JSON value',
+  ndjson: 'the same as --format ndjson: one JSON value per line',
+  csv: 'the same as --format csv: comma-separated values with a header',
+};
+
+/** How rows are shown or written to a file. */
 export const outputOptions: readonly OptionSpec[] = [
-  { name: 'json', text: 'one JSON value', otherNames: ['format'], group: 'Output' },
-  { name: 'ndjson', text: 'one JSON value per line', group: 'Output' },
-  { name: 'csv', text: 'comma-separated values with a header', group: 'Output' },
+  ...formatOptions(['table', 'json', 'ndjson', 'csv'], rowTexts),
+  outputOption,
+];
+
+/** The same for `report`, which also writes a page. */
+export const reportOutputOptions: readonly OptionSpec[] = [
+  ...formatOptions(['table', 'json', 'ndjson', 'csv', 'html'], {
+    ...rowTexts,
+    html: 'the same as --format html: a self-contained page with charts; needs --output',
+  }),
+  outputOption,
+];
+
+/** The same for `sql`, which also writes Parquet. */
+export const sqlOutputOptions: readonly OptionSpec[] = [
+  ...formatOptions(['table', 'json', 'ndjson', 'csv', 'parquet'], {
+    ...rowTexts,
+    parquet: 'the same as --format parquet: typed columns; needs --output',
+  }),
+  outputOption,
+];
+
+/** A summary for people, or as JSON. */
+export const summaryOptions: readonly OptionSpec[] = [
+  {
+    name: 'format',
+    value: 'FORMAT',
+    choices: ['text', 'json'],
+    text: 'format of the summary',
+    default: 'text',
+    otherNames: ['as', 'output-format'],
+    group: 'Output',
+  },
+  { name: 'json', text: 'the same as --format json', group: 'Output' },
 ];

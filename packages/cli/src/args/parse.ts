@@ -6,11 +6,15 @@ import type { Args, CommandSpec, OptionSpec } from './command.ts';
 const secretOptions =
   /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;
 
-/** Reads what was typed after the name of a command. Every mistake is a `UsageError` that says what to type. */
+/**
+ * Reads what was typed after the name of a command. Every mistake is a `UsageError` that says what to type; `all` are the
+ * commands, to name the one that has an option which this command does not have.
+ */
 export function parseArgs(
   argv: readonly string[],
   command: CommandSpec,
   shared: readonly OptionSpec[],
+  all: readonly CommandSpec[] = [],
 ): Args {
   const options = [...command.options, ...shared];
   const values = new Map<string, string[]>();
@@ -30,10 +34,11 @@ export function parseArgs(
       flagBefore = undefined;
       continue;
     }
+    const attached = attachedValue(word, options);
     const equals = word.indexOf('=');
-    const shown = equals < 0 ? word : word.slice(0, equals);
+    const shown = attached ? word.slice(0, 2) : equals < 0 ? word : word.slice(0, equals);
     const spec = find(shown, options);
-    if (!spec) throw unknown(shown, options, command.name);
+    if (!spec) throw unknown(shown, options, command.name, all);
     if (values.has(spec.name) && !spec.repeat) {
       throw new UsageError(`--${spec.name} was given twice`, { hints: [`give it once; ${seeHelp}`] });
     }
@@ -41,6 +46,8 @@ export function parseArgs(
     let value = 'true';
     if (spec.value === undefined) {
       if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp] });
+    } else if (attached) {
+      value = word.slice(2);
     } else if (equals >= 0) {
       value = word.slice(equals + 1);
     } else {
@@ -66,12 +73,23 @@ function find(shown: string, options: readonly OptionSpec[]): OptionSpec | undef
   return options.find((option) => option.short !== undefined && `-${option.short}` === shown);
 }
 
+// The number in -n5, or the file in -ocalls.csv.
+function attachedValue(word: string, options: readonly OptionSpec[]): boolean {
+  if (word.length < 3 || word.startsWith('--') || word[2] === '=') return false;
+  return find(word.slice(0, 2), options)?.value !== undefined;
+}
+
 // A value may start with a dash (a negative number, `-` for stdout) unless it is itself an option of this command.
 function isOption(word: string, options: readonly OptionSpec[]): boolean {
   return word.startsWith('-') && word !== '-' && find(word.split('=', 1)[0] ?? '', options) !== undefined;
 }
 
-function unknown(shown: string, options: readonly OptionSpec[], command: string): UsageError {
+function unknown(
+  shown: string,
+  options: readonly OptionSpec[],
+  command: string,
+  all: readonly CommandSpec[],
+): UsageError {
   const name = shown.replace(/^-+/, '');
   if (secretOptions.test(name)) {
     return new UsageError(
@@ -84,18 +102,46 @@ function unknown(shown: string, options: readonly OptionSpec[], command: string)
       },
     );
   }
-  const known = options.flatMap((option) => [option.name, ...(option.otherNames ?? [])]);
-  const near = nearest(name, known);
-  const meant = options.find((option) => option.name === near || option.otherNames?.includes(near ?? ''));
+  const meant = nearestOption(name, options);
   const hints =
     meant === undefined
-      ? []
-      : meant.name === near
-        ? [`did you mean --${near}?`]
-        : [`use --${meant.name}${meant.value ? ` ${meant.value}` : ''}: ${meant.text}`];
+      ? elsewhere(name, all)
+      : meant.isSpelling
+        ? [`did you mean --${meant.option.name}?`]
+        : [
+            `use --${meant.option.name}${meant.option.value ? ` ${meant.option.value}` : ''}: ${meant.option.text}`,
+          ];
   return new UsageError(`calls ${command} has no option ${shown}`, {
     hints: [...hints, `calls ${command} --help lists all options`],
   });
+}
+
+/** The option with a similar name, or with another name that is similar: its former one, or that of other programs. */
+function nearestOption(
+  name: string,
+  options: readonly OptionSpec[],
+): { readonly option: OptionSpec; readonly isSpelling: boolean } | undefined {
+  const same = options.find(({ otherNames }) => otherNames?.includes(name));
+  if (same) return { option: same, isSpelling: false };
+  const near = nearest(
+    name,
+    options.flatMap((option) => [option.name, ...(option.otherNames ?? [])]),
+  );
+  const option = options.find((option) => option.name === near || option.otherNames?.includes(near ?? ''));
+  return option && { option, isSpelling: option.name === near };
+}
+
+/** Which commands have the option. */
+function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
+  const having = (options: readonly OptionSpec[]): OptionSpec | undefined =>
+    options.find((option) => option.name === name || option.otherNames?.includes(name));
+  const found = all.flatMap((command) => {
+    const option = having(command.options);
+    return option ? [`${command.name} --${option.name}`] : [];
+  });
+  if (found.length === 0) return [];
+  const shown = found.slice(0, 3).map((line) => `calls ${line}`);
+  return [`it is an option of ${shown.join(', ')}${found.length > 3 ? ` and ${found.length - 3} more` : ''}`];
 }
 
 function notAChoice(what: string, value: string, choices: readonly string[]): UsageError {
@@ -153,6 +199,7 @@ function view(
   };
   return {
     words,
+    has: (name) => options.some((option) => option.name === name),
     text: first,
     flag: (name) => first(name) !== null,
     list: (name) => {

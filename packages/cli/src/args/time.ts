@@ -21,9 +21,14 @@ const forms = '2026-11-20, "2026-11-20 14:30:00", now, today, yesterday, 90m, 12
 
 const relativeForm = /^(?:now|today|yesterday|(\d{1,5})(m|h|d|w|mo))$/;
 
+/** Whether a time moves with the clock. */
+export function isRelative(text: string): boolean {
+  return relativeForm.test(text.trim().toLowerCase());
+}
+
 /** Whether this is a time that `readTime` understands. */
 export function isTime(text: string): boolean {
-  return parseTime(text) !== null || relativeForm.test(text.trim().toLowerCase());
+  return parseTime(text) !== null || isRelative(text);
 }
 
 /** Reads a time as typed and returns it in the form the API compares with. */
@@ -66,6 +71,19 @@ function relative([word, digits, unit]: RegExpExecArray, instant: number, zone: 
 /** The time itself, or the one just as far after a gap, where the clocks were set forward past it. */
 function existing(naive: number, zone: string): number {
   return naiveAt(instantOf(naive, zone).epochMs, zone);
+}
+
+/** Reads `--last`: the time that the period up to now begins. */
+export function readPeriod(text: string, clock: Clock): string {
+  const word = text.trim().toLowerCase();
+  if (/^\d+[a-z]+$/.test(word) && isRelative(word)) return readTime(word, '--last', clock);
+  throw new UsageError(`--last must be a period, not ${JSON.stringify(text)}`, {
+    hints: [
+      /^\d+$/.test(word)
+        ? `${word} what? write ${word}d for days, ${word}h for hours; -n ${word} is a number of rows`
+        : 'write it as 90m, 12h, 7d, 2w or 3mo; a day is --on yesterday',
+    ],
+  });
 }
 
 /** Reads `--on`: a whole day or month, as the two ends of a half-open range. */

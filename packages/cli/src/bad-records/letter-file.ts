@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { FileLockedError, lockFile, readLines, writeWholeFile } from '@call-attribution/node-stream';
+import { FileLockedError, lockFile, readLines, writeWholeFile } from '@call-attribution/node-stream/files';
 import { pause } from '../calls/until-stopped.ts';
 import { Interrupted, systemCode } from '../errors.ts';
 import { type DeadLetter, readLetter } from './letter.ts';

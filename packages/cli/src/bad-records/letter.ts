@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Call, Version } from '@call-attribution/core';
+import { type Call, CallsError, type Version } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { StreamError } from '@call-attribution/node-stream';
 import { systemCode } from '../errors.ts';
@@ -46,7 +46,11 @@ export function letterOf(
     sid: scanField(bytes, { start: 0, end: bytes.length }, 'sid') ?? null,
     reason: {
       code: systemCode(cause) ?? 'unreadable',
-      message: cause instanceof Error ? cause.message : 'It cannot be read.',
+      message: CallsError.is(cause)
+        ? cause.summary
+        : cause instanceof Error
+          ? cause.message
+          : 'It cannot be read.',
     },
     ...(text === null ? { recordBase64: Buffer.from(bytes).toString('base64') } : { record: text }),
   };

@@ -1,5 +1,13 @@
-import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
-import { connectionOf, type Settings } from '@call-attribution/core/settings';
+import {
+  type Auth,
+  apiKeys,
+  bearerToken,
+  type Client,
+  clientDefaults,
+  createClient,
+  type Timeouts,
+} from '@call-attribution/core';
+import { connectionOf, missingSettings, type Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
@@ -18,6 +26,7 @@ export async function openClient(
   { ask = true }: { ask?: boolean } = {},
 ): Promise<Client> {
   if (!settings.baseUrl) {
+    if (settings.account) throw missingOf(settings);
     throw new UsageError('the URL of the API is not set', {
       hints: [
         'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url',
@@ -27,14 +36,19 @@ export async function openClient(
   }
   if (args.flag('verbose') || args.flag('debug')) saySettings(settings, io);
   const seconds = args.number('timeout', { min: 0.1 });
-  const connection = connectionOf(settings);
+  const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
     baseUrl: settings.baseUrl.value,
     auth: connection.auth ?? (await askForAuth(settings, io, ask && !args.flag('no-input'))),
     userAgent: `call-attribution-cli/${version}`,
-    ...(seconds === null ? {} : { timeout: { attempt: seconds * 1000 } }),
+    ...(seconds === null ? {} : { timeout: deadlines(seconds * 1000) }),
   });
+}
+
+/** `--timeout` is how long one request may take, so nothing ends it earlier. */
+function deadlines(attempt: number): Partial<Timeouts> {
+  return { attempt, idle: attempt, total: Math.max(attempt, clientDefaults.timeout.total) };
 }
 
 /** What filterOf needs besides the options. */
@@ -47,11 +61,15 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
   const isV2 = settings.apiVersion.value === 'v2';
+  if (settings.account === null && settings.accounts.length > 0 && !access && !secret)
+    throw accountNeeded(settings);
   if (mayAsk && canAsk(io)) {
-    if (isV2) return bearerToken(await askHidden('Bearer token (not shown)', io));
-    const first = access?.value ?? (await askHidden('Access key (not shown)', io));
-    return apiKeys(first, secret?.value ?? (await askHidden('Secret key (not shown)', io)));
+    const of = settings.account === null ? '' : ` of account ${settings.account.name}`;
+    if (isV2) return bearerToken(await askHidden(`Bearer token${of} (not shown)`, io));
+    const first = access?.value ?? (await askHidden(`Access key${of} (not shown)`, io));
+    return apiKeys(first, secret?.value ?? (await askHidden(`Secret key${of} (not shown)`, io)));
   }
+  if (settings.account) throw missingOf(settings);
   if (isV2) {
     throw new UsageError('v2 needs a bearer token, which is not set', {
       hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
@@ -68,6 +86,22 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
       'or name files with accessKeyFile and secretKeyFile in calls.config.json',
       'without an account, calls serve starts a sandbox and prints its keys',
     ],
+  });
+}
+
+/** What an account of the configuration file does not have. */
+function missingOf(settings: Settings): UsageError {
+  const [problem] = missingSettings(settings);
+  return new UsageError(problem?.message ?? 'the settings are incomplete', {
+    hints: problem?.hint ? [problem.hint] : [],
+  });
+}
+
+/** The keys are not set outside of the accounts, and no account was chosen. */
+function accountNeeded({ accounts, file }: Settings): UsageError {
+  const names = accounts.map(({ name }) => name);
+  return new UsageError(`${file?.path ?? 'the configuration'} has accounts, and none was chosen`, {
+    hints: [`add --account ${names[0]}, or --all-accounts for ${names.join(', ')}`],
   });
 }
 

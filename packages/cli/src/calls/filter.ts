@@ -1,15 +1,9 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
-import {
-  allOf,
-  applyFix,
-  type Clause,
-  type Filter,
-  type Problem,
-  safeParse,
-} from '@call-attribution/query-dsl';
+import type { MovingPeriod } from '@call-attribution/node-stream';
+import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
-import { type Clock, readDayOrMonth, readTime } from '../args/time.ts';
-import { UsageError } from '../errors.ts';
+import { type Clock, isRelative, readDayOrMonth, readPeriod, readTime } from '../args/time.ts';
+import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
 /** How the options are read: the clock for relative times, the version for the fields there are. */
@@ -32,9 +26,16 @@ export function filterOf(
   context: FilterContext,
   sheet: { readonly history: number } | null = null,
 ): Filter {
-  const { version } = context;
+  return filterWithin(args, context, rangeOf(args, context), sheet);
+}
+
+function filterWithin(
+  args: Args,
+  { version }: FilterContext,
+  { from: begin, to }: TimeRange,
+  sheet: { readonly history: number } | null = null,
+): Filter {
   const clauses: Clause[] = [];
-  const { from: begin, to } = rangeOf(args, context);
   const from = begin !== null && sheet ? daysBefore(begin, sheet.history) : begin;
   if (from !== null || to !== null) clauses.push(range('date_added', from, to));
   if (args.number('min-talk') !== null && !sheet)
@@ -64,28 +65,42 @@ function range(field: string, from: string | null, to: string | null): Clause {
 function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   const read = safeParse(text, { version });
   if (read.ok) return read.filter;
-  throw filterProblem(read.problem, text);
+  const fixed = applyFix(text, read.problem);
+  throw filterMistake(read.problem, fixed === undefined ? [] : [`try --q '${fixed}'`]);
 }
 
-/** The error for a mistake in a filter: a caret under the place and, where there is one, the corrected filter. */
-export function filterProblem(problem: Problem, text: string | null): UsageError {
-  const fixed = text === null ? undefined : applyFix(text, problem);
-  const hints = fixed === undefined ? [] : [`try --q '${fixed}'`];
-  return new UsageError(`the filter has a mistake. ${problem.message}`, { detail: problem.frame, hints });
+/** The filter of a sync: as `filterOf`, but without a period that moves. */
+export function steadyFilterOf(args: Args, context: FilterContext): Filter {
+  const range = rangeOf(args, context);
+  return filterWithin(args, context, periodOf(args, context) === null ? range : { from: null, to: null });
+}
+
+/** The period that the options describe, if an end of it moves with the clock. */
+export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
+  const typed = (['from', 'to', 'on', 'last'] as const).flatMap((name) => {
+    const text = args.text(name);
+    return text === null ? [] : [{ name, text }];
+  });
+  if (!typed.some(({ text }) => isRelative(text))) return null;
+  return { name: typed.map(({ name, text }) => `--${name} ${text}`).join(' '), ...rangeOf(args, context) };
 }
 
 /** The range of time that the options describe. */
 export function rangeOf(args: Args, clock: Clock): TimeRange {
   const on = args.text('on');
-  const [from, to] = (['from', 'to'] as const).map((name) => {
+  const last = args.text('last');
+  const [typedFrom, to] = (['from', 'to'] as const).map((name) => {
     const text = args.text(name);
     return text === null ? null : readTime(text, `--${name}`, clock);
   }) as [string | null, string | null];
   if (on !== null) {
-    if (from !== null || to !== null)
-      throw new UsageError('--on is a whole day or month; remove --from and --to');
+    if (typedFrom !== null || to !== null || last !== null)
+      throw new UsageError('--on is a whole day or month; remove --from, --to and --last');
     return readDayOrMonth(on, clock);
   }
+  if (last !== null && typedFrom !== null)
+    throw new UsageError('--last and --from both set the start; use one');
+  const from = last === null ? typedFrom : readPeriod(last, clock);
   if (from !== null && to !== null && from >= to) {
     throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
       hints: ['--to itself is not included; for one whole day use --on 2026-11-20'],
@@ -111,6 +126,9 @@ function hasExtensions({ clauses }: Filter): boolean {
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
 export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {
-  if (leavesExtensions(filter, version))
-    say(io, 'calls through call extensions are not included; add --include-extensions to include them');
+  if (leavesExtensions(filter, version)) say(io, extensionsNote);
 }
+
+/** What v3 leaves out by default. */
+export const extensionsNote =
+  'calls through call extensions are not included; add --include-extensions to include them';

@@ -2,14 +2,43 @@ import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Output, write } from '../io.ts';
 
-/** How records are written to stdout. */
+/** How records are written. */
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv';
 
-/** The format that the options select; a table by default. */
+const formats = ['table', 'json', 'ndjson', 'csv'] as const;
+
+/** The format of --format or of an option with its name, such as --json; null when none was typed. */
+export function typedFormat<F extends string>(args: Args, names: readonly F[]): F | null {
+  const named = args.text('format');
+  const flags = names.filter((name) => !shown.has(name) && args.flag(name));
+  const typed = named === null ? [] : [`--format ${named}`];
+  const chosen = [...typed, ...flags.map((name) => `--${name}`)];
+  const others = flags.filter((name) => name !== named);
+  if (others.length > (named === null ? 1 : 0))
+    throw new UsageError(`${chosen.join(' and ')} exclude each other; use one`);
+  return names.find((name) => name === named) ?? flags[0] ?? null;
+}
+
+// What is shown to people has no option of its own.
+const shown: ReadonlySet<string> = new Set(['table', 'text']);
+
+/** Whether a summary is written as JSON. */
+export const isJson = (args: Args): boolean => typedFormat(args, ['text', 'json']) === 'json';
+
+/** The format that the options or the extension of --output select; a table by default. */
 export function formatOf(args: Args): OutputFormat {
-  const chosen = (['json', 'ndjson', 'csv'] as const).filter((name) => args.flag(name));
-  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} exclude each other; use one`);
-  return chosen[0] ?? 'table';
+  const typed = typedFormat(args, formats);
+  const output = args.text('output');
+  if (typed !== null || output === null || output === '-') return typed ?? 'table';
+  const extension = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase();
+  const found = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
+  if (found) return found;
+  throw new UsageError(`--output ${output}: the extension does not name a format`, {
+    hints: [
+      'end the name in .csv, .json or .ndjson, or add --format',
+      'calls export also writes .gz and .parquet',
+    ],
+  });
 }
 
 /** Writes rows in one of the data formats. */
@@ -20,7 +49,7 @@ export async function writeRows(
 ): Promise<void> {
   if (format === 'json') return write(output, `${JSON.stringify(rows, null, 2)}\n`);
   if (format === 'ndjson') return write(output, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const { csvLine } = await import('@call-attribution/node-stream');
+  const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const names = Object.keys(rows[0] ?? {});
   await write(output, csvLine(names) + rows.map((row) => csvLine(names.map((name) => row[name]))).join(''));
 }

@@ -1,5 +1,10 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import { startSandbox } from '@call-attribution/sandbox';
+import { formatNaive, parseTime } from '@call-attribution/core/time';
+import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
+import type { Args } from '../args/command.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { progressLine } from '../term/progress.ts';
 
 /** A client for a sandbox in the same process. */
 export interface OwnSandbox {
@@ -7,15 +12,45 @@ export interface OwnSandbox {
   close(): Promise<void>;
 }
 
+/** When the made-up calls end: at `--until`, or now. */
+export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' | 'now'> {
+  const text = args.text('until');
+  const now = { now: () => io.now().getTime() };
+  if (text === null) return now;
+  const time = parseTime(text);
+  if (time === null) {
+    throw new UsageError(`--until must be a time, not ${JSON.stringify(text)}`, {
+      hints: ['write it as 2026-11-20 or "2026-11-20 14:30:00"'],
+    });
+  }
+  return { ...now, until: formatNaive(time.millis) };
+}
+
+/** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
+export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
+  const line = progressLine(io.stderr, { label: 'made-up calls', now: () => performance.now() });
+  const from = performance.now();
+  const onProgress = (done: number, total: number): void => {
+    io.signal.throwIfAborted();
+    const tookMs = performance.now() - from;
+    const rate = (1000 * done) / Math.max(1, tookMs);
+    // A start that ends within the first second needs no line.
+    if (tookMs > 1000) line.update({ done, total, rate, etaMs: (1000 * (total - done)) / rate, note: '' });
+  };
+  return startSandbox({ ...options, onProgress }).finally(() => line.end());
+}
+
 /** Starts a sandbox and a client for its account. */
-export async function openOwnSandbox(options: { records: number; seed: number }): Promise<OwnSandbox> {
-  const sandbox = await startSandbox(options);
+export async function openOwnSandbox(options: SandboxOptions, io: Io): Promise<OwnSandbox> {
+  const sandbox = await startShown(options, io);
   const account = sandbox.accounts[0];
   if (!account) throw new Error('the sandbox has no account');
   const client = createClient({
     baseUrl: sandbox.url,
     legacyBaseUrl: sandbox.legacyUrl,
     auth: apiKeys(account.accessKey, account.secretKey),
+    // It runs in this process: a proxy of the environment is not meant for it.
+    proxy: false,
   });
   return {
     client,

@@ -18,7 +18,11 @@ export function watch(
   io: Io,
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
-  const line = progressLine(io.stderr, { label, now: () => performance.now() });
+  const line = progressLine(io.stderr, {
+    label,
+    now: () => performance.now(),
+    isDumb: io.env.TERM === 'dumb',
+  });
   const onProgress = ({ done, total, rate, etaMs, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),

@@ -2,45 +2,44 @@ import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
-import { readSettings } from '../config/settings.ts';
+import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
-import { type Io, write } from '../io.ts';
+import type { Io } from '../io.ts';
 import { count } from '../term/numbers.ts';
-import { styleFor } from '../term/style.ts';
-
-/** The result of one item. */
-interface Finding {
-  readonly item: string;
-  readonly state: 'ok' | 'note' | 'wrong';
-  readonly text: string;
-  /** What to change. */
-  readonly fix?: string;
-}
+import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
+import { type Finding, showFindings } from './findings.ts';
 
 /** `calls check`: tries each part of the configuration and says what to change. */
 export const check: Handler = async (args, io) => {
   const findings: Finding[] = [];
-  const exitCode = await tryAll(args, io, findings);
-  if (args.flag('json')) {
-    await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
-    return exitCode;
-  }
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
-  const width = Math.max(...findings.map((finding) => finding.item.length));
-  for (const { item, state, text, fix } of findings) {
-    await write(io.stdout, `${marks[state]}  ${item.padEnd(width)}  ${text}\n`);
-    if (fix) await write(io.stdout, `${' '.repeat(width + 9)}${style.dim('→')} ${fix}\n`);
-  }
-  return exitCode;
+  const exitCode = await checkAccounts(args, io, findings);
+  return showFindings(findings, exitCode, args, io);
 };
 
-async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> {
+/** Tries the configuration of each chosen account. Returns the exit status. */
+export async function checkAccounts(args: Args, io: Io, findings: Finding[]): Promise<number> {
+  const names = typedAccounts(args);
+  if (names === null) return tryAll(() => readSettings(args, io), args, io, findings);
+  const accounts =
+    names === 'all' ? readStoredSettings(null, args, io).accounts.map(({ name }) => name) : names;
+  if (accounts.length === 0) configuredAccounts(names, args, io);
+  const statuses: number[] = [];
+  for (const account of accounts) {
+    const own: Finding[] = [];
+    const read = (): Settings => configuredAccounts([account], args, io)[0]?.settings as Settings;
+    statuses.push(await tryAll(read, args, io, own));
+    findings.push(...own.map((finding) => ({ account, ...finding })));
+  }
+  return statuses.find((status) => status !== exitCodes.ok) ?? exitCodes.ok;
+}
+
+async function tryAll(read: () => Settings, args: Args, io: Io, findings: Finding[]): Promise<number> {
   const found = (item: string, state: Finding['state'], text: string, fix?: string): void => {
     findings.push({ item, state, text, ...(fix ? { fix } : {}) });
   };
   const failed = async (item: string, error: unknown): Promise<number> => {
+    if (io.signal.aborted) throw error;
     const { message, hints, exitCode } = await explain(error);
     // Not the hint to run calls check, which is what the user just did.
     found(item, 'wrong', message, hints.filter((hint) => !hint.includes('calls check')).join('; '));
@@ -48,9 +47,9 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
   };
   let settings: Settings;
   try {
-    settings = readSettings(args, io);
+    settings = read();
   } catch (error) {
-    return failed('settings', error);
+    return await failed('settings', error);
   }
   configured(settings, found);
   if (!settings.baseUrl) return exitCodes.usage;
@@ -58,7 +57,7 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
   try {
     client = await openClient(settings, args, io);
   } catch (error) {
-    return failed('keys', error);
+    return await failed('keys', error);
   }
   try {
     try {
@@ -67,14 +66,14 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
         page.records.length === 0 ? 'the account has no calls yet' : 'the server responds with a call';
       found('list', 'ok', seen);
     } catch (error) {
-      return failed('list', error);
+      return await failed('list', error);
     }
     try {
       const { total, source } = await client.countCalls({ signal: io.signal });
       const without = client.version === 'v3' ? ', not including call extensions' : '';
       found('count', 'ok', `${count(total)} calls${without} (${source})`);
     } catch (error) {
-      return failed('count', error);
+      return await failed('count', error);
     }
     if (!settings.legacyBaseUrl) {
       found('sms', 'note', 'skipped: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it');
@@ -82,10 +81,14 @@ async function tryAll(args: Args, io: Io, findings: Finding[]): Promise<number> 
     }
     try {
       const numbers = await client.listSmsNumbers({ signal: io.signal });
-      found('sms', 'ok', `${count(numbers.length)} SMS-enabled numbers`);
+      found(
+        'sms',
+        'ok',
+        `${count(numbers.filter(({ smsEnabled }) => smsEnabled).length)} SMS-enabled numbers`,
+      );
       return exitCodes.ok;
     } catch (error) {
-      return failed('sms', error);
+      return await failed('sms', error);
     }
   } finally {
     await client.close();

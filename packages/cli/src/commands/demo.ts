@@ -2,14 +2,16 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
 import { callTool, createServer } from '@call-attribution/mcp-server';
-import { describeVerdict, fileSink, toCsv, type Verdict } from '@call-attribution/node-stream';
+import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
+import { toCsv } from '@call-attribution/node-stream/encoders';
+import { fileSink } from '@call-attribution/node-stream/sinks';
 import type { Handler } from '../args/command.ts';
-import { openOwnSandbox } from '../calls/own-sandbox.ts';
+import { endOfSandbox, openOwnSandbox } from '../calls/own-sandbox.ts';
 import { readCalls, watch } from '../calls/reading.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { isSpecial } from '../export/target.ts';
-import { fileError, type Io, say, write } from '../io.ts';
+import { fileError, type Io, say, show } from '../io.ts';
 import { readDimensions } from '../report/dimensions.ts';
 import { createTally, type Tally } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
@@ -21,6 +23,7 @@ import { type Style, styleFor, widthOf } from '../term/style.ts';
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
+  const until = endOfSandbox(args, io);
   // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
@@ -29,11 +32,11 @@ export const demo: Handler = async (args, io) => {
       `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
     );
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const print = (...lines: string[]): Promise<void> => write(io.stdout, `${lines.join('\n')}\n`);
+  const print = (...lines: string[]): Promise<void> => show(io, lines);
   const from = performance.now();
 
   await print(`${style.bold('1.')} The API on this machine, over ${count(records)} made-up calls`);
-  const sandbox = await openOwnSandbox({ records, seed });
+  const sandbox = await openOwnSandbox({ records, seed, ...until }, io);
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
@@ -49,7 +52,7 @@ export const demo: Handler = async (args, io) => {
     await print(...reportLines(channels.report(10), { width, style }));
 
     await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
-    await print(...(await toolCall(client, width, style)));
+    await print(...(await toolCall(client, until.until ?? null, width, style)));
 
     await print(
       '',
@@ -93,11 +96,18 @@ async function streamToCsv(
   return verdict;
 }
 
-async function toolCall(client: Client, width: number, style: Style): Promise<string[]> {
-  const server = createServer(client, { pseudonymKey: 'demo' });
-  const request = { group_by: ['ppc_campaign'], limit: 5, include_call_extensions: true };
-  const { content } = await callTool(server, 'summarize_calls', request);
-  const sent = style.cyan(`→ summarize_calls ${JSON.stringify(request)}`);
+async function toolCall(
+  client: Client,
+  until: string | null,
+  width: number,
+  style: Style,
+): Promise<string[]> {
+  // Made-up calls that end at a fixed time are as of that time.
+  const now = until === null ? {} : { now: () => Date.parse(`${until.replace(' ', 'T')}Z`) };
+  const server = createServer(client, { pseudonymKey: 'demo', ...now });
+  const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
+  const { content } = await callTool(server, 'analyze_calls', request);
+  const sent = style.cyan(`→ analyze_calls ${JSON.stringify(request)}`);
   const lines = folded(content.map(({ text }) => text).join('\n'), width - 5);
   const shown = lines.length > mostLines ? [...lines.slice(0, mostLines), '…'] : lines;
   return [sent, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);

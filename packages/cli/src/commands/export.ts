@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
-import { type Filter, print } from '@call-attribution/query-dsl';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
 import { contextOf } from '../calls/connect.ts';
@@ -9,7 +10,6 @@ import { readFields } from '../calls/fields.ts';
 import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
 import { judge, watch } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
-import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { FormatOptions } from '../export/encode.ts';
@@ -21,8 +21,9 @@ import { readSheetRequest, type SheetRequest } from '../export/sheet-options.ts'
 import { outputOf, readTarget, type Target } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
 import { bytes } from '../term/numbers.ts';
+import { chooseAccounts, type ReadAccount } from '../warehouse/accounts.ts';
 import { type DatasetTarget, exportFromApi, exportFromWarehouse, readDataset } from '../warehouse/dataset.ts';
-import { isWarehouse, openSource } from '../warehouse/source.ts';
+import { isWarehouse } from '../warehouse/source.ts';
 
 /** What all kinds of export need. */
 interface Job {
@@ -36,9 +37,37 @@ interface Job {
   readonly bad: BadRecords;
 }
 
-/** `calls export`: all calls that match, as a file or an upload sheet. */
+/** `calls export`: all calls that match, as a file or an upload sheet; for several accounts, each with its own. */
 export const exportCalls: Handler = async (args, io) => {
-  const settings = readSettings(args, io);
+  const accounts = await chooseAccounts(args, io);
+  if (accounts.every(({ name }) => name === null))
+    return eachAccount(accounts, args, io, (account) => exportAccount(account, args, io));
+  const planned = await planEach(accounts, ({ name }) => argsOfAccount(args, name ?? ''));
+  return eachAccount(planned, args, io, (account) => exportAccount(account, account.plan, io));
+};
+
+const account = '{account}';
+
+/** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
+function argsOfAccount(args: Args, name: string): Args {
+  const output = outputOf(args);
+  for (const option of ['output', 'left-out', 'ledger', 'dead-letters']) {
+    const file = args.text(option);
+    if (file !== null && !file.includes(account)) {
+      const [, stem = '', extension = ''] =
+        /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
+      throw new UsageError(`--${option} ${file}: each account has a file of its own`, {
+        hints: [
+          `put ${account} in the name: --${option} ${stem}-${account}${extension}`,
+          ...(output === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
+        ],
+      });
+    }
+  }
+  return { ...args, text: (option) => args.text(option)?.replaceAll(account, name) ?? null };
+}
+
+async function exportAccount({ settings, open }: ReadAccount, args: Args, io: Io): Promise<number> {
   const context = contextOf(settings, io);
   const sheet = await readSheetRequest(args, context, io);
   const dataset = readDataset(args, io.cwd);
@@ -51,7 +80,7 @@ export const exportCalls: Handler = async (args, io) => {
     account: null,
     besides: shown === '-' ? 'calls' : shown.replace(/[/\\]+$/, ''),
   });
-  const source = await openSource(settings, args, io);
+  const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
     const stream = { ...streamOptions(args, onProgress), onError: bad.onError };
@@ -65,7 +94,7 @@ export const exportCalls: Handler = async (args, io) => {
     line.end();
     await source.close();
   }
-};
+}
 
 async function exportOneSheet(
   sheet: SheetRequest,
@@ -98,7 +127,7 @@ async function exportDataset(
     await exportFromWarehouse(source, dataset, filter, io);
     return exitCodes.ok;
   }
-  const request = exportRequest(args, settings, { format: 'parquet', gzip: false }, print(filter));
+  const request = exportRequest(args, settings, { format: 'parquet', gzip: false }, printFilter(filter));
   const resume = args.flag('resume');
   const verdict = await exportFromApi(source, dataset, {
     filter,
@@ -143,7 +172,7 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
     say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
     return judge(verdict, io);
   }
-  const request = exportRequest(args, settings, target, print(filter));
+  const request = exportRequest(args, settings, target, printFilter(filter));
   const done = resume ? await finishParquet(file, format, request, io) : null;
   if (done !== null) {
     say(io, `${target.shown}: ${bytes((await stat(path)).size)}`);
@@ -153,6 +182,8 @@ async function exportFile(target: Target, job: Job, finished: () => void): Promi
   try {
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
+    // Relative times have moved since, and the file must hold the calls of one query.
+    if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
     const stream = { ...job.stream, filter: kept ? kept.filter : filter };
     const verdict = await exportToFile(source, sink, file, {
       format,

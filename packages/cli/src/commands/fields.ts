@@ -3,9 +3,10 @@ import type { Handler } from '../args/command.ts';
 import { formatOf, writeRows } from '../calls/output.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { write } from '../io.ts';
-import { styleFor, widthOf } from '../term/style.ts';
-import { renderTable } from '../term/table.ts';
+import { type Io, show } from '../io.ts';
+import { type Style, styleFor, widthOf } from '../term/style.ts';
+import { fitTable } from '../term/table.ts';
+import { pad, wrap } from '../term/width.ts';
 
 /** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields: Handler = async (args, io) => {
@@ -29,7 +30,14 @@ export const fields: Handler = async (args, io) => {
     return exitCodes.ok;
   }
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const { lines } = renderTable(
+  if (found.length <= few) {
+    await show(
+      io,
+      found.flatMap((field, at) => [...(at > 0 ? [''] : []), ...card(field, style, io)]),
+    );
+    return exitCodes.ok;
+  }
+  const { lines } = fitTable(
     [
       { title: 'Field', min: 18 },
       { title: 'Group', min: 6 },
@@ -46,9 +54,32 @@ export const fields: Handler = async (args, io) => {
     ]),
     { width: widthOf(io.stdout, io.env), style },
   );
-  await write(io.stdout, `${lines.join('\n')}\n`);
+  await show(io, lines);
   return exitCodes.ok;
 };
+
+/** So many fields are shown with everything that is known of them. */
+const few = 3;
+
+function card(field: FieldSpec, style: Style, io: Io): string[] {
+  const width = Math.max(30, (widthOf(io.stdout, io.env) ?? 100) - 10);
+  const { values = [], openValues } = field as FieldSpec & { readonly openValues?: boolean };
+  const facts: [string, string][] = [
+    ['meaning', `${field.meaning}${notes(field)}`],
+    ['type', typeOf(field)],
+    ['group', field.group],
+    ['version', versions(field)],
+    ...(values.length > 0
+      ? [['values', `${values.join(', ')}${openValues ? ' and others' : ''}`] as [string, string]]
+      : []),
+  ];
+  return [
+    style.bold(field.name),
+    ...facts.flatMap(([name, text]) =>
+      wrap(text, width).map((line, at) => `  ${style.dim(pad(at === 0 ? name : '', 7))} ${line}`),
+    ),
+  ];
+}
 
 function plain({
   name,

@@ -1,37 +1,68 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Handler } from '../args/command.ts';
+import { eachAccount } from '../accounts/each-account.ts';
+import type { Args, Handler } from '../args/command.ts';
 import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
-import { formatOf, writeRows } from '../calls/output.ts';
-import { readSettings } from '../config/settings.ts';
+import { formatOf, type OutputFormat, writeRows } from '../calls/output.ts';
+import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { write } from '../io.ts';
+import { explain } from '../failure.ts';
+import { type Io, show, write } from '../io.ts';
 import { type Style, styleFor } from '../term/style.ts';
 import { pad, printable } from '../term/width.ts';
-import { openSource } from '../warehouse/source.ts';
+import { chooseAccounts, type ReadAccount } from '../warehouse/accounts.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
   const format = formatOf(args);
   const chosen = readFields(args);
-  const settings = readSettings(args, io);
-  const source = await openSource(settings, args, io);
-  try {
-    const call = await source.get(args.words[0] ?? '');
-    const all = fieldsOf(settings.apiVersion.value);
-    if (format === 'csv') await writeRows(io.stdout, format, [pickFields(call, chosen ?? all)]);
-    else if (format === 'table') {
-      const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-      const shown = chosen ?? all.filter((field) => cellText(valueOfField(call, field)) !== '');
-      await write(io.stdout, `${cardLines(call, shown, style).join('\n')}\n`);
-    } else {
-      const record = chosen ? pickFields(call, chosen) : call;
-      await write(io.stdout, `${JSON.stringify(record, null, format === 'json' ? 2 : 0)}\n`);
+  const sid = args.words[0] ?? '';
+  const accounts = await chooseAccounts(args, io);
+  const found: { readonly call: Call; readonly account: ReadAccount }[] = [];
+  const missing: CliError[] = [];
+  const status = await eachAccount(accounts, args, io, async (account) => {
+    const source = await account.open();
+    try {
+      found.push({ call: await source.get(sid), account });
+    } catch (error) {
+      const explained = account.name === null ? null : await explain(error);
+      // Of several accounts, only one has the call.
+      if (explained?.exitCode !== exitCodes.notFound) throw error;
+      missing.push(explained);
+    } finally {
+      await source.close();
     }
     return exitCodes.ok;
-  } finally {
-    await source.close();
+  });
+  if (missing.length === accounts.length) {
+    const names = accounts.map(({ name }) => name);
+    throw new CliError(`there is no call with the session ID ${sid} in ${names.join(', ')}`, {
+      exitCode: exitCodes.notFound,
+    });
   }
+  for (const { call, account } of found) await showCall(call, account, { format, chosen }, args, io);
+  return status;
 };
+
+async function showCall(
+  call: Call,
+  { name, settings }: ReadAccount,
+  { format, chosen }: { format: OutputFormat; chosen: readonly FieldSpec[] | null },
+  args: Args,
+  io: Io,
+): Promise<void> {
+  const all = fieldsOf(settings.apiVersion.value);
+  const of = name === null ? {} : { account: name };
+  if (format === 'csv') return writeRows(io.stdout, format, [{ ...of, ...pickFields(call, chosen ?? all) }]);
+  if (format !== 'table') {
+    const record = { ...of, ...(chosen ? pickFields(call, chosen) : call) };
+    return write(io.stdout, `${JSON.stringify(record, null, format === 'json' ? 2 : 0)}\n`);
+  }
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const shown = chosen ?? all.filter((field) => cellText(valueOfField(call, field)) !== '');
+  const lines = cardLines(call, shown, style);
+  const head = name === null ? [] : [`${style.bold('account')} ${printable(name)}`, ''];
+  await show(io, [...head, ...lines]);
+}
 
 function cardLines(call: Call, fields: readonly FieldSpec[], style: Style): string[] {
   const width = Math.max(...fields.map((field) => field.name.length), 0);

@@ -1,136 +1,176 @@
-import type { FieldSpec } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import type { Filter } from '@call-attribution/query-dsl';
+import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
-import { cellText, fieldsNamed, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
-import { filterOf } from '../calls/filter.ts';
-import { formatOf } from '../calls/output.ts';
-import type { Match } from '../calls/source.ts';
-import { readSettings } from '../config/settings.ts';
+import { readFields } from '../calls/fields.ts';
+import { extensionsNote, filterOf, leavesExtensions } from '../calls/filter.ts';
+import { formatOf, type OutputFormat } from '../calls/output.ts';
+import type { Match, Source } from '../calls/source.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type Io, say, write } from '../io.ts';
+import { say } from '../io.ts';
 import { count as figure, plural } from '../term/numbers.ts';
-import { styleFor, widthOf } from '../term/style.ts';
-import { type Column, renderTable } from '../term/table.ts';
-import { openSource } from '../warehouse/source.ts';
+import { chooseAccounts } from '../warehouse/accounts.ts';
+import { listOutput } from './list-output.ts';
 
-// The fields that say most about a call. On a narrow terminal the last ones are dropped first.
-const defaultFields = [
-  'date_added',
-  'sid',
-  'ani',
-  'talk_minutes',
-  'channel',
-  'ppc_campaign',
-  'phone_label',
-  'referrer',
-  'ppc_status',
-];
-const numeric = new Set(['integer', 'integer-string', 'decimal-string']);
+/** Which of the calls that match are shown. */
+interface Place {
+  readonly end: 'first' | 'latest';
+  /** Infinite for all. */
+  readonly limit: number;
+  readonly page: number;
+  readonly sort: 'newest' | 'oldest';
+}
+
+function placeOf(args: Args): Place {
+  const isFirst = args.flag('first');
+  const isAll = args.flag('all');
+  const given = ['limit', 'last', 'first', 'page'].filter(
+    (name) => args.flag(name) && (name !== 'last' || countOf(args) !== null),
+  );
+  if (isAll && given.length > 0)
+    throw new UsageError(`--all shows every call; remove ${given.map((name) => `--${name}`).join(' and ')}`);
+  const last = countOf(args);
+  const limit = args.integer('limit', { min: 1 });
+  if (last !== null && (isFirst || limit !== null)) {
+    throw new UsageError(
+      `--last ${last} shows the latest ${last} calls; remove --${isFirst ? 'first' : 'limit'}`,
+    );
+  }
+  const end = isFirst || isAll ? 'first' : 'latest';
+  return {
+    end,
+    limit: isAll ? Number.POSITIVE_INFINITY : (last ?? limit ?? 20),
+    page: args.integer('page') ?? 0,
+    sort: (args.text('sort') as Place['sort'] | null) ?? (end === 'first' ? 'oldest' : 'newest'),
+  };
+}
+
+/** The number in `--last 20`; null for a period such as `--last 7d`. */
+function countOf(args: Args): number | null {
+  return /^-?\d+(\.\d+)?$/.test(args.text('last') ?? '') ? args.integer('last', { min: 1 }) : null;
+}
+
+/** The options for the filter, for which a number of calls is not a period. */
+function withoutCount(args: Args): Args {
+  if (countOf(args) === null) return args;
+  return { ...args, text: (name) => (name === 'last' ? null : args.text(name)) };
+}
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list: Handler = async (args, io) => {
   const format = formatOf(args);
-  const limit = args.flag('all') ? Number.POSITIVE_INFINITY : (args.integer('limit', { min: 1 }) ?? 20);
-  const page = args.integer('page') ?? 0;
-  if (args.flag('all') && (args.text('limit') !== null || args.text('page') !== null))
-    throw new UsageError('--all shows every call; remove --limit and --page');
+  const place = placeOf(args);
   const fields = readFields(args);
-  const settings = readSettings(args, io);
-  const version = settings.apiVersion.value;
-  const filter = filterOf(args, contextOf(settings, io));
-  const source = await openSource(settings, args, io);
-  try {
-    const skip = limit === Number.POSITIVE_INFINITY ? 0 : page * limit;
-    const matches = source.list({ filter, limit, skip });
-    if (format === 'table')
-      return await showTable(matches, fields ?? defaults(version), args, io, { limit, page });
-    await writeData(matches, format, fields, version, io);
-    return exitCodes.ok;
-  } finally {
-    await source.close();
-  }
+  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
+    filterOf(withoutCount(args), contextOf(settings, io)),
+  );
+  const versions = accounts.map(({ settings }) => settings.apiVersion.value);
+  const several = accounts.some(({ name }) => name !== null);
+  const output = listOutput({ format, fields, versions, several }, args, io);
+  const notes: string[] = [];
+  let isAnyShown = false;
+  const status = await eachAccount(accounts, args, io, async ({ name, plan: filter, open }) => {
+    const source = await open();
+    try {
+      const { end, limit, page } = place;
+      const seen: Seen = { shown: 0, total: null, isUnordered: false };
+      const matches = source.list({
+        filter,
+        end,
+        limit,
+        skip: page === 0 ? 0 : page * limit,
+        onUnordered: () => {
+          seen.isUnordered = true;
+        },
+      });
+      for await (const call of inOrder(counted(matches, seen), place)) await output.add(call, name);
+      isAnyShown ||= seen.shown > 0;
+      const lines =
+        seen.shown > 0 ? placeNotes(place, seen, format) : await emptyNotes(place, source, filter, format);
+      notes.push(...lines.map((line) => (name === null ? line : `${name}: ${line}`)));
+      return exitCodes.ok;
+    } finally {
+      await source.close();
+    }
+  });
+  const dropped = await output.end();
+  for (const note of notes) say(io, note);
+  if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}; choose fields with --fields`);
+  const leaving = accounts.find(({ plan, settings }) => leavesExtensions(plan, settings.apiVersion.value));
+  if (format === 'table' && isAnyShown && leaving) say(io, extensionsNote);
+  return status;
 };
 
-function defaults(version: 'v2' | 'v3'): FieldSpec[] {
-  return fieldsNamed(defaultFields).filter((field) => field[version] !== null);
+/** Why there is nothing to show. */
+async function emptyNotes(
+  { page, limit }: Place,
+  source: Source,
+  filter: Filter,
+  format: OutputFormat,
+): Promise<string[]> {
+  const total = page > 0 ? (await source.count(filter)).total : 0;
+  if (total > 0) {
+    const last = Math.ceil(total / limit) - 1;
+    return [`page ${page} is empty: ${plural(total, 'call')} match; --page ${last} is the last one`];
+  }
+  return format === 'table' ? ['no calls match'] : [];
 }
 
-async function showTable(
-  matches: AsyncIterable<Match>,
-  fields: readonly FieldSpec[],
-  args: Args,
-  io: Io,
-  place: { limit: number; page: number },
-): Promise<number> {
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const rows: string[][] = [];
-  let total: number | null = null;
-  for await (const match of matches) {
-    total = match.total;
-    rows.push(fields.map((field) => cellText(valueOfField(match.call, field))));
+/** What was read of the calls that match. */
+interface Seen {
+  shown: number;
+  /** How many match; null when the source does not say. */
+  total: number | null;
+  isUnordered: boolean;
+}
+
+async function* counted(matches: AsyncIterable<Match>, seen: Seen): AsyncGenerator<Call> {
+  for await (const { call, total } of matches) {
+    seen.shown += 1;
+    seen.total = total;
+    yield call;
   }
-  if (rows.length === 0) {
-    say(io, 'no calls match');
-    return exitCodes.ok;
+}
+
+/** Streams all calls in the order of the source, which is the order of time; everything else is sorted first. */
+async function* inOrder(calls: AsyncIterable<Call>, { limit, sort }: Place): AsyncGenerator<Call> {
+  if (sort === 'oldest' && limit === Number.POSITIVE_INFINITY) {
+    yield* calls;
+    return;
   }
-  const table = renderTable(fields.map(columnOf), rows, { width: widthOf(io.stdout, io.env), style });
-  await write(io.stdout, `${table.lines.join('\n')}\n`);
-  const first = place.limit === Number.POSITIVE_INFINITY ? 0 : place.page * place.limit;
+  const all: Call[] = [];
+  for await (const call of calls) all.push(call);
+  // Calls of the same second stay in the order of the source, or in its reverse.
+  all.sort((a, b) => (a.date_added < b.date_added ? -1 : a.date_added > b.date_added ? 1 : 0));
+  yield* sort === 'newest' ? all.reverse() : all;
+}
+
+/** Which calls these are, and what was left out. */
+function placeNotes({ end, limit, page }: Place, seen: Seen, format: OutputFormat): string[] {
+  const { shown, total, isUnordered } = seen;
+  const before = page === 0 ? 0 : page * limit;
+  const isWhole = total === null || before + shown >= total;
+  if (format !== 'table' && isWhole && page === 0) return [];
+  const numbers = `${figure(before + 1)} to ${figure(before + shown)}`;
   const of = total === null ? '' : ` of ${figure(total)}`;
-  say(io, `${plural(rows.length, 'call')}: ${figure(first + 1)} to ${figure(first + rows.length)}${of}`);
-  if (table.dropped.length > 0)
-    say(io, `not enough width for ${table.dropped.join(', ')}; choose fields with --fields`);
-  if (total !== null && first + rows.length < total)
-    say(io, `--page ${place.page + 1} shows the next page, --all shows all calls`);
-  return exitCodes.ok;
+  const which =
+    end === 'first' || total === null
+      ? `${numbers}${of}`
+      : page > 0
+        ? `${numbers}${of}, counted from the latest`
+        : isWhole
+          ? 'all that match'
+          : `the latest${of}`;
+  const next = `--page ${page + 1} shows ${end === 'first' ? 'the next page' : 'earlier calls'}, --all shows all calls`;
+  return [
+    `${plural(shown, 'call')}: ${which}`,
+    ...(isUnordered
+      ? [
+          'the server does not list calls in the order of time, so later ones may be missing; narrow the time with --from',
+        ]
+      : []),
+    ...(isWhole ? [] : [next]),
+  ];
 }
-
-// A truncated time, number or id is useless, so such a column is dropped rather than narrowed.
-function columnOf({ name, type, isId, mask }: FieldSpec): Column {
-  const isTime = type === 'datetime' || type === 'datetime-tenths';
-  const isPhone = mask?.kind === 'phone' || name === 'dnis';
-  const isNumber = numeric.has(type) && !isId;
-  return {
-    title: name,
-    min: isTime || isId || isPhone || isNumber ? 21 : 10,
-    align: isNumber ? 'right' : 'left',
-  };
-}
-
-async function writeData(
-  matches: AsyncIterable<Match>,
-  format: 'json' | 'ndjson' | 'csv',
-  fields: readonly FieldSpec[] | null,
-  version: 'v2' | 'v3',
-  io: Io,
-): Promise<void> {
-  const { csvLine } = await import('@call-attribution/node-stream');
-  const chosen = fields ?? fieldsOf(version);
-  let written = 0;
-  if (format === 'csv') await write(io.stdout, csvLine(chosen.map((field) => field.name)));
-  if (format === 'json') await write(io.stdout, '[');
-  for await (const { call } of matches) {
-    const record = fields ? pickFields(call, fields) : call;
-    if (format === 'csv') await write(io.stdout, csvLine(chosen.map((field) => valueOfField(call, field))));
-    else if (format === 'ndjson') await write(io.stdout, `${JSON.stringify(record)}\n`);
-    else await write(io.stdout, `${written === 0 ? '' : ','}\n${JSON.stringify(record)}`);
-    written++;
-  }
-  if (format === 'json') await write(io.stdout, written === 0 ? ']\n' : '\n]\n');
-}
-
-/** `calls count`: one number on stdout, so that a script can read it. */
-export const count: Handler = async (args, io) => {
-  const settings = readSettings(args, io);
-  const filter = filterOf(args, contextOf(settings, io));
-  const counted = await openSource(settings, args, io);
-  try {
-    const { total, source } = await counted.count(filter);
-    await write(io.stdout, args.flag('json') ? `${JSON.stringify({ total, source })}\n` : `${total}\n`);
-    if (args.flag('verbose') && source !== 'warehouse') say(io, `counted by the server (${source})`);
-    return exitCodes.ok;
-  } finally {
-    await counted.close();
-  }
-};

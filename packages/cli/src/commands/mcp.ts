@@ -3,6 +3,8 @@ import { revealChoices } from '@call-attribution/core/fields';
 import {
   type CallsMcpOptions,
   createServer,
+  defaultMirrorFile,
+  type McpAccount,
   pseudonymKeyFrom,
   serveStdio,
 } from '@call-attribution/mcp-server';
@@ -10,11 +12,13 @@ import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import { stopped } from '../calls/until-stopped.ts';
-import { readSettings } from '../config/settings.ts';
+import { readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../term/numbers.ts';
+import { accountsOfApi } from '../warehouse/accounts.ts';
+import { chooseWarehouse } from '../warehouse/choose.ts';
 
 /** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {
@@ -26,44 +30,61 @@ export const mcp: Handler = async (args, io) => {
       });
     return kind;
   });
-  const options: CallsMcpOptions = { reveal, log: (line) => say(io, line) };
+  const plain: CallsMcpOptions = { reveal, log: (line) => say(io, line) };
+  if (args.flag('store') && !args.flag('mirror'))
+    throw new UsageError('--store is for the local copy; add --mirror');
+  if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
+    throw new UsageError('a copy of made-up calls needs a file of its own: --store duckdb:FILE');
+  const options = args.flag('mirror') ? { ...plain, mirror: { file: mirrorFile(args, io) } } : plain;
   if (args.flag('sandbox')) return overSandbox(args, io, options);
-  for (const name of ['records', 'seed']) {
+  for (const name of ['records', 'seed', 'until']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
-  const settings = readSettings(args, io);
-  let client: Client | null = null;
-  // An assistant may list the tools before the keys are set. Each tool call then says what is missing.
-  const open = async (): Promise<Client> => {
-    client ??= await openClient(settings, args, io, { ask: false });
-    return client;
-  };
-  await open().catch((error: unknown) => {
-    say(
-      io,
-      `calls mcp: ${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls check`,
-    );
+  const clients: Client[] = [];
+  const accounts = accountsOfApi(args, io).map(({ name, settings: own, problem }): McpAccount => {
+    let client: Client | null = null;
+    const credential = own.secret('secretKey') ?? own.secret('bearerToken');
+    return {
+      name: name ?? 'main',
+      // An assistant may list the tools before the keys are set. Each tool call then says what is missing.
+      async client() {
+        if (problem) throw problem;
+        client ??= await openClient(own, args, io, { ask: false });
+        if (!clients.includes(client)) clients.push(client);
+        return client;
+      },
+      version: own.apiVersion.value,
+      ...(credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {}),
+      ...(own.timeZone ? { timeZone: own.timeZone.value } : {}),
+      ...(own.account ? { id: own.account.id } : {}),
+    };
   });
-  const version = settings.apiVersion.value;
-  const timeZone = settings.timeZone?.value;
-  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
-  const key = credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {};
-  try {
-    return await speak(io, open, {
-      ...options,
-      ...key,
-      version,
-      ...(timeZone === undefined ? {} : { timeZone }),
+  for (const { name, client } of accounts) {
+    await (client as () => Promise<Client>)().catch((error: unknown) => {
+      const of = accounts.length > 1 ? `account ${name}: ` : '';
+      say(
+        io,
+        `calls mcp: ${of}${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls check`,
+      );
     });
+  }
+  try {
+    return await speak(io, accounts, options);
   } finally {
-    await (client as Client | null)?.close();
+    for (const client of clients) await client.close();
   }
 };
 
+/** The file of the local copy: the one of --store, else the configured warehouse, else one in a folder of the user. */
+function mirrorFile(args: Args, io: Io): string {
+  return chooseWarehouse(args, readStoredSettings(null, args, io), io)?.path ?? defaultMirrorFile(io.env);
+}
+
 async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;
-  const { openOwnSandbox } = await import('../calls/own-sandbox.ts');
-  const sandbox = await openOwnSandbox({ records, seed: args.integer('seed', { max: 0xffffffff }) ?? 1 });
+  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
+  const { endOfSandbox, openOwnSandbox } = await import('../calls/own-sandbox.ts');
+  const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
   say(io, `calls mcp: ${count(records)} made-up calls, not real ones`);
   try {
     return await speak(io, sandbox.client, options);
@@ -74,7 +95,7 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
 
 async function speak(
   io: Io,
-  client: Client | (() => Promise<Client>),
+  client: Client | readonly McpAccount[],
   options: CallsMcpOptions,
 ): Promise<number> {
   const server = createServer(client, options);
@@ -86,5 +107,6 @@ async function speak(
   io.stdout.once('error', () => connection.close());
   await stopped(io.signal, connection.closed);
   connection.close();
+  await server.close();
   return exitCodes.ok;
 }

@@ -1,10 +1,9 @@
 import type { SyncSummary } from '@call-attribution/node-stream';
-import { createService, type Feed } from '@call-attribution/service';
+import { createService } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, sayFeeds } from '../feeds/feed-file.ts';
-import { createSyncHealth } from '../feeds/sync-health.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
 import { explainListening, listenOptions, logsTo, serviceOptions } from './serve-options.ts';
@@ -15,55 +14,48 @@ import { again, interval, openSync, saySync } from './sync-run.ts';
 export const pipeline: Handler = async (args, io, commands) => {
   const every = interval(args, 'every') ?? 15 * 60_000;
   const feeds = await readFeedFile(args.text('feeds'), io);
-  const account = accountOf(feeds);
+  const accounts = [...new Set(feeds.map(({ account }) => account))];
+  if (accounts.length === 0) throw new UsageError('calls pipeline needs feeds: --feeds feeds.json');
   const settings = serveSettings(serviceArgs(args), io, commands);
   const at = listenOptions(settings, io);
   const logs = logsTo(settings, 'json') && io.stderr.isTTY !== true;
   const notify = (line: string): void => (logs ? undefined : say(io, line));
   const now = (): number => io.now().getTime();
-  const health = createSyncHealth(every, now);
 
-  const job = await openSync(args, io, { command: 'calls pipeline', account });
+  const jobs = await openSync(args, io, { command: 'calls pipeline', accounts, every });
   try {
-    if (job.account !== account)
-      throw new UsageError(`the feeds are of account ${account}, and --account is ${job.account}`);
-    const { store, feeds: feedSource, name } = job.copy;
-    const { ready, metrics } = health;
+    const { store, feeds: feedSource, name } = jobs.copy;
+    const { ready, metrics } = jobs.status;
     const options = serviceOptions(settings, io, 'json');
     const service = createService({ ...options, store, feeds, feedSource, ready, metrics, now });
     try {
       const { url, adminUrl } = await service.listen(at).catch(explainListening);
       notify(`${name}: synced every ${duration(every)}; health and metrics on ${adminUrl}; Ctrl-C stops it`);
       sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
-      const once = async (): Promise<void> => {
-        const run = await job.once();
-        health.succeeded(run.summary, run.took);
-        if (logs) logSync(io, account, run.summary);
-        else saySync(run, { account, name }, io);
-      };
-      await again(once, every, io, (message) => {
-        health.failed();
-        if (logs) logLine(io, 'error', 'sync failed', { account, error: message });
+      const failed = (message: string): void => {
+        if (logs) logLine(io, 'error', 'sync failed', { account: accounts.join(','), error: message });
         else say(io, `calls: ${message}; retrying in ${duration(every)}`);
-      });
+      };
+      const once = async (): Promise<void> => {
+        await jobs.each(
+          async (job) => {
+            const run = await job.once();
+            if (logs) logSync(io, job.account, run.summary);
+            else saySync(run, { account: job.account, name }, io);
+            return exitCodes.ok;
+          },
+          ({ message }) => failed(message),
+        );
+      };
+      await again(once, every, io, failed);
       return exitCodes.ok;
     } finally {
       await service.close();
     }
   } finally {
-    await job.close();
+    await jobs.close();
   }
 };
-
-function accountOf(feeds: readonly Feed[]): string {
-  const accounts = [...new Set(feeds.map(({ account }) => account))];
-  const [account] = accounts;
-  if (account === undefined) throw new UsageError('calls pipeline needs feeds: --feeds feeds.json');
-  if (accounts.length === 1) return account;
-  throw new UsageError(`a pipeline syncs one account, and the feeds are of ${accounts.join(', ')}`, {
-    hints: ['run one pipeline for each account, or calls sync --every for each and one calls serve --feeds'],
-  });
-}
 
 const serviceNames = ['port', 'host', 'tls-cert', 'tls-key', 'admin-port', 'proxies', 'log'];
 

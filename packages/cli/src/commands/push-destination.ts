@@ -101,8 +101,8 @@ export async function explained<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof PushError)) throw error;
-    const { problem, hint, message } = error;
-    const hints = hint === null ? [] : [hint];
+    const { problem, hint, summary: message } = error;
+    const hints = hint === undefined ? [] : [hint];
     if (
       problem.code !== 'refused' &&
       problem.code !== 'unreachable' &&

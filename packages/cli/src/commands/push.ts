@@ -21,14 +21,13 @@ import { contextOf } from '../calls/connect.ts';
 import { type FilterContext, filterOf, rangeOf, withExtensions } from '../calls/filter.ts';
 import { verdictText, watch } from '../calls/reading.ts';
 import { pause } from '../calls/until-stopped.ts';
-import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readRules } from '../export/sheet-options.ts';
 import { openNamedLedger } from '../export/upload-ledger.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import { openSource } from '../warehouse/source.ts';
+import { chooseAccount } from '../warehouse/accounts.ts';
 import { type Destination, destinationOf, explained } from './push-destination.ts';
 
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
@@ -36,7 +35,7 @@ export const push: Handler = async (args, io) => {
   const destination = destinationOf(args, io);
   const request = args.text('request');
   if (request !== null) return diagnose(request, args, io);
-  const settings = readSettings(args, io);
+  const { settings, open } = await chooseAccount('calls push', args, io);
   const context = contextOf(settings, io);
   const { tool, conversionName } = destination;
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
@@ -55,7 +54,7 @@ export const push: Handler = async (args, io) => {
   const ledger =
     ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun: isDry }, io);
   try {
-    const source = await openSource(settings, args, io);
+    const source = await open();
     const { line, onProgress } = watch(io, 'calls');
     try {
       const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };

@@ -1,83 +1,147 @@
-import { type Filter, print } from '@call-attribution/query-dsl';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
-import { filterOf, leavesExtensions, rangeOf, sayExtensions, type TimeRange } from '../calls/filter.ts';
-import { formatOf, writeRows } from '../calls/output.ts';
+import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } from '../calls/filter.ts';
+import { formatOf, type OutputFormat, typedFormat, writeRows } from '../calls/output.ts';
 import { verdictText, watch } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
-import { readSettings } from '../config/settings.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { saveLines } from '../export/output.ts';
-import { type Io, say, write } from '../io.ts';
+import { intoFile, saveLines } from '../export/output.ts';
+import { type Io, say, show } from '../io.ts';
 import { type Dimension, readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';
-import { createTally, layoutOf, type Report, reportOf } from '../report/tally.ts';
+import { type Cell, createTally, layoutOf, type Report, reportOf } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { styleFor, widthOf } from '../term/style.ts';
+import { chooseAccounts } from '../warehouse/accounts.ts';
 import { cellsOf } from '../warehouse/cells.ts';
-import { isWarehouse, openSource } from '../warehouse/source.ts';
+import { isWarehouse } from '../warehouse/source.ts';
 
 /** `calls report`: calls by group, in the terminal, as data, or as a page. */
-export const report: Handler = async (args, io) => {
-  const format = formatOf(args);
-  const names = args.list('by');
-  const dimensions = readDimensions(names.length > 0 ? names : ['day']);
-  const top = args.integer('top', { min: 1 }) ?? 10;
-  const page = readPage(args, dimensions);
-  const settings = readSettings(args, io);
-  const context = contextOf(settings, io);
-  const filter = filterOf(args, context);
-  const source = await openSource(settings, args, io);
-  const version = settings.apiVersion.value;
-  sayExtensions(filter, version, io);
-  try {
-    const { complete, end, reportFor } = await countGroups(source, dimensions, filter, io);
-    const result = reportFor(top);
-    if (page !== null) {
-      const q = print(filter);
-      const facts = [
-        rangeText(rangeOf(args, context)),
-        ...(q === '' ? [] : [`Filter: ${q}`]),
-        ...(leavesExtensions(filter, version) ? ['Calls through call extensions are not included.'] : []),
-        `${sentence(end)}.`,
-      ];
-      await saveLines(page, [reportPage(result, { title: args.text('title') ?? 'Calls', facts })], io);
-      say(io, `wrote ${page}`);
-    }
-    if (format !== 'table') await writeRows(io.stdout, format, flat(reportFor(Number.POSITIVE_INFINITY)));
-    else {
-      const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-      const lines = reportLines(result, { width: widthOf(io.stdout, io.env), style });
-      await write(io.stdout, `${lines.join('\n')}\n`);
-    }
-    if (!complete) say(io, end);
-    return complete ? exitCodes.ok : exitCodes.incomplete;
-  } catch (error) {
-    if (io.signal.aborted) throw new Interrupted();
-    throw error;
-  } finally {
-    await source.close();
-  }
+export const report: Handler = (args, io) => {
+  const target = readTarget(args);
+  const { output } = target;
+  return output === null
+    ? makeReport(target, args, io)
+    : intoFile(output, io, (io) => makeReport(target, args, io));
 };
+
+async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): Promise<number> {
+  const by = args.list('by');
+  const names = by.length > 0 ? by : ['day'];
+  const limit = args.integer('limit', { min: 1 });
+  const top = limit ?? 10;
+  const accounts = await planEach(await chooseAccounts(args, io), ({ name, settings }) => {
+    const dimensions = readDimensions(names, name);
+    const context = contextOf(settings, io);
+    return { dimensions, filter: filterOf(args, context), range: rangeOf(args, context) };
+  });
+  if (page !== null) refusePersonal(accounts[0]?.plan.dimensions ?? []);
+  const isJoined = names.includes('account') || accounts.every(({ name }) => name === null);
+  if (page !== null && !isJoined) {
+    throw new UsageError('--html: a page has one table, and the calls are of several accounts', {
+      hints: [`add the account to the groups: --by account,${names[0]}`],
+    });
+  }
+  const counted: { readonly account: string | null; readonly plan: Plan; readonly result: Counted }[] = [];
+  const leaves = accounts.some(({ plan, settings }) =>
+    leavesExtensions(plan.filter, settings.apiVersion.value),
+  );
+  let isNoted = !leaves;
+  const status = await eachAccount(accounts, args, io, async ({ name, plan, open }) => {
+    const source = await open();
+    if (!isNoted) say(io, extensionsNote);
+    isNoted = true;
+    try {
+      const result = await countGroups(source, plan, io);
+      counted.push({ account: name, plan, result });
+      if (!result.complete) say(io, name === null ? result.end : `account ${name}: ${result.end}`);
+      return result.complete ? exitCodes.ok : exitCodes.incomplete;
+    } catch (error) {
+      if (io.signal.aborted) throw new Interrupted();
+      throw error;
+    } finally {
+      await source.close();
+    }
+  });
+  const [first] = counted;
+  if (!first) return status;
+  const reports: readonly AccountReport[] = isJoined
+    ? [
+        {
+          account: null,
+          ...reportsOf(
+            counted.flatMap(({ result }) => result.cells),
+            first.plan.dimensions,
+          ),
+        },
+      ]
+    : counted.map(({ account, plan, result }) => ({ account, ...reportsOf(result.cells, plan.dimensions) }));
+  const [joined] = reports;
+  if (page !== null && joined) {
+    const { range, filter } = first.plan;
+    const q = printFilter(filter);
+    const facts = [
+      rangeText(range),
+      ...(q === '' ? [] : [`Filter: ${q}`]),
+      ...(leaves ? ['Calls through call extensions are not included.'] : []),
+      ...counted.map(({ account, result }) =>
+        account === null ? `${sentence(result.end)}.` : `Account ${account}: ${result.end}.`,
+      ),
+    ];
+    await saveLines(page, [reportPage(joined.of(top), { title: args.text('title') ?? 'Calls', facts })], io);
+    say(io, `wrote ${page}`);
+  }
+  if (format !== 'table') {
+    const rows = reports.flatMap(({ account, of }) =>
+      flat(of(limit ?? Number.POSITIVE_INFINITY)).map((row) =>
+        account === null ? row : { account, ...row },
+      ),
+    );
+    await writeRows(io.stdout, format, rows);
+    return status;
+  }
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const lines = reports.flatMap(({ account, of }, at) => [
+    ...(at > 0 ? [''] : []),
+    ...(account === null ? [] : [style.bold(`account ${account}`)]),
+    ...reportLines(of(top), { width: widthOf(io.stdout, io.env), style }),
+  ]);
+  await show(io, lines);
+  return status;
+}
+
+/** What is counted for an account. */
+interface Plan {
+  readonly dimensions: readonly Dimension[];
+  readonly filter: Filter;
+  readonly range: TimeRange;
+}
+
+/** The report of one account, or of all of them when its account is null, with so many groups. */
+interface AccountReport {
+  readonly account: string | null;
+  of(top: number): Report;
+}
+
+const reportsOf = (cells: readonly Cell[], dimensions: readonly Dimension[]): Pick<AccountReport, 'of'> => ({
+  of: (top) => reportOf(cells, layoutOf(dimensions), top),
+});
 
 /** What was counted, whether these are all calls, and how that is known in one sentence. */
 interface Counted {
   readonly complete: boolean;
   readonly end: string;
-  reportFor(top: number): Report;
+  readonly cells: readonly Cell[];
 }
 
 /** A warehouse counts by itself; the calls of the API are read and counted here. */
-async function countGroups(
-  source: Source,
-  dimensions: readonly Dimension[],
-  filter: Filter,
-  io: Io,
-): Promise<Counted> {
+async function countGroups(source: Source, { dimensions, filter }: Plan, io: Io): Promise<Counted> {
   if (isWarehouse(source)) {
     const { cells, answered } = await cellsOf(source, dimensions, filter, io.signal);
-    return { complete: true, end: answered, reportFor: (top) => reportOf(cells, layoutOf(dimensions), top) };
+    return { complete: true, end: answered, cells };
   }
   const { line, onProgress } = watch(io, 'calls');
   try {
@@ -86,30 +150,41 @@ async function countGroups(
     for await (const call of stream) tally.add(call);
     line.end();
     const end = await verdict;
-    return { complete: end.proof === 'whole', end: verdictText(end), reportFor: (top) => tally.report(top) };
+    return { complete: end.proof === 'whole', end: verdictText(end), cells: tally.cells() };
   } finally {
     line.end();
   }
 }
 
-/** The file of the page; null without `--html`. */
-function readPage(args: Args, dimensions: readonly Dimension[]): string | null {
+/** What a report is written as. */
+interface ReportTarget {
+  readonly format: OutputFormat;
+  /** The file of the page; null without one. */
+  readonly page: string | null;
+  /** The file of the figures; null for stdout. */
+  readonly output: string | null;
+}
+
+/** A page goes to the file of --output; figures next to it go to stdout. */
+function readTarget(args: Args): ReportTarget {
   const output = args.text('output');
-  if (!args.flag('html')) {
-    if (output !== null) throw new UsageError('--output is the file of the page; add --html');
-    return null;
-  }
-  if (output === null) throw new UsageError('--html needs a file: --output report.html');
+  const isPage = args.flag('html') || args.text('format') === 'html' || /\.html?$/i.test(output ?? '');
+  if (!isPage) return { format: formatOf(args), page: null, output: output === '-' ? null : output };
+  if (output === null || output === '-') throw new UsageError('--html needs a file: --output report.html');
+  return {
+    format: typedFormat(args, ['table', 'json', 'ndjson', 'csv']) ?? 'table',
+    page: output,
+    output: null,
+  };
+}
+
+function refusePersonal(dimensions: readonly Dimension[]): void {
   const personal = dimensions.find((dimension) => dimension.personal);
-  if (personal) {
-    throw new UsageError(
-      `--html: the groups of ${personal.name} are personal data, and a page is made to be passed on`,
-      {
-        hints: ['group by another field, or remove --html'],
-      },
-    );
-  }
-  return output;
+  if (!personal) return;
+  throw new UsageError(
+    `--html: the groups of ${personal.name} are personal data, and a page is made to be passed on`,
+    { hints: ['group by another field, or remove --html'] },
+  );
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

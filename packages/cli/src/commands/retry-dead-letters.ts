@@ -1,11 +1,12 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, toCall } from '@call-attribution/core';
-import { readLines, writeWholeFile } from '@call-attribution/node-stream';
+import { readLines, writeWholeFile } from '@call-attribution/node-stream/files';
 import { openStore, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { type DeadLetter, fingerprint, isBadRecord, recordOf } from '../bad-records/letter.ts';
 import { letterFile } from '../bad-records/letter-file.ts';
+import { isJson } from '../calls/output.ts';
 import { refusePassword, storeUrl } from '../calls/store-url.ts';
 import { Interrupted, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -190,7 +191,7 @@ async function report(
 ): Promise<number> {
   const { moved, outdated, erased } = fates;
   const kept = [...reasons.values()].reduce((sum, n) => sum + n, 0);
-  if (args.flag('json')) {
+  if (isJson(args)) {
     const target = place?.shown ?? null;
     const summary = { file: shown, target, ...fates, kept, reasons: Object.fromEntries(reasons) };
     await write(io.stdout, `${JSON.stringify(summary)}\n`);

@@ -37,6 +37,7 @@ export function serviceOptions(settings: Args, io: Io, log: 'json' | 'off'): Omi
     singleAs: settings.text('single-as') as NonNullable<ServiceOptions['singleAs']>,
     countAs: settings.text('count-as') as NonNullable<ServiceOptions['countAs']>,
     rateLimit: requests === 0 ? null : { requests, seconds: whole(settings, 'rate-seconds') },
+    page: { mostCalls: whole(settings, 'page-calls') },
     limits: {
       urlBytes: whole(settings, 'max-url-bytes'),
       headerBytes: whole(settings, 'max-header-bytes'),

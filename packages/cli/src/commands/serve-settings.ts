@@ -51,6 +51,7 @@ export function serveSettings(args: Args, io: Io, commands: readonly CommandSpec
   };
   return {
     words: args.words,
+    has: (name) => args.has(name),
     text,
     flag: (name) => layer(name).flag(name),
     list: (name) => layer(name).list(name),

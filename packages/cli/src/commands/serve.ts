@@ -1,8 +1,9 @@
-import { startSandbox } from '@call-attribution/sandbox';
 import { createService, type Feed, hashPassword, type Listening } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
+import { endOfSandbox, startShown } from '../calls/own-sandbox.ts';
 import { openStoreOf, storeUrl } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
+import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {
@@ -16,6 +17,7 @@ import { type Io, say, write } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { warehouseFile } from '../warehouse/choose.ts';
 import { loadLibrary } from '../warehouse/library.ts';
+import { pageAccess, warehousePage } from '../warehouse/page-source.ts';
 import { explainListening, listenOptions, logsTo, serviceOptions, whole } from './serve-options.ts';
 import { dumpSettings, serveSettings } from './serve-settings.ts';
 
@@ -32,26 +34,28 @@ export const serve: Handler = async (args, io, commands) => {
   }
   const feeds = await readFeedFile(settings.text('feeds'), io);
   if (settings.text('store') === null || settings.flag('sandbox')) return serveSandbox(settings, feeds, io);
-  for (const name of ['records', 'seed', 'accounts', 'live']) {
+  for (const name of ['records', 'seed', 'accounts', 'until', 'live']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; remove it, or remove --store`);
   }
   const file = warehouseFile({ url: settings.text('store') ?? '', folder: io.cwd });
-  if (file !== null && feeds.length > 0) return serveWarehouse(settings, file.path, feeds, io);
+  if (file !== null) return serveWarehouse(settings, file.path, feeds, io);
   return serveStore(settings, feeds, io);
 };
 
 async function serveSandbox(settings: Args, feeds: readonly Feed[], io: Io): Promise<number> {
   const records = whole(settings, 'records', 0);
   const store = settings.text('store');
-  const sandbox = await startSandbox({
+  const options = {
     records,
     seed: whole(settings, 'seed', 0, 0xffffffff),
     accounts: whole(settings, 'accounts', 1, 1000),
     live: settings.flag('live'),
+    ...endOfSandbox(settings, io),
     ...(store === null ? {} : { store: storeUrl(store, io) }),
     ...listenOptions(settings, io),
     service: { ...serviceOptions(settings, io, 'off'), feeds },
-  }).catch(explainListening);
+  };
+  const sandbox = await startShown(options, io).catch(explainListening);
   try {
     refuseStrangeAccounts(feeds, sandbox.accounts);
     const { url, legacyUrl, accounts } = sandbox;
@@ -66,7 +70,7 @@ async function serveSandbox(settings: Args, feeds: readonly Feed[], io: Io): Pro
     for (const account of accounts) {
       notify('');
       notify(`${account.name} (account ${account.id}). Paste into another terminal:`);
-      notify(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl}`);
+      notify(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl} CALLS_TIME_ZONE=UTC`);
       notify(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
       notify(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
     }
@@ -106,7 +110,7 @@ async function serveStore(settings: Args, feeds: readonly Feed[], io: Io): Promi
   }
 }
 
-/** Feeds alone: a warehouse does not serve the API. */
+/** The page and feeds: a warehouse does not serve the API. */
 async function serveWarehouse(settings: Args, path: string, feeds: readonly Feed[], io: Io): Promise<number> {
   const at = listenOptions(settings, io);
   const options = serviceOptions(settings, io, 'json');
@@ -116,11 +120,17 @@ async function serveWarehouse(settings: Args, path: string, feeds: readonly Feed
     const accounts = (await warehouse.lastSync()).map(({ account }) => ({ id: account }));
     refuseStrangeAccounts(feeds, accounts);
     const feedSource = warehouseFeeds(warehouse);
-    const service = createService({ ...options, store: null, feeds, feedSource });
+    const { findAccount, token } = pageAccess(readSettings(settings, io, []));
+    const page = { source: warehousePage(warehouse, findAccount) };
+    const service = createService({ ...options, store: null, feeds, feedSource, page });
     try {
       const { url, legacyUrl } = await service.listen(at).catch(explainListening);
-      const notify = await announce(settings, io, { url, legacyUrl, accounts });
-      notify(`${settings.text('store')}: feeds on ${url}, without the API; Ctrl-C stops it`);
+      const ready = { url, legacyUrl, accounts, ...(token === null ? {} : { token }) };
+      const notify = await announce(settings, io, ready);
+      const what = feeds.length === 0 ? 'the page' : 'the page and feeds';
+      notify(`${settings.text('store')}: ${what} on ${url}, without the API; Ctrl-C stops it`);
+      if (token === null) notify('it accepts the keys that are set for the API');
+      else notify(`no keys are set, so it accepts a token for this run: ${url}/#token=${token}`);
       sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
       await stopped(io.signal);
       return exitCodes.ok;

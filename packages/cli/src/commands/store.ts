@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
-import { writeWholeFile } from '@call-attribution/node-stream';
+import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { exportCalls, importCalls, type RecordForm, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { openStoreOf } from '../calls/store-url.ts';
@@ -10,6 +10,7 @@ import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
+import { whileWaiting } from '../term/waiting.ts';
 import { serveSettings } from './serve-settings.ts';
 import { accountOf, accounts, needed, print } from './store-accounts.ts';
 
@@ -20,12 +21,14 @@ export const store: Handler = async (args, io, commands) => {
   const [task = '', what] = args.words;
   if (what !== undefined && task !== 'accounts' && task !== 'import')
     throw new UsageError(`calls store ${task} has one argument too many: ${JSON.stringify(what)}`);
-  const opened = await openStoreOf(serveSettings(args, io, commands), io);
-  try {
-    return await (tasks[task] as Task)(opened, args, io);
-  } finally {
-    await opened.close();
-  }
+  return whileWaiting('waiting for the store', async () => {
+    const opened = await openStoreOf(serveSettings(args, io, commands), io);
+    try {
+      return await (tasks[task] as Task)(opened, args, io);
+    } finally {
+      await opened.close();
+    }
+  });
 };
 
 const tasks: Readonly<Record<string, Task>> = {
@@ -34,7 +37,9 @@ const tasks: Readonly<Record<string, Task>> = {
     const file = args.words[1];
     if (file === undefined) throw new UsageError('calls store import needs a file, or - for stdin');
     const source = file === '-' ? io.stdin : unpacked(resolve(io.cwd, file));
-    await print(io, await importCalls(store, needed(args, 'account'), source));
+    const doing = file === '-' ? 'reading standard input' : `reading ${file}`;
+    const account = needed(args, 'account');
+    await print(io, await whileWaiting(doing, () => importCalls(store, account, source)));
     return exitCodes.ok;
   },
   async export(store, args, io) {

@@ -1,7 +1,14 @@
 import type { Client } from '@call-attribution/core';
+import { createSyncStatus, type SyncStatus } from '@call-attribution/core/status';
 import { parseDuration } from '@call-attribution/core/time';
-import { type SyncSummary, syncInto } from '@call-attribution/node-stream';
+import {
+  type MovingPeriod,
+  type SyncSummary,
+  syncInto,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
+import { eachAccount, type NamedAccount, planEach } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
 import {
   type BadRecords,
@@ -15,12 +22,13 @@ import { type FilterContext, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
 import { refusePassword } from '../calls/store-url.ts';
 import { pause } from '../calls/until-stopped.ts';
-import { readSettings } from '../config/settings.ts';
-import { CliError, isStoreError, UsageError } from '../errors.ts';
+import { readSettings, readStoredSettings } from '../config/settings.ts';
+import { CliError, codeOf, isStoreError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
+import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
 import { chooseStore } from '../warehouse/choose.ts';
 import { isWarehouseError } from '../warehouse-failure.ts';
 import { type Copy, openCopy } from './sync-copy.ts';
@@ -33,12 +41,23 @@ export interface SyncRun {
   readonly took: number;
 }
 
-/** A copy with everything that brings it up to date. */
+/** An account of a copy with everything that brings it up to date. */
 export interface SyncJob {
-  readonly copy: Copy;
+  /** The ID of the account in the copy. */
   readonly account: string;
   /** Brings the copy up to date. */
   once(): Promise<SyncRun>;
+}
+
+/** A copy, and what fills it from each account. */
+export interface SyncJobs {
+  readonly copy: Copy;
+  /** How many accounts there are. */
+  readonly count: number;
+  /** How the runs are doing. */
+  readonly status: SyncStatus;
+  /** Runs something with each account, with the credentials of that account; see `eachAccount`. */
+  each(run: (job: SyncJob) => Promise<number>, onFailure?: (error: CliError) => unknown): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -46,17 +65,31 @@ export interface SyncJob {
 interface SyncScope {
   /** The command, for messages. */
   readonly command: string;
-  /** The account when --account is not given. Default: that of the calls. */
-  readonly account?: string;
+  /** IDs of the accounts that are needed. Default: that of the calls. */
+  readonly accounts?: readonly string[];
   /** The calls that the options describe; without it all calls. */
   readonly filter?: (context: FilterContext) => Filter;
+  /** Does the first run read all calls again? */
+  readonly restart?: boolean;
+  /** The period that moves from run to run. */
+  readonly period?: (context: FilterContext) => MovingPeriod | null;
+  /** Milliseconds from run to run. */
+  readonly every: number | null;
+  /** Is a failed run reported as "not ready" at once? */
+  readonly failsAtOnce?: boolean;
 }
 
-/** Opens the store and the API that the options and settings name. */
-export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<SyncJob> {
+/** Opens the store that the options and settings name, for the accounts that they choose. */
+export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<SyncJobs> {
   const lookback = interval(args, 'lookback');
-  const settings = readSettings(args, io);
-  const chosen = chooseStore(args, settings, io);
+  const accounts = await planEach(accountsOf(args, scope, io), ({ settings }) => ({
+    filter: scope.filter?.(contextOf(settings, io)) ?? { clauses: [] },
+  }));
+  const idOf = ({ settings }: NamedAccount): string | null =>
+    settings.account?.id ?? storeAccount(args) ?? scope.accounts?.[0] ?? null;
+  const missing = scope.accounts?.filter((id) => !accounts.some((account) => idOf(account) === id)) ?? [];
+  if (missing.length > 0) throw strangeFeeds(missing, accounts.map(idOf));
+  const chosen = chooseStore(args, (accounts[0] as NamedAccount).settings, io);
   if (chosen === null) {
     throw new UsageError(`${scope.command} needs a store: --store sqlite:calls.db`, {
       hints: [
@@ -66,33 +99,47 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     });
   }
   if (chosen.isTyped) refusePassword(chosen.url);
-  const filter = scope.filter?.(contextOf(settings, io)) ?? { clauses: [] };
-  const client = await openClient(settings, args, io);
+  const [only] = accounts;
+  // A missing key is reported before a store is created.
+  const first = accounts.length === 1 && only ? await openClient(only.settings, args, io) : null;
+  const clients = new Map<string | null, Client>(first ? [[only?.name ?? null, first]] : []);
+  const close = async (): Promise<void> => {
+    for (const client of clients.values()) await client.close();
+  };
   const copy = await openCopy(chosen, io).catch(async (error: unknown) => {
-    await client.close();
+    await close();
     throw error;
   });
-  const close = async (): Promise<void> => {
-    await copy.close();
-    await client.close();
-  };
-  try {
-    const account = await accountOf(args.text('account') ?? scope.account ?? null, client, io);
+  const status = createSyncStatus({
+    every: scope.every ?? Number.POSITIVE_INFINITY,
+    accounts: accounts.map(labelOf),
+    failsAtOnce: scope.failsAtOnce,
+    now: () => io.now().getTime(),
+  });
+  const jobs = new Map<string | null, SyncJob>();
+  const jobOf = async ({ name, settings, plan: { filter } }: (typeof accounts)[number]): Promise<SyncJob> => {
+    const known = jobs.get(name);
+    if (known) return known;
+    const client = clients.get(name) ?? (await openClient(settings, args, io));
+    clients.set(name, client);
+    const account = await accountOf(idOf({ name, settings }), client, io);
     await copy.prepare(account, settings);
     const version = settings.apiVersion.value;
     // A copy serves v2 as well, which has the calls that v3 leaves out by default.
     const all = version === 'v3' ? withExtensions(filter) : filter;
-    const besides = copy.file ?? 'calls';
-    return {
-      copy,
+    let restarts = scope.restart === true;
+    const besides = [copy.file ?? 'calls', ...(name === null ? [] : [name])].join('.');
+    const job: SyncJob = {
       account,
       async once() {
         const bad = badRecords(args, io, { version, account, besides });
         const from = performance.now();
-        const { line, onProgress } = watch(io, 'sync');
+        const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
         const sink = toleratingSink(copy.sink(account), { store: copy, bad });
-        const summary = await syncInto(client, sink, {
+        const period = scope.period?.(contextOf(settings, io)) ?? null;
+        const summary = await syncInto(client, restarts ? startingOver(sink) : sink, {
           filter: all,
+          ...(period === null ? {} : { period }),
           onError: bad.onError,
           ...(lookback === null ? {} : { lookback }),
           onProgress,
@@ -100,17 +147,88 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
         })
           .catch(async (error: unknown) => Promise.reject(await withWayOut(error)))
           .finally(() => line.end());
-        return { summary, bad, took: performance.now() - from };
+        restarts = false;
+        const took = performance.now() - from;
+        status.succeeded(labelOf({ name }), summary, took);
+        return { summary, bad, took };
       },
-      close,
     };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    jobs.set(name, job);
+    return job;
+  };
+  return {
+    copy,
+    count: accounts.length,
+    status,
+    each: (run, onFailure) =>
+      eachAccount(
+        accounts,
+        args,
+        io,
+        async (account) => {
+          try {
+            return await run(await jobOf(account));
+          } catch (error) {
+            if (!io.signal.aborted) status.failed(labelOf(account), codeOf(error));
+            throw error;
+          }
+        },
+        onFailure,
+      ),
+    async close() {
+      await copy.close();
+      await close();
+    },
+  };
 }
 
-const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.failed]);
+/** The account in metrics; an account without a name is the only one. */
+const labelOf = ({ name }: Pick<NamedAccount, 'name'>): string => name ?? 'main';
+
+function strangeFeeds(missing: readonly string[], synced: readonly (string | null)[]): UsageError {
+  return new UsageError(
+    `there are feeds of account ${missing.join(', ')}, and what is synced is account ${synced.join(', ')}`,
+    {
+      hints: [
+        'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
+      ],
+    },
+  );
+}
+
+/** The account ID in the store that --account names, where the configuration file has no accounts. */
+function storeAccount(args: Args): string | null {
+  const [id = null, ...more] = args.list('account');
+  if (more.length === 0) return id;
+  throw new UsageError('--account names several accounts, and the configuration file has none', {
+    hints: ['add "accounts" to calls.config.json: each with its own credentials'],
+  });
+}
+
+/**
+ * The accounts to sync. Without accounts in the configuration file, --account is the account ID in the store, and the
+ * credentials are those outside of accounts.
+ */
+function accountsOf(args: Args, { accounts: ids = [] }: SyncScope, io: Io): NamedAccount[] {
+  const names = typedAccounts(args);
+  const { accounts } = readStoredSettings(null, args, io);
+  if (names === 'all' || (names !== null && accounts.length > 0)) return configuredAccounts(names, args, io);
+  const matching = accounts.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
+  if (matching.length > 0 && matching.length === ids.length) return configuredAccounts(matching, args, io);
+  return [{ name: null, settings: readSettings(args, io) }];
+}
+
+/** A sink that forgets where the sync was. */
+const startingOver = (sink: UpsertSink): UpsertSink => ({
+  ...sink,
+  load: async () => {
+    // It also takes the account for this process.
+    await sink.load();
+    return null;
+  },
+});
+
+const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
 
 /** Repeats a run until the signal aborts. An error that may pass is reported: by `onFailure`, or in a sentence on stderr. */
 export async function again(
@@ -169,11 +287,9 @@ export function interval(args: Args, name: string): number | null {
 }
 
 async function accountOf(given: string | null, client: Client, io: Io): Promise<string> {
-  if (given !== null) {
-    if (!/^[\w.-]{1,64}$/.test(given))
-      throw new UsageError('--account must be at most 64 letters, digits, dots, dashes and underscores');
-    return given;
-  }
+  if (given !== null && !/^[\w.-]{1,64}$/.test(given))
+    throw new UsageError('--account must be at most 64 letters, digits, dots, dashes and underscores');
+  if (given !== null) return given;
   const { records } = await client.listCalls({ rows: 1, signal: io.signal });
   const id = records[0]?.acct_id;
   if (typeof id === 'string' && id !== '') return id;

@@ -1,40 +1,58 @@
 import type { Args, Handler } from '../args/command.ts';
-import { filterOf } from '../calls/filter.ts';
-import { Interrupted } from '../errors.ts';
+import { periodOf, steadyFilterOf } from '../calls/filter.ts';
+import { isJson } from '../calls/output.ts';
+import { serveStatus } from '../calls/status-server.ts';
+import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { again, interval, openSync, type SyncJob, type SyncRun, saySync } from './sync-run.ts';
+import { again, interval, openSync, type SyncRun, saySync } from './sync-run.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
   const every = interval(args, 'every');
+  if (every === null && args.flag('status-port'))
+    throw new UsageError('--status-port is for a sync that repeats; add --every');
+  if (args.flag('status-host') && !args.flag('status-port'))
+    throw new UsageError('--status-host needs --status-port');
   const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
-  const job = await openSync(args, io, {
+  const jobs = await openSync(args, io, {
     command: 'calls sync',
-    filter: (context) => filterOf(args, context),
+    every,
+    failsAtOnce: true,
+    restart: args.flag('restart'),
+    filter: (context) => steadyFilterOf(args, context),
+    period: (context) => periodOf(args, context),
   }).catch((error: unknown) => {
     throw io.signal.aborted ? new Interrupted(resumes) : error;
   });
   try {
-    const once = async (): Promise<number> => report(await job.once(), job, args, io);
+    const { copy, each } = jobs;
+    const once = (): Promise<number> =>
+      each(async (job) => report(await job.once(), { account: job.account, name: copy.name }, args, io));
     if (every === null) return await once();
-    await again(once, every, io);
+    const stopStatus = await serveStatus(args, jobs.status, io);
+    await again(once, every, io).finally(stopStatus);
     return exitCodes.ok;
   } catch (error) {
     if (!io.signal.aborted) throw error;
     throw new Interrupted(resumes);
   } finally {
-    await job.close();
+    await jobs.close();
   }
 };
 
 /** Prints the summary for programs, and says it. Returns the exit status. */
-async function report(run: SyncRun, { account, copy }: SyncJob, args: Args, io: Io): Promise<number> {
+async function report(
+  run: SyncRun,
+  of: { readonly account: string; readonly name: string },
+  args: Args,
+  io: Io,
+): Promise<number> {
   const { summary, bad } = run;
-  if (args.flag('json')) {
+  if (isJson(args)) {
     const skipped = Math.max(summary.skipped, bad.count);
-    const line = { account, ...summary, skipped, deadLetters: bad.count > 0 ? bad.path : null };
+    const line = { account: of.account, ...summary, skipped, deadLetters: bad.count > 0 ? bad.path : null };
     await write(io.stdout, `${JSON.stringify(line)}\n`);
   }
-  return saySync(run, { account, name: copy.name }, io);
+  return saySync(run, of, io);
 }

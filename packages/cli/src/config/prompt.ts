@@ -1,5 +1,6 @@
 import { Interrupted } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { beforeOutput, type Io } from '../io.ts';
+import { whileWaiting } from '../term/waiting.ts';
 
 /** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {
@@ -12,9 +13,10 @@ export async function askHidden(question: string, io: Io): Promise<string> {
   // The echo is off before the question appears, so that nothing typed early is shown.
   stdin.setRawMode?.(true);
   stdin.setEncoding('utf8');
+  beforeOutput.getStore()?.();
   stderr.write(`${question}: `);
   try {
-    return await typedLine(io);
+    return await whileWaiting(null, () => typedLine(io));
   } finally {
     stdin.setRawMode?.(false);
     stdin.pause();

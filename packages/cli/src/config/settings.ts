@@ -1,5 +1,12 @@
 import { dirname, join } from 'node:path';
-import { readSettings as read, type Setting, type Settings } from '@call-attribution/core/settings';
+import {
+  readSettings as read,
+  readAccounts,
+  type Setting,
+  type SettingProblem,
+  type Settings,
+  type SettingsSource,
+} from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -18,8 +25,48 @@ const connection: readonly OptionName[] = ['baseUrl', 'legacyBaseUrl', 'apiVersi
 
 /** Reads options, environment and configuration file, in this order; the first problem is thrown. */
 export function readSettings(args: Args, io: Io, known: readonly OptionName[] = connection): Settings {
+  return checked(read(sourceOf(args, io, known)), args, io, known);
+}
+
+/**
+ * The settings of accounts in the configuration file, by their names. What is wrong with the file is thrown; what is wrong
+ * with one account, such as a variable that is not set, is left to it.
+ */
+export function readAccountSettings(
+  names: readonly string[] | 'all',
+  args: Args,
+  io: Io,
+): { readonly settings: Settings; readonly problem: UsageError | null }[] {
+  return readAccounts(names, sourceOf(args, io, connection)).map((settings) => {
+    const [own] = settings.problems;
+    const isOwn = own !== undefined && ofOneAccount.has(own.code);
+    if (isOwn) return { settings, problem: problemError(own) };
+    return { settings: checked(settings, args, io, connection), problem: null };
+  });
+}
+
+const ofOneAccount: ReadonlySet<string> = new Set([
+  'unset_variable',
+  'unreadable_file',
+  'empty_file',
+  'not_a_url',
+  'credentials_in_url',
+  'unknown_version',
+  'unknown_time_zone',
+]);
+
+/** The settings of one account for reading a warehouse, which needs no credentials of it. */
+export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
+  const settings = read({ ...sourceOf(args, io, connection), account });
+  const problems = settings.problems.filter(({ code }) => !ofCredentials.has(code));
+  return checked({ ...settings, problems, secret: () => null }, args, io, connection);
+}
+
+const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
+
+function sourceOf(args: Args, io: Io, known: readonly OptionName[]): SettingsSource {
   const text = (name: OptionName): string | null => (known.includes(name) ? args.text(options[name]) : null);
-  const settings = read({
+  return {
     options: {
       baseUrl: text('baseUrl'),
       legacyBaseUrl: text('legacyBaseUrl'),
@@ -30,10 +77,20 @@ export function readSettings(args: Args, io: Io, known: readonly OptionName[] = 
     config: text('config'),
     env: io.env,
     cwd: io.cwd,
+  };
+}
+
+function problemError({ code, message, hint }: SettingProblem): UsageError {
+  const warehouse = 'the accounts of a warehouse are chosen with --store duckdb:calls.duckdb';
+  return new UsageError(message, {
+    hints: [...(hint ? [hint] : []), ...(code === 'no_accounts' ? [warehouse] : [])],
   });
+}
+
+function checked(settings: Settings, args: Args, io: Io, known: readonly OptionName[]): Settings {
   const [problem] = settings.problems;
-  if (problem) throw new UsageError(problem.message, { hints: problem.hint ? [problem.hint] : [] });
-  const isNamed = text('config') !== null || Boolean(io.env.CALLS_CONFIG);
+  if (problem) throw problemError(problem);
+  const isNamed = (known.includes('config') && args.text('config') !== null) || Boolean(io.env.CALLS_CONFIG);
   const warning = isNamed ? null : redirection(settings, io.cwd);
   if (warning !== null) say(io, warning);
   return settings;
@@ -45,9 +102,9 @@ export function readSettings(args: Args, io: Io, known: readonly OptionName[] = 
  */
 function redirection({ file, baseUrl, legacyBaseUrl, secret }: Settings, cwd: string): string | null {
   if (file === null || file.path !== join(cwd, 'calls.config.json')) return null;
-  const url = [baseUrl, legacyBaseUrl].find((setting) => setting?.from === file.path);
+  const url = [baseUrl, legacyBaseUrl].find((setting) => setting?.origin === 'file');
   const isHere = ({ origin, from }: Setting): boolean =>
-    from === file.path || (origin === 'key file' && dirname(from) === cwd);
+    origin === 'file' || (origin === 'key file' && dirname(from) === cwd);
   const key = (['accessKey', 'secretKey', 'bearerToken'] as const)
     .map(secret)
     .find((setting) => setting !== null && !isHere(setting));

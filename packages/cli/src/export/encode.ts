@@ -1,12 +1,6 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import {
-  type Encoding,
-  toCsv,
-  toGzip,
-  toJsonArray,
-  toNdjson,
-  toParquet,
-} from '@call-attribution/node-stream';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
+import type { Encoding } from '@call-attribution/node-stream/sinks';
 import { fieldsOf, pickFields } from '../calls/fields.ts';
 import type { FileFormat } from './target.ts';
 

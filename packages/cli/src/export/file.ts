@@ -3,24 +3,16 @@ import { readFile, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
-import {
-  type CallStreamOptions,
-  CheckpointError,
-  FileLockedError,
-  type FileSink,
-  fileSink,
-  isMark,
-  lockFile,
-  type Mark,
-  readLines,
-  writeWholeFile,
-} from '@call-attribution/node-stream';
+import { type CallStreamOptions, CheckpointError, isMark, type Mark } from '@call-attribution/node-stream';
+import { FileLockedError, lockFile, readLines, writeWholeFile } from '@call-attribution/node-stream/files';
+import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
 import { fileError, type Io, say } from '../io.ts';
+import { whileWaiting } from '../term/waiting.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { type ExportRequest, sameRequest } from './request.ts';
 import type { Target } from './target.ts';
@@ -29,6 +21,9 @@ import type { Target } from './target.ts';
 export interface FileTarget extends Target {
   readonly path: string;
 }
+
+/** Of the options that advice may name. */
+const isOptionOfExport = (name: string): boolean => ['q', 'resume', 'rows'].includes(name);
 
 /** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected in another file. */
 export function openTarget(
@@ -84,7 +79,7 @@ export async function exportToFile(
       const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
       if (isRefused || fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path)))
         throw fault;
-      const { message, exitCode, detail, hints } = await explain(fault);
+      const { message, exitCode, detail, hints } = await explain(fault, isOptionOfExport);
       throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
     });
     if (unlock !== null) {
@@ -178,7 +173,9 @@ async function toParquetFile({ path, shown }: FileTarget, format: FormatOptions,
   await fromRows(rowsOf(path), shown, async () => {
     const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
     try {
-      await pipeline(Readable.from(callsIn(rowsOf(path))), sink, { signal: io.signal });
+      await whileWaiting(`writing ${shown}`, () =>
+        pipeline(Readable.from(callsIn(rowsOf(path))), sink, { signal: io.signal }),
+      );
     } catch (error) {
       throw io.signal.aborted ? new Interrupted([]) : fileError(error, shown);
     }

@@ -1,13 +1,14 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
-import { type CallStreamOptions, writeWholeFile } from '@call-attribution/node-stream';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
-import { Interrupted } from '../errors.ts';
-import { fileError, type Io, write } from '../io.ts';
+import { ClosedPipe, Interrupted } from '../errors.ts';
+import { fileError, type Io, say, write } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { isSpecial, type Target } from './target.ts';
 
@@ -25,6 +26,29 @@ export async function saveLines(shown: string, lines: Lines, io: Io): Promise<vo
     else await writeWholeFile(path, lines);
   } catch (error) {
     throw fileError(error, shown);
+  }
+}
+
+/** Runs a command with a file in the place of stdout. The file appears when the command has succeeded. */
+export async function intoFile(shown: string, io: Io, run: (io: Io) => Promise<number>): Promise<number> {
+  const stdout = new PassThrough();
+  let failure: unknown;
+  const saved = saveLines(shown, stdout, io).catch((error: unknown) => {
+    failure = error;
+    stdout.destroy();
+  });
+  try {
+    const status = await run({ ...io, stdout });
+    stdout.end();
+    await saved;
+    if (failure !== undefined) throw failure;
+    say(io, `wrote ${shown}`);
+    return status;
+  } catch (error) {
+    stdout.destroy(error instanceof Error ? error : undefined);
+    await saved;
+    // Where the file cannot be written, the command sees a reader that has gone.
+    throw error instanceof ClosedPipe ? (failure ?? error) : error;
   }
 }
 

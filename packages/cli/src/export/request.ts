@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Settings } from '@call-attribution/core/settings';
-import type { FileSink } from '@call-attribution/node-stream';
+import type { FileSink } from '@call-attribution/node-stream/sinks';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import type { Target } from './target.ts';
@@ -42,7 +42,7 @@ export function sameRequest(
     throw new UsageError(`cannot resume ${shown}: it was started with other options`, {
       hints: [
         ...(kept ? [`it was started with: ${kept.typed}`] : []),
-        'use the same options, or remove --resume to start over',
+        'write to another file with --output, or remove --resume to start over',
       ],
     });
   }
@@ -62,7 +62,7 @@ function sourceOf(settings: Settings): string {
 
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
 function typedOptions(args: Args, settings: Settings, { format, gzip }: TargetForm): string {
-  const values = ['q', 'from', 'to', 'on', 'min-talk'].flatMap((name) => {
+  const values = ['q', 'from', 'to', 'on', 'last', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });

@@ -205,7 +205,7 @@ async function readRuleFile(file: string, io: Io): Promise<ValueRules> {
     return readValueRules(text, file);
   } catch (error) {
     if (!(error instanceof ValueRulesError)) throw error;
-    throw new UsageError(error.message, { hints: error.hint === null ? [] : [error.hint] });
+    throw new UsageError(error.summary, { hints: error.hint === undefined ? [] : [error.hint] });
   }
 }
 

@@ -12,7 +12,8 @@ import {
   summaryLines,
   toSheet,
 } from '@call-attribution/conversions';
-import { type CallStreamOptions, csvLine, toGzip } from '@call-attribution/node-stream';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { CliError, Interrupted } from '../errors.ts';

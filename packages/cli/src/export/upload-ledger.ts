@@ -15,7 +15,7 @@ import {
   SheetError,
   unadjustedLines,
 } from '@call-attribution/conversions';
-import { FileLockedError } from '@call-attribution/node-stream';
+import { FileLockedError } from '@call-attribution/node-stream/files';
 import { CliError, UsageError } from '../errors.ts';
 import { fileError, type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';

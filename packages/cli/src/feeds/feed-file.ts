@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isLoopback } from '@call-attribution/core';
-import { print, where } from '@call-attribution/query-dsl';
+import { printFilter, where } from '@call-attribution/query-dsl';
 import { type Feed, type FeedSource, FeedsError, readFeeds } from '@call-attribution/service';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { askHidden, canAsk } from '../config/prompt.ts';
@@ -23,7 +23,7 @@ export async function readFeedFile(file: string | null, io: Io): Promise<Feed[]>
     return await readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
   } catch (error) {
     if (!(error instanceof FeedsError)) throw error;
-    throw new UsageError(error.message, { hints: error.hint === null ? [] : [error.hint] });
+    throw new UsageError(error.summary, { hints: error.hint === undefined ? [] : [error.hint] });
   }
 }
 
@@ -45,7 +45,7 @@ export function warehouseFeeds(warehouse: Warehouse): FeedSource {
     calls: (account, from, extensions) =>
       warehouse.calls({
         accounts: [account],
-        q: print(where('date_added').from(from)),
+        q: printFilter(where('date_added').from(from)),
         ...(extensions ? { calls: 'all' } : {}),
       }),
   };

@@ -15,6 +15,8 @@ export interface Dimension {
   /** The groups are personal data of callers. */
   readonly personal: boolean;
   keyOf(call: Call): string;
+  /** All calls of an account are in this one group, which is named after it. */
+  readonly account?: string;
   /** All keys from the first to the last, in order and without gaps. Only for time. */
   fill?(keys: readonly string[]): string[];
 }
@@ -75,11 +77,33 @@ const shortNames: Readonly<Record<string, string>> = {
   device: 'vt_device',
 };
 
-/** The dimensions of `--by`. */
-export function readDimensions(names: readonly string[]): Dimension[] {
+/** All names that `--by` takes. */
+export const groupNames: readonly string[] = [
+  ...times.map(({ name }) => name),
+  ...Object.keys(shortNames),
+  ...fields.map(({ name }) => name),
+  'account',
+];
+
+/** The dimensions of `--by`. With several accounts, `account` is one: each of them is a group. */
+export function readDimensions(names: readonly string[], account: string | null = null): Dimension[] {
   if (names.length > 2) throw new UsageError(`--by takes one or two groups, not ${names.length}`);
   if (new Set(names).size < names.length) throw new UsageError(`--by has ${names[0]} twice`);
-  return names.map(dimension);
+  return names.map((name) =>
+    name === 'account' && account !== null ? accountDimension(account) : dimension(name),
+  );
+}
+
+function accountDimension(account: string): Dimension {
+  return {
+    name: 'account',
+    field: 'account',
+    title: 'Account',
+    time: false,
+    personal: false,
+    account,
+    keyOf: () => account,
+  };
 }
 
 function dimension(name: string): Dimension {
@@ -87,18 +111,18 @@ function dimension(name: string): Dimension {
   if (known) return known;
   const fieldName = shortNames[name] ?? name;
   const field = fields.find((entry) => entry.name === fieldName);
+  if (name === 'account') {
+    throw new UsageError('--by account groups the calls of several accounts', {
+      hints: ['add --all-accounts, or --account with several names'],
+    });
+  }
   if (!field) {
-    const offered = [
-      ...times.map((entry) => entry.name),
-      ...Object.keys(shortNames),
-      ...fields.map((entry) => entry.name),
-    ];
-    const near = nearest(name, offered);
+    const near = nearest(name, groupNames);
     throw new UsageError(`--by cannot group by ${JSON.stringify(name)}`, {
       hints: [
         near
           ? `did you mean ${near}?`
-          : `use ${offered.slice(0, 12).join(', ')} or a field; calls fields lists all fields`,
+          : `use ${groupNames.slice(0, 12).join(', ')} or a field; calls fields lists all fields`,
       ],
     });
   }

@@ -1,6 +1,6 @@
 import { count } from '../term/numbers.ts';
 import { barsSvg, columnsSvg, legend, markup } from './svg.ts';
-import type { Report } from './tally.ts';
+import type { Group, Report } from './tally.ts';
 import { figures } from './terminal.ts';
 
 // The contrast of text is above 7:1 in both color schemes, and the seven colors differ in lightness too.
@@ -13,7 +13,7 @@ body { margin: 0 auto; max-width: 920px; padding: 24px 20px 48px; background: va
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 24px; margin: 0 0 4px; } p { margin: 4px 0; color: var(--soft); }
 svg { display: block; width: 100%; height: auto; margin: 24px 0 8px; font-size: 12px; }
-svg text { fill: var(--ink); } .grid { stroke: var(--line); }
+svg.narrow { display: none; } svg text { fill: var(--ink); } .grid { stroke: var(--line); }
 .c0 { fill: var(--c0); background: var(--c0); } .c1 { fill: var(--c1); background: var(--c1); }
 .c2 { fill: var(--c2); background: var(--c2); } .c3 { fill: var(--c3); background: var(--c3); }
 .c4 { fill: var(--c4); background: var(--c4); } .c5 { fill: var(--c5); background: var(--c5); }
@@ -23,8 +23,15 @@ ul.legend span { display: inline-block; width: 11px; height: 11px; border-radius
 table { border-collapse: collapse; width: 100%; margin-top: 20px; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
 th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; } tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
-@media print { body { max-width: none; } }`;
+th:first-child, td:first-child { text-align: left; overflow-wrap: break-word; min-width: 104px; max-width: 420px; } tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
+summary { cursor: pointer; margin-top: 12px; color: var(--soft); } details table { margin-top: 8px; }
+@media screen and (max-width: 600px) { body { padding: 16px 14px 32px; } svg.wide { display: none; } svg.narrow { display: block; }
+  table { font-size: 13px; } th, td { padding: 6px 4px; } th:first-child, td:first-child { padding-left: 0; max-width: 150px; } }
+@media print { body { max-width: none; padding: 0; font-size: 12px; } svg, tr { break-inside: avoid; } thead { display: table-header-group; }
+  summary { display: none; } details::details-content { content-visibility: visible; height: auto; } }`;
+
+/** Rows of the table before the rest is folded, so that no page is endless. */
+const mostRows = 20;
 
 /** What the page says above the figures. */
 export interface PageText {
@@ -38,12 +45,12 @@ export function reportPage(report: Report, text: PageText): string {
   const vertical = report.rows.time || report.across?.time === true;
   const names = legend(report);
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
-  const row = (cells: readonly string[]): string =>
-    `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
-      .slice(1)
-      .map((cell) => `<td>${markup(cell)}</td>`)
-      .join('')}</tr>`;
   const total = figures({ key: 'All calls', series: [], ...report.total });
+  const draw = vertical ? columnsSvg : barsSvg;
+  // Of a long stretch of time the latest part is what one looks at first.
+  const folds = groups.length > mostRows + 5;
+  const open = folds ? (report.rows.time ? groups.slice(-mostRows) : groups.slice(0, mostRows)) : groups;
+  const folded = folds ? (report.rows.time ? groups.slice(0, -mostRows) : groups.slice(mostRows)) : [];
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -59,19 +66,44 @@ export function reportPage(report: Report, text: PageText): string {
     '<main>',
     `<h1>${markup(text.title)}</h1>`,
     ...text.facts.map((fact) => `<p>${markup(fact)}</p>`),
-    report.total.calls === 0 ? '<p>No calls.</p>' : vertical ? columnsSvg(report) : barsSvg(report),
+    ...(report.total.calls === 0 ? ['<p>No calls.</p>'] : [draw(report, 'wide'), draw(report, 'narrow')]),
     ...(names.length > 0
       ? [
           `<ul class="legend">${names.map((name, at) => `<li><span class="c${at}" aria-hidden="true"></span>${markup(name)}</li>`).join('')}</ul>`,
         ]
       : []),
-    `<table><caption>${count(report.total.calls)} calls by ${markup(report.rows.title.toLowerCase())}</caption>`,
-    `<thead><tr>${[report.rows.title, 'Calls', 'Share', 'Talk minutes', 'Mean talk minutes'].map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${groups.map((group) => row(figures(group))).join('\n')}</tbody>`,
-    `<tfoot>${row(total)}</tfoot></table>`,
+    table(report, `${count(report.total.calls)} calls by ${report.rows.title.toLowerCase()}`, open, total),
+    ...(folded.length === 0
+      ? []
+      : [
+          `<details><summary>${count(folded.length)} ${report.rows.time ? 'earlier' : 'more'}</summary>`,
+          table(report, report.rows.time ? 'Earlier' : 'More', folded, null),
+          '</details>',
+        ]),
     '</main>',
     '</body>',
     '</html>',
     '',
+  ].join('\n');
+}
+
+function table(
+  report: Report,
+  caption: string,
+  groups: readonly Group[],
+  total: readonly string[] | null,
+): string {
+  const titles = [report.rows.title, 'Calls', 'Share', 'Talk minutes', 'Mean talk minutes'];
+  const row = (cells: readonly string[]): string =>
+    `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
+      .slice(1)
+      .map((cell) => `<td>${markup(cell)}</td>`)
+      .join('')}</tr>`;
+  return [
+    `<table><caption>${markup(caption)}</caption>`,
+    `<thead><tr>${titles.map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
+    `<tbody>${groups.map((group) => row(figures(group))).join('\n')}</tbody>`,
+    ...(total === null ? [] : [`<tfoot>${row(total)}</tfoot>`]),
+    '</table>',
   ].join('\n');
 }

@@ -18,33 +18,51 @@ export function markup(text: string): string {
 /** How many groups have their own color; the rest share the last one. */
 const colors = 7;
 
-const width = 880;
+/** For which screens a chart is drawn: its text has the same size on both, so that it can be read on a phone too. */
+export type ChartSize = 'wide' | 'narrow';
 
-/** Horizontal bars, one for each group. */
-export function barsSvg(report: Report): string {
-  const groups = report.rest ? [...report.groups, report.rest] : report.groups;
+const widths: Readonly<Record<ChartSize, number>> = { wide: 880, narrow: 350 };
+/** Width of a character at the size of the labels, in a wide font. */
+const letter = 7.7;
+/** Bars of a chart at most; the table has the others. */
+const mostBars = 25;
+
+/** Horizontal bars, one for each group. On a narrow screen the name is above its bar. */
+export function barsSvg(report: Report, size: ChartSize = 'wide'): string {
+  const all = report.rest ? [...report.groups, report.rest] : report.groups;
+  const groups = all.slice(0, mostBars);
   const most = Math.max(...groups.map((group) => group.calls), 1);
-  const [labels, row] = [230, 26];
-  const space = width - labels - 90;
+  const width = widths[size];
+  const longest = Math.max(...groups.map(({ key }) => [...key].length));
+  const isNarrow = size === 'narrow';
+  const labels = isNarrow ? 0 : Math.min(400, Math.max(120, Math.ceil(longest * letter) + 16));
+  const row = isNarrow ? 42 : 26;
+  const space = width - labels - 20 - count(most).length * letter;
   const bars = groups.map((group, at) => {
-    const y = at * row;
+    const y = at * row + (isNarrow ? 18 : 0);
     const length = Math.max(group.calls > 0 ? 2 : 0, (group.calls / most) * space);
+    const name = markup(cut(group.key, Math.floor((isNarrow ? width : labels - 10) / letter)));
+    const label = isNarrow
+      ? `<text x="0" y="${y - 2}">${name}</text>`
+      : `<text x="${labels - 10}" y="${y + 17}" text-anchor="end">${name}</text>`;
     return (
-      `<text x="${labels - 10}" y="${y + 17}" text-anchor="end">${markup(cut(group.key, 32))}</text>` +
-      `<rect class="c0" x="${labels}" y="${y + 4}" width="${length.toFixed(1)}" height="${row - 8}" rx="2">` +
+      label +
+      `<rect class="c0" x="${labels}" y="${y + 4}" width="${length.toFixed(1)}" height="18" rx="2">` +
       `<title>${markup(group.key)}: ${count(group.calls)} calls</title></rect>` +
       `<text x="${(labels + length + 8).toFixed(1)}" y="${y + 17}">${count(group.calls)}</text>`
     );
   });
-  return frame(report, groups.length * row, bars.join('\n'));
+  return frame(report, size, groups.length * row, bars.join('\n'));
 }
 
 /** Vertical bars along time; with two dimensions, stacked by the other one. */
-export function columnsSvg(report: Report): string {
+export function columnsSvg(report: Report, size: ChartSize = 'wide'): string {
   const { keys, stacks } = columns(report);
-  const [left, top, bottom, height] = [56, 10, 34, 300];
+  const width = widths[size];
+  const [top, bottom, height] = [10, 34, size === 'wide' ? 300 : 230];
   const sums = keys.map((_, at) => stacks.reduce((sum, stack) => sum + (stack.calls[at] ?? 0), 0));
   const most = nice(Math.max(...sums, 1));
+  const left = Math.ceil(count(most).length * letter) + 14;
   const slot = (width - left) / Math.max(1, keys.length);
   const scale = (height - top - bottom) / most;
   const ground = height - bottom;
@@ -69,13 +87,30 @@ export function columnsSvg(report: Report): string {
       ];
     });
   });
-  const every = Math.ceil(keys.length / 11);
-  const ticks = keys.map((key, at) =>
-    at % every === 0
-      ? `<text x="${(left + at * slot + slot / 2).toFixed(1)}" y="${height - 12}" text-anchor="middle">${markup(key)}</text>`
-      : '',
+  return frame(
+    report,
+    size,
+    height,
+    [...lines, ...bars, ...ticks(keys, { left, width, y: height - 12 })].join('\n'),
   );
-  return frame(report, height, [...lines, ...bars, ...ticks].filter(Boolean).join('\n'));
+}
+
+/** Labels along time, as many as fit next to each other; each stays within the chart. */
+function ticks(
+  keys: readonly string[],
+  { left, width, y }: { readonly left: number; readonly width: number; readonly y: number },
+): string[] {
+  const slot = (width - left) / Math.max(1, keys.length);
+  const half = (Math.max(...keys.map((key) => key.length), 1) * letter) / 2;
+  const every = Math.max(1, Math.ceil((2 * half + 14) / slot));
+  return keys.flatMap((key, at) => {
+    if (at % every !== 0) return [];
+    const middle = left + at * slot + slot / 2;
+    const x = Math.min(Math.max(middle, half), width - half);
+    // A label that had to move must not touch the one before it.
+    if (at > 0 && x - (middle - every * slot) < 2 * half + 4) return [];
+    return [`<text x="${x.toFixed(1)}" y="${y}" text-anchor="middle">${markup(key)}</text>`];
+  });
 }
 
 /** The names for the colors of a stacked chart, in order. */
@@ -105,13 +140,13 @@ function columns(report: Report): {
   };
 }
 
-function frame(report: Report, height: number, inside: string): string {
+function frame(report: Report, size: ChartSize, height: number, inside: string): string {
   const over = report.across ? ` and ${report.across.title.toLowerCase()}` : '';
   const title = `Calls by ${report.rows.title.toLowerCase()}${over}`;
   return (
-    `<svg viewBox="0 0 ${width} ${Math.max(30, height)}" role="img" aria-labelledby="chart-title chart-text">` +
-    `<title id="chart-title">${markup(title)}</title>` +
-    `<desc id="chart-text">The table below the chart has the same figures.</desc>\n${inside}\n</svg>`
+    `<svg class="${size}" viewBox="0 0 ${widths[size]} ${Math.max(30, height)}" role="img" aria-labelledby="${size}-title ${size}-text">` +
+    `<title id="${size}-title">${markup(title)}</title>` +
+    `<desc id="${size}-text">The table below the chart has the same figures.</desc>\n${inside}\n</svg>`
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { count, createGroupTable, sum } from '@call-attribution/node-stream';
+import { count, createGroupTable, sum } from '@call-attribution/node-stream/operators';
 import type { Dimension } from './dimensions.ts';
 
 /** The measures of one group. */
@@ -44,6 +44,8 @@ export interface Cell {
 /** Adds up calls by one or two dimensions. */
 export interface Tally {
   add(call: Call): void;
+  /** What was counted so far. */
+  cells(): Cell[];
   /** The `top` groups with the most calls, and the rest as one more group. */
   report(top: number): Report;
 }
@@ -72,14 +74,16 @@ export function layoutOf(dimensions: readonly Dimension[]): Layout {
 /** Makes an empty tally. */
 export function createTally(dimensions: readonly Dimension[]): Tally {
   const { rows, across } = layoutOf(dimensions);
-  const cells = createGroupTable({
+  const table = createGroupTable({
     by: { row: (call: Call) => rows.keyOf(call), column: (call: Call) => across?.keyOf(call) ?? '' },
     measures: { calls: count<Call>(), minutes: sum<Call>('talk_minutes') },
     maxGroups: Number.POSITIVE_INFINITY,
   });
+  const cells = (): Cell[] => table.rows().map(cellOf);
   return {
-    add: (call) => cells.add(call),
-    report: (top) => reportOf(cells.rows().map(cellOf), { rows, across }, top),
+    add: (call) => table.add(call),
+    cells,
+    report: (top) => reportOf(cells(), { rows, across }, top),
   };
 }
 

@@ -1,7 +1,7 @@
 import { bar, sparkline, squeeze } from '../term/chart.ts';
 import { count } from '../term/numbers.ts';
 import type { Style } from '../term/style.ts';
-import { renderTable } from '../term/table.ts';
+import { fitTable } from '../term/table.ts';
 import { textWidth } from '../term/width.ts';
 import type { Group, Report } from './tally.ts';
 
@@ -18,7 +18,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
     0,
   );
   const picture = Math.max(10, Math.min(60, width - taken));
-  const table = renderTable(
+  const table = fitTable(
     [
       { title: report.rows.title, min: 10 },
       { title: 'Calls', align: 'right' },

@@ -1,8 +1,14 @@
 import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { CommandSpec, OptionSpec } from '../args/command.ts';
-import { badRecordOptions, connectionOptions, filterOptions, warehouseOptions } from '../args/options.ts';
-import { movingCommands } from './moving.ts';
+import {
+  accountOptions,
+  badRecordOptions,
+  connectionOptions,
+  filterOptions,
+  warehouseOptions,
+} from '../args/options.ts';
 import { productionOptions } from './serving-production.ts';
+import { uploadOptions } from './uploading.ts';
 
 const serving = 'Service';
 const shown = ['tls-cert', 'tls-key', 'admin-port', 'proxies', 'log'];
@@ -41,7 +47,7 @@ const rules = [
   'ad-user-data',
   'ad-personalization',
 ];
-const conversionOptions = (movingCommands.find(({ name }) => name === 'export')?.options ?? [])
+const conversionOptions = uploadOptions
   .filter(({ name }) => rules.includes(name))
   .map((option) => ({ ...option, group: 'Which calls count' }));
 
@@ -68,13 +74,13 @@ export const feedingCommands: readonly CommandSpec[] = [
         default: 'CALLS_STORE',
       },
       { name: 'every', value: 'TIME', text: 'time between two syncs: 90s, 10m, 1h', default: '15m' },
-      { name: 'account', value: 'ID', text: 'account ID in the store', default: 'that of the feeds' },
       {
         name: 'lookback',
         value: 'TIME',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
       ...serviceOptions,
+      ...accountOptions,
       ...badRecordOptions,
       ...connectionOptions,
     ],
@@ -141,6 +147,7 @@ export const feedingCommands: readonly CommandSpec[] = [
       ...conversionOptions,
       ...filterOptions,
       ...warehouseOptions,
+      ...accountOptions,
       ...badRecordOptions,
       ...connectionOptions,
     ],

@@ -1,25 +1,17 @@
 import type { CommandSpec } from '../args/command.ts';
 import {
+  accountOptions,
   badRecordOptions,
   connectionOptions,
   fieldsOption,
   filterOptions,
-  outputOptions,
+  limitOption,
+  outputOption,
+  reportOutputOptions,
+  summaryOptions,
   warehouseOptions,
 } from '../args/options.ts';
-
-// Written out here, so that help does not load the formats; a test compares the two.
-const sheetNames = [
-  'google-ads-calls',
-  'google-ads-clicks',
-  'microsoft-ads',
-  'microsoft-bulk',
-  'sa360',
-  'skai',
-  'marin',
-] as const;
-
-const upload = 'Upload sheets (--for)';
+import { uploadOptions } from './uploading.ts';
 
 /** The commands that bring calls somewhere: files, upload sheets, a store, a report. */
 export const movingCommands: readonly CommandSpec[] = [
@@ -31,19 +23,13 @@ export const movingCommands: readonly CommandSpec[] = [
       'compresses it. The file appears under its name only when it is complete. After an interruption, the same command\n' +
       'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
     options: [
-      {
-        name: 'output',
-        short: 'o',
-        value: 'FILE',
-        text: 'file to write, or - for stdout',
-        completes: 'file',
-        otherNames: ['out', 'file'],
-      },
+      { ...outputOption, text: 'file to write, or - for stdout' },
       {
         name: 'format',
         value: 'FORMAT',
         choices: ['ndjson', 'csv', 'json', 'parquet'],
         text: 'format, when the extension does not say it',
+        group: 'Output',
       },
       fieldsOption,
       { name: 'bom', text: 'begin a CSV file with a byte order mark, so that Excel reads it as UTF-8' },
@@ -60,100 +46,10 @@ export const movingCommands: readonly CommandSpec[] = [
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
       { name: 'prefetch', value: 'PAGES', text: 'how many pages to read ahead', default: 4 },
-      {
-        name: 'for',
-        value: 'TOOL',
-        choices: sheetNames,
-        text: 'write the upload sheet of this tool',
-        group: upload,
-      },
-      {
-        name: 'conversion-name',
-        value: 'NAME',
-        text: 'name of the conversion action, goal or type, spelled as in the tool',
-        group: upload,
-      },
-      { name: 'value', value: 'NUMBER', text: 'value of each conversion', group: upload },
-      {
-        name: 'value-rules',
-        value: 'FILE',
-        text: 'JSON file with values by minutes, campaign, label, hour, first or repeat caller',
-        completes: 'file',
-        group: upload,
-      },
-      {
-        name: 'unanswered',
-        text: 'calls nobody answered count too; --min-talk MINUTES replaces the minimum talk time of the tool',
-        group: upload,
-      },
-      { name: 'first-call-only', text: 'only the first call of a caller counts', group: upload },
-      {
-        name: 'once-per-caller',
-        value: 'DAYS',
-        text: 'a caller counts once in this many days',
-        group: upload,
-      },
-      {
-        name: 'history',
-        value: 'DAYS',
-        text: 'how long before --from calls are read to know who has called before',
-        default: 'the days of --once-per-caller; 90 for first calls',
-        group: upload,
-      },
-      {
-        name: 'click-window',
-        value: 'DAYS',
-        text: 'leave out clicks that are older than this at the upload',
-        default: 'what the tool accepts',
-        group: upload,
-      },
-      {
-        name: 'ad-user-data',
-        value: 'CONSENT',
-        choices: ['granted', 'denied'],
-        text: 'Google Ads: consent of all callers to sending their data; with --ad-personalization',
-        group: upload,
-      },
-      {
-        name: 'ad-personalization',
-        value: 'CONSENT',
-        choices: ['granted', 'denied'],
-        text: 'Google Ads: consent of all callers to personalized ads; with --ad-user-data',
-        group: upload,
-      },
-      {
-        name: 'ledger',
-        value: 'FILE',
-        text: 'remembers what was written for upload, so that only what is new or has changed is written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb',
-        completes: 'file',
-        group: upload,
-      },
-      { name: 'dry-run', text: 'show what the sheet would have, and write nothing', group: upload },
-      { name: 'currency', value: 'CODE', text: 'currency of the values, such as USD', group: upload },
-      {
-        name: 'left-out',
-        value: 'FILE',
-        text: 'CSV file to write, with each call that is left out and the reason',
-        completes: 'file',
-        group: upload,
-      },
-      {
-        name: 'min-age',
-        value: 'HOURS',
-        text: 'leave out calls younger than this',
-        default: 'what the tool asks for',
-        group: upload,
-      },
-      {
-        name: 'repeated-hour',
-        value: 'WHICH',
-        choices: ['leave-out', 'first', 'second'],
-        text: 'how to read a time that exists twice because the clocks were set back',
-        default: 'leave-out',
-        group: upload,
-      },
+      ...uploadOptions,
       ...filterOptions,
       ...warehouseOptions,
+      ...accountOptions,
       ...badRecordOptions,
       ...connectionOptions,
     ],
@@ -190,14 +86,20 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'one or two groups, separated by a comma',
         default: 'day',
         repeat: true,
+        completes: 'groups',
+        otherNames: ['group-by', 'group', 'per'],
       },
-      { name: 'top', value: 'N', text: 'how many groups to show; the rest is added up', default: 10 },
-      { name: 'html', text: 'write a self-contained page with charts to the file of --output' },
-      { name: 'output', short: 'o', value: 'FILE', text: 'file of the page', completes: 'file' },
+      {
+        ...limitOption,
+        text: 'how many groups to show; a table and a page add up the rest',
+        default: '10 in a table and a page, else all',
+        otherNames: ['top', 'rows', 'max'],
+      },
       { name: 'title', value: 'TEXT', text: 'title of the page' },
       ...filterOptions,
       ...warehouseOptions,
-      ...outputOptions,
+      ...accountOptions,
+      ...reportOutputOptions,
       ...connectionOptions,
     ],
     examples: [
@@ -227,14 +129,26 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
         default: 'CALLS_STORE',
       },
-      { name: 'account', value: 'ID', text: 'account ID in the store', default: 'acct_id of the calls' },
+      ...accountOptions,
       { name: 'every', value: 'TIME', text: 'repeat until stopped, at this interval: 90s, 10m, 1h' },
+      {
+        name: 'status-port',
+        value: 'N',
+        text: 'with --every: serve /healthz, /readyz and /metrics on this port; 0 for any free port',
+      },
+      {
+        name: 'status-host',
+        value: 'NAME',
+        text: 'address for --status-port',
+        default: '127.0.0.1',
+      },
       {
         name: 'lookback',
         value: 'TIME',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
-      { name: 'json', text: 'the summary as JSON', group: 'Output' },
+      { name: 'restart', text: 'read all calls that match again, as after a change of the filter' },
+      ...summaryOptions,
       ...filterOptions,
       ...badRecordOptions,
       ...connectionOptions,
@@ -245,6 +159,10 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'once; reports how many calls are new, changed and the same',
       },
       { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
+      {
+        line: 'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
+        text: 'for cron: the last 60 days, and no gap when it was not run for a while',
+      },
       {
         line: 'calls sync --store duckdb:calls.duckdb --every 10m',
         text: 'a warehouse, for questions and reports',
@@ -259,7 +177,7 @@ export const movingCommands: readonly CommandSpec[] = [
       'Records that can be read now go to a store or to an NDJSON file, and leave the dead-letter file; the others stay in it.\n' +
       'A call that the store has received in a newer form meanwhile is not replaced. Without --store and --output it only\n' +
       'reports. The exit status is 3 when records remain.',
-    positionals: [{ name: 'file', text: 'the dead-letter file', required: true }],
+    positionals: [{ name: 'file', text: 'the dead-letter file', required: true, completes: 'file' }],
     options: [
       {
         name: 'store',
@@ -279,7 +197,7 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'NDJSON file that the calls are added to',
         completes: 'file',
       },
-      { name: 'json', text: 'the summary as JSON', group: 'Output' },
+      ...summaryOptions,
     ],
     examples: [
       {

@@ -1,41 +1,62 @@
 import type { CommandSpec } from '../args/command.ts';
 import {
+  accountOptions,
   connectionOptions,
   fieldsOption,
   filterOptions,
+  limitOption,
   outputOptions,
+  sqlOutputOptions,
+  summaryOptions,
   warehouseOptions,
 } from '../args/options.ts';
+
+const storeOption = {
+  name: 'store',
+  value: 'URL',
+  text: 'the store to look at: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name',
+  default: 'CALLS_STORE',
+};
+
+const lastOption = {
+  ...filterOptions.find(({ name }) => name === 'last'),
+  name: 'last',
+  value: 'N|PERIOD',
+  text: 'the latest 50 calls, or the calls of the last 90m, 12h, 7d, 2w or 3mo',
+};
 
 /** The commands that look at calls and change nothing. */
 export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'list',
     summary: 'show calls as a table, JSON, NDJSON or CSV',
+    printsRows: true,
     about:
-      'Shows the first calls that match, in the order of the server. On a terminal the table fits the window; piped,\n' +
-      'nothing is cut. --ndjson and --csv are streams, so --all works for any number of calls.',
+      'Shows the latest calls that match, the newest first. On a terminal the table fits the window; piped, nothing is cut.\n' +
+      '--all shows the oldest first; with --ndjson and --csv it is a stream and works for any number of calls.',
     options: [
-      {
-        name: 'limit',
-        short: 'n',
-        value: 'N',
-        text: 'how many calls to show',
-        default: 20,
-        otherNames: ['rows', 'max', 'last'],
-      },
+      { ...limitOption, text: 'how many calls to show', default: 20 },
+      { name: 'first', text: 'show the first calls that match instead of the latest' },
       { name: 'all', text: 'show all calls that match' },
       { name: 'page', value: 'N', text: 'skip N pages of --limit calls', default: 0 },
+      {
+        name: 'sort',
+        value: 'ORDER',
+        text: 'order of the calls that are shown',
+        choices: ['newest', 'oldest'],
+        default: 'newest; oldest with --first or --all',
+      },
       fieldsOption,
-      ...filterOptions,
+      ...filterOptions.map((option) => (option.name === 'last' ? lastOption : option)),
       ...warehouseOptions,
+      ...accountOptions,
       ...outputOptions,
       ...connectionOptions,
     ],
     examples: [
       {
         line: 'calls list --from 7d --min-talk 2 --time-zone America/New_York',
-        text: 'the last seven days, calls of two minutes or more',
+        text: 'the latest calls of seven days, of two minutes or more',
       },
       { line: 'calls list --on 2026-11 --all --csv > november.csv', text: 'a whole month as a file' },
       {
@@ -48,8 +69,15 @@ export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'get',
     summary: 'show one call by its session ID',
+    printsRows: true,
     positionals: [{ name: 'sid', text: 'session ID of the call', required: true }],
-    options: [fieldsOption, ...warehouseOptions, ...outputOptions, ...connectionOptions],
+    options: [
+      fieldsOption,
+      ...warehouseOptions.filter(({ name }) => name !== 'where'),
+      ...accountOptions,
+      ...outputOptions,
+      ...connectionOptions,
+    ],
     examples: [
       { line: 'calls get 1000000001', text: 'every field that has a value, by group' },
       { line: 'calls get 1000000001 --json', text: 'the whole record' },
@@ -60,15 +88,16 @@ export const readingCommands: readonly CommandSpec[] = [
     name: 'count',
     summary: 'count the calls that match',
     options: [
-      { name: 'json', text: 'the count and its source as JSON', group: 'Output' },
+      ...summaryOptions,
       ...filterOptions,
       ...warehouseOptions,
+      ...accountOptions,
       ...connectionOptions,
     ],
     examples: [
       { line: 'calls count --on yesterday --time-zone Europe/Berlin', text: 'one number on stdout' },
     ],
-    load: async () => (await import('../commands/list.ts')).count,
+    load: async () => (await import('../commands/count.ts')).count,
   },
   {
     name: 'sql',
@@ -85,7 +114,7 @@ export const readingCommands: readonly CommandSpec[] = [
         text: 'the warehouse: duckdb:calls.duckdb',
         default: 'CALLS_STORE',
       },
-      { name: 'limit', short: 'n', value: 'N', text: 'how many rows to show; 100 in a table, else all' },
+      { ...limitOption, text: 'how many rows to show; 100 in a table, else all' },
       { name: 'timeout', value: 'SECONDS', text: 'how long the statement may take', default: 60 },
       {
         name: 'config',
@@ -93,16 +122,7 @@ export const readingCommands: readonly CommandSpec[] = [
         text: 'configuration file to read instead of calls.config.json',
         completes: 'file',
       },
-      ...outputOptions,
-      { name: 'parquet', text: 'Parquet with typed columns; needs --output', group: 'Output' },
-      {
-        name: 'output',
-        short: 'o',
-        value: 'FILE',
-        text: 'file to write; its extension selects the format: .csv, .json, .ndjson (and .gz) or .parquet',
-        completes: 'file',
-        group: 'Output',
-      },
+      ...sqlOutputOptions,
     ],
     examples: [
       {
@@ -120,15 +140,17 @@ export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'sms',
     summary: 'show the numbers of the account that can receive text messages',
-    options: [...outputOptions, ...connectionOptions],
+    printsRows: true,
+    options: [...outputOptions, ...accountOptions, ...connectionOptions],
     examples: [{ line: 'calls sms --csv', text: 'number, whether SMS is enabled, and listener URL' }],
     load: async () => (await import('../commands/sms.ts')).sms,
   },
   {
     name: 'fields',
     summary: 'explain the fields of a call record',
+    printsRows: true,
     about: 'Needs no server and no keys.',
-    positionals: [{ name: 'name', text: 'part of the name or the meaning of a field' }],
+    positionals: [{ name: 'name', text: 'part of the name or the meaning of a field', completes: 'fields' }],
     options: outputOptions,
     examples: [
       { line: 'calls fields', text: 'all fields, by group' },
@@ -139,10 +161,27 @@ export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'check',
     summary: 'try the configuration and say, item by item, what works',
-    options: [{ name: 'json', text: 'the results as JSON', group: 'Output' }, ...connectionOptions],
+    options: [...summaryOptions, ...accountOptions, ...connectionOptions],
     examples: [
       { line: 'calls check', text: 'configuration file, keys, URL, version, a first call, a count, SMS' },
     ],
     load: async () => (await import('../commands/check.ts')).check,
+  },
+  {
+    name: 'doctor',
+    summary: 'check configuration, network, stores and disk, and say what to do',
+    about:
+      'What calls check tries, and: versions, names of variables, proxy, accounts, the clock against that of the server, the\n' +
+      'stores of CALLS_STORE and CALLS_SERVICE_STORE, and free disk space. It changes nothing and shows no keys. The exit status\n' +
+      'is 0 when nothing is wrong.',
+    options: [...summaryOptions, storeOption, ...accountOptions, ...connectionOptions],
+    examples: [
+      { line: 'calls doctor', text: 'each item with what was found and, where needed, what to do' },
+      {
+        line: 'calls doctor --all-accounts --json',
+        text: 'for monitoring, with each account of calls.config.json',
+      },
+    ],
+    load: async () => (await import('../commands/doctor.ts')).doctor,
   },
 ];

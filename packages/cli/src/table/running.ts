@@ -1,7 +1,7 @@
 import { revealChoices } from '@call-attribution/core/fields';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
-import { connectionOptions } from '../args/options.ts';
+import { accountOptions, connectionOptions, outputOption, untilOption } from '../args/options.ts';
 
 /** The commands that start something, and those about the program itself. */
 export const runningCommands: readonly CommandSpec[] = [
@@ -13,14 +13,13 @@ export const runningCommands: readonly CommandSpec[] = [
     options: [
       { name: 'records', value: 'N', text: 'how many calls to make up', default: 20_000 },
       { name: 'seed', value: 'N', text: 'a different number makes up different calls', default: 1 },
+      untilOption,
       {
-        name: 'output',
-        short: 'o',
-        value: 'FILE',
+        ...outputOption,
         text: 'CSV file to write',
         default: 'demo-calls.csv',
-        completes: 'file',
-        otherNames: ['to'],
+        otherNames: ['to', 'out', 'file'],
+        group: 'Options',
       },
     ],
     examples: [{ line: 'calls demo', text: 'writes demo-calls.csv into the current folder' }],
@@ -38,6 +37,7 @@ export const runningCommands: readonly CommandSpec[] = [
         default: sandboxDefaults.records,
       },
       { name: 'seed', value: 'N', text: 'sandbox: a different number makes up different calls', default: 1 },
+      { ...untilOption, text: `sandbox: ${untilOption.text}` },
       {
         name: 'reveal',
         value: 'WHAT',
@@ -45,11 +45,23 @@ export const runningCommands: readonly CommandSpec[] = [
         choices: revealChoices,
         repeat: true,
       },
+      {
+        name: 'mirror',
+        text: 'keep a local copy of all calls, refreshed every 10 minutes, and answer from it (needs @call-attribution/warehouse)',
+      },
+      {
+        name: 'store',
+        value: 'URL',
+        text: 'mirror: where the copy is, duckdb:FILE; default: a folder of your own',
+      },
+      ...accountOptions,
       ...connectionOptions,
     ],
     examples: [
       { line: 'calls mcp --sandbox', text: 'the command to enter in an assistant, to try it' },
       { line: 'calls mcp', text: 'the same with your own account' },
+      { line: 'calls mcp --all-accounts', text: 'for all accounts of calls.config.json' },
+      { line: 'calls mcp --mirror', text: 'with exact answers at any number of calls' },
     ],
     load: async () => (await import('../commands/mcp.ts')).mcp,
   },

@@ -104,6 +104,13 @@ export const productionOptions: readonly OptionSpec[] = [
     group: production,
   },
   {
+    name: 'page-calls',
+    value: 'N',
+    text: 'maximum calls of a row store that the page keeps in memory',
+    default: serviceDefaults.pageCalls,
+    group: production,
+  },
+  {
     name: 'max-unsent-bytes',
     value: 'N',
     text: 'maximum bytes of responses in memory that wait for slow clients',

@@ -1,6 +1,7 @@
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { CommandSpec, OptionSpec } from '../args/command.ts';
+import { untilOption } from '../args/options.ts';
 import { productionOptions } from './serving-production.ts';
 
 const sandbox = 'Sandbox';
@@ -54,7 +55,7 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'store',
         value: 'URL',
-        text: `serve this store: ${storeUrl}; a warehouse (duckdb:) serves feeds`,
+        text: `serve this store: ${storeUrl}; a warehouse (duckdb:) has the page and feeds`,
       },
       {
         name: 'port',
@@ -99,6 +100,7 @@ export const servingCommands: readonly CommandSpec[] = [
         default: sandboxDefaults.accounts,
         group: sandbox,
       },
+      { ...untilOption, group: sandbox },
       { name: 'live', text: 'new calls arrive and earlier ones change while it runs', group: sandbox },
       { name: 'sandbox', text: 'with --store: keep the made-up calls in that store', group: sandbox },
       {
@@ -183,7 +185,12 @@ export const servingCommands: readonly CommandSpec[] = [
         required: true,
         choices: ['accounts', 'import', 'export', 'purge', 'erase', 'sizes', 'check', 'rebuild'],
       },
-      { name: 'what', text: 'accounts: list, add, key, revoke, disable or enable; import: the file' },
+      {
+        name: 'what',
+        text: 'accounts: list, add, key, revoke, disable or enable; import: the file',
+        completes: 'file',
+        offers: ['list', 'add', 'key', 'revoke', 'disable', 'enable'],
+      },
     ],
     options: [
       { name: 'store', value: 'URL', text: storeUrl },

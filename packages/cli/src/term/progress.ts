@@ -1,4 +1,4 @@
-import type { Output } from '../io.ts';
+import { beforeOutput, type Output } from '../io.ts';
 import { count, duration } from './numbers.ts';
 
 /** How far a long read is. */
@@ -23,11 +23,13 @@ export interface ProgressLine {
 /** Makes a progress line on `output`; `now` returns milliseconds. */
 export function progressLine(
   output: Output,
-  options: { label: string; now: () => number; everyMs?: number },
+  options: { label: string; now: () => number; everyMs?: number; isDumb?: boolean },
 ): ProgressLine {
-  const terminal = output.isTTY === true;
+  // A dumb terminal cannot repaint a line.
+  const terminal = output.isTTY === true && !options.isDumb;
   const every = options.everyMs ?? (terminal ? 100 : 5_000);
   const put = (text: string): void => {
+    beforeOutput.getStore()?.();
     output.write(text, () => {});
   };
   let shownAt = Number.NEGATIVE_INFINITY;
@@ -50,7 +52,8 @@ export function progressLine(
     },
     end() {
       if (terminal) {
-        if (latest && latest !== shown) show(latest);
+        // The last line may have given way to one about waiting.
+        if (latest) show(latest);
         if (latest) put('\n');
       } else if (latest && latest !== shown && shown) show(latest);
       latest = null;

@@ -10,14 +10,17 @@ export interface Style {
   cyan(text: string): string;
 }
 
-/** Colors for this output: off when it is piped, with NO_COLOR, and on a dumb terminal; FORCE_COLOR turns them on. */
+/**
+ * Colors for this output: off when it is piped, with NO_COLOR or CLICOLOR=0, and on a dumb terminal. FORCE_COLOR and
+ * CLICOLOR_FORCE turn them on, but not against NO_COLOR.
+ */
 export function styleFor(
   output: Output,
   env: Readonly<Record<string, string | undefined>>,
   off = false,
 ): Style {
-  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== '';
-  const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb');
+  const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some((value) => Boolean(value) && value !== '0');
+  const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb' && env.CLICOLOR !== '0');
   const on = wanted && !off && !env.NO_COLOR;
   const paint =
     (open: number, close: number) =>

@@ -57,3 +57,16 @@ export function printable(text: string): string {
     .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u200b\ufeff]/g, '')
     .replace(/[\p{Cc}\p{Co}\p{Cn}\p{Cs}]/gu, '\ufffd');
 }
+
+/** The text in lines of at most `width` cells, broken at spaces; a longer word has a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line && textWidth(line) + 1 + textWidth(word) > width) {
+      lines.push(line);
+      line = word;
+    } else line = line ? `${line} ${word}` : word;
+  }
+  return [...lines, line];
+}

@@ -18,9 +18,10 @@ export async function cellsOf(
   signal: AbortSignal,
 ): Promise<{ readonly cells: readonly Cell[]; readonly answered: string }> {
   const { rows, across } = layoutOf(dimensions);
+  const counted = dimensions.filter(({ account }) => account === undefined);
   const answer = await source.warehouse.analyze({
     ...source.selection(filter),
-    groupBy: dimensions.map(({ field }) => field),
+    groupBy: counted.map(({ field }) => field),
     measures: ['calls', 'talk_sum'],
     order: 'calls desc',
     limit: mostGroups,
@@ -29,9 +30,9 @@ export async function cellsOf(
     timeLimit: source.timeLimit,
     signal,
   });
-  const names = groupNames(dimensions, answer.columns);
+  const names = groupNames(counted, answer.columns);
   const key = (dimension: Dimension, row: Readonly<Record<string, AnswerValue>>): string =>
-    keyOf(dimension, row[names.get(dimension) ?? ''] ?? null);
+    dimension.account ?? keyOf(dimension, row[names.get(dimension) ?? ''] ?? null);
   // The warehouse adds rows for days without calls; the report fills them in itself, as it does for the API.
   const cells = answer.rows
     .filter(({ calls }) => calls !== 0)

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { ExportOptions, ExportSummary, Selection, Warehouse } from '@call-attribution/warehouse';
+import type { CallSelection, ExportOptions, ExportSummary, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import type { BadRecords } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
@@ -170,7 +170,7 @@ async function removeWarehouse(file: string): Promise<void> {
 async function writeDataset(
   warehouse: Warehouse,
   { path, shown, partition }: DatasetTarget,
-  selection: Selection,
+  selection: CallSelection,
   io: Io,
 ): Promise<void> {
   let summary: ExportSummary;

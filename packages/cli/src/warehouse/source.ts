@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream';
 import type { Settings } from '@call-attribution/core/settings';
-import { type Filter, print } from '@call-attribution/query-dsl';
-import type { AccountStatus, Selection, Warehouse } from '@call-attribution/warehouse';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import type { WarehouseVerdict } from '../calls/reading.ts';
 import { apiSource, type Source } from '../calls/source.ts';
-import { CliError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
+import { beginWaiting } from '../term/waiting.ts';
 import { chooseWarehouse, type WarehouseFile } from './choose.ts';
 import { loadLibrary } from './library.ts';
 
@@ -19,7 +20,7 @@ export interface WarehouseSource extends Source {
   /** Milliseconds that a question may take. */
   readonly timeLimit: number;
   /** The calls that match a filter of the API, as a question to the warehouse. */
-  selection(filter: Filter): Selection;
+  selection(filter: Filter): CallSelection;
   /** Says that the warehouse answered and how fresh it is. Returns the same sentence. */
   sayAnswered(accounts?: readonly AccountStatus[]): Promise<string>;
 }
@@ -28,13 +29,23 @@ export interface WarehouseSource extends Source {
 export async function openSource(settings: Settings, args: Args, io: Io): Promise<Source | WarehouseSource> {
   const file = chooseWarehouse(args, settings, io);
   if (file !== null) {
-    return openWarehouseSource(file, args, io, {
-      accounts: args.list('account'),
-      version: settings.apiVersion.value,
-    });
+    return openWarehouseSource(file, args, io, { accounts: [], version: settings.apiVersion.value });
   }
-  if (args.list('account').length > 0) throw accountWithoutWarehouse();
+  refuseWhere(args);
   return apiSource(await openClient(settings, args, io), io.signal);
+}
+
+const whereOf = (args: Args): string | null => (args.has('where') ? args.text('where') : null);
+
+/** Only a warehouse can evaluate conditions. */
+export function refuseWhere(args: Args): void {
+  if (whereOf(args) === null) return;
+  throw new UsageError('--where needs a warehouse: --store duckdb:calls.duckdb', {
+    hints: [
+      "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",
+      'calls sync fills a warehouse',
+    ],
+  });
 }
 
 /** Whether the source is a warehouse. */
@@ -63,12 +74,18 @@ export async function openWarehouseSource(
   const { openWarehouse } = await loadLibrary();
   const { timeLimit, wait } = limitsOf(args);
   const { signal } = io;
-  const warehouse = await openWarehouse(file.path, { create: false, wait });
+  const answered = beginWaiting(`waiting for the warehouse ${file.shown}`);
+  const warehouse = await openWarehouse(file.path, { create: false, wait }).catch((error: unknown) => {
+    answered();
+    throw error;
+  });
   const chosen = accounts.length > 0 ? { accounts } : {};
   const limits = { timeLimit, signal };
-  const selection = (filter: Filter): Selection => ({
+  const where = whereOf(args);
+  const selection = (filter: Filter): CallSelection => ({
     ...chosen,
-    q: print(filter),
+    ...(where === null ? {} : { where }),
+    q: printFilter(filter),
     // Only v3 leaves out calls through call extensions unless the filter includes them.
     ...(version === 'v2' ? { calls: 'all' } : {}),
   });
@@ -102,11 +119,17 @@ export async function openWarehouseSource(
         hints: ['--store none asks the API'],
       });
     },
-    async *list({ filter, limit, skip }) {
+    async *list({ filter, limit, skip, end }) {
       const isAll = limit === Number.POSITIVE_INFINITY;
       const answer = isAll ? null : await warehouse.count({ ...selection(filter), ...limits });
       await sayAnswered(answer?.accounts);
-      const cut = isAll ? {} : { limit, offset: skip };
+      const last = Math.max(0, (answer?.calls ?? 0) - skip);
+      if (!isAll && last === 0) return;
+      const part =
+        end === 'first'
+          ? { limit, offset: skip }
+          : { limit: Math.min(limit, last), offset: Math.max(0, last - limit) };
+      const cut = isAll ? {} : part;
       for await (const call of warehouse.calls({ ...selection(filter), ...cut, signal }))
         yield { call, total: answer?.calls ?? null };
     },
@@ -125,7 +148,10 @@ export async function openWarehouseSource(
       });
       return { stream, verdict };
     },
-    close: () => warehouse.close(),
+    close() {
+      answered();
+      return warehouse.close();
+    },
   };
 }
 
@@ -148,9 +174,3 @@ function answeredText(shown: string, statuses: readonly AccountStatus[]): string
   const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
   return `answered by the warehouse ${shown}: ${plural(calls, 'call')}${of}${until}; ${when}`;
 }
-
-const accountWithoutWarehouse = (): CliError =>
-  new CliError('--account chooses accounts of a warehouse; the keys choose the account of the API', {
-    exitCode: exitCodes.usage,
-    hints: ['add --store duckdb:calls.duckdb'],
-  });

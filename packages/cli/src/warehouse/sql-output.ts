@@ -1,14 +1,15 @@
-import type { Operator } from '@call-attribution/node-stream';
-import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
+import type { Operator } from '@call-attribution/node-stream/operators';
 import type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import { cellText } from '../calls/fields.ts';
+import { typedFormat } from '../calls/output.ts';
 import { UsageError } from '../errors.ts';
 import { type FileFormat, formatOfName } from '../export/target.ts';
-import { type Io, say, write } from '../io.ts';
+import { type Io, say, show } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
-import { renderTable } from '../term/table.ts';
+import { fitTable } from '../term/table.ts';
 
 /** Where the rows of a statement go. */
 export interface RowTarget {
@@ -20,19 +21,18 @@ export interface RowTarget {
 
 /** Where the options send the rows: as a table to stdout, as data, or to a file whose name or option says the format. */
 export function readRowTarget(args: Args): RowTarget {
-  const named = (['json', 'ndjson', 'csv', 'parquet'] as const).filter((name) => args.flag(name));
-  if (named.length > 1) throw new UsageError(`--${named.join(' and --')} exclude each other; use one`);
+  const named = typedFormat(args, ['table', 'json', 'ndjson', 'csv', 'parquet']);
   const typed = args.text('output');
   const output = typed === '-' ? null : typed;
   const { format: extension, gzip } = output === null ? { format: null, gzip: false } : formatOfName(output);
-  const format = named[0] ?? extension ?? (output === null ? 'table' : null);
+  const format = named ?? extension ?? (output === null ? 'table' : null);
   if (format === null) {
     throw new UsageError(`--output ${output}: the extension does not name a format`, {
-      hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --csv and so on'],
+      hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --format'],
     });
   }
   if (format === 'parquet' && output === null)
-    throw new UsageError('--parquet needs a file: --output calls.parquet');
+    throw new UsageError('Parquet needs a file: --output calls.parquet');
   if (format === 'parquet' && gzip)
     throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
   return { format, output, gzip };
@@ -83,8 +83,8 @@ export async function showRows(result: SqlResult, most: number, args: Args, io: 
     align: type === 'integer' || type === 'decimal' ? ('right' as const) : ('left' as const),
   }));
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
-  const table = renderTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
-  await write(io.stdout, `${table.lines.join('\n')}\n`);
+  const table = fitTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
+  await show(io, table.lines);
   say(io, isCut ? `the first ${plural(rows.length, 'row')}; there are more` : plural(rows.length, 'row'));
   if (isCut) say(io, `--limit ${count(most * 10).replaceAll(',', '')} shows more, --csv gives all rows`);
   if (table.dropped.length > 0) say(io, `not enough width for ${table.dropped.join(', ')}`);

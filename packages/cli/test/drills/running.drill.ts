@@ -131,7 +131,7 @@ describe('calls mcp', () => {
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('list_calls');
     const counted = await client.callTool({
       name: 'count_calls',
-      arguments: { include_call_extensions: true },
+      arguments: { calls: 'all' },
     });
     expect(counted.isError).toBeFalsy();
     expect(textOf(counted)).toContain('60');
@@ -140,9 +140,9 @@ describe('calls mcp', () => {
 
   test('it reads with the keys of the account; without keys it lists its tools and says what is missing', async () => {
     const client = await connected([], { ...stage.env });
-    expect(
-      textOf(await client.callTool({ name: 'count_calls', arguments: { include_call_extensions: true } })),
-    ).toContain('200');
+    expect(textOf(await client.callTool({ name: 'count_calls', arguments: { calls: 'all' } }))).toContain(
+      '200',
+    );
     await client.close();
     const without = await connected([], { CALLS_BASE_URL: stage.sandbox.url });
     expect((await without.listTools()).tools.length).toBeGreaterThan(3);
@@ -165,7 +165,7 @@ describe('calls demo', () => {
     expect(stdout).toMatch(/complete: 1,300 calls/);
     expect(stdout).toMatch(/ ┼─+\n +2026-\d\d-\d\d +2026-\d\d-\d\d\n/);
     expect(stdout).toMatch(/Tracker +\d,\d{3} /);
-    expect(stdout).toMatch(/→ summarize_calls \{.*\}\n/);
+    expect(stdout).toMatch(/→ analyze_calls \{.*\}\n/);
     expect(stdout).not.toMatch(/failed/);
     expect(
       stdout

@@ -41,6 +41,33 @@ describe('Node.js has nothing to warn about', () => {
     expect(stderr).not.toContain('Warning');
   });
 
+  test('when any command runs', async () => {
+    const cwd = stage.folder();
+    const lines = [
+      'demo --records 3000',
+      'list --all --csv',
+      'count --json',
+      'report --by campaign,day --html -o report.html',
+      'export -o calls.parquet --rows 20',
+      'export --for google-ads-clicks -o clicks.csv.gz --conversion-name Lead --value 1 --currency USD --ledger a.ledger',
+      'sync --store sqlite:calls.db',
+      'sync --store duckdb:calls.duckdb',
+      'store check --store sqlite:calls.db',
+      'report --by campaign --store duckdb:calls.duckdb',
+      'export -o calls/ --partition month --store duckdb:calls.duckdb',
+      'check',
+      'sms',
+      'mcp --sandbox',
+    ];
+    for (const line of lines) {
+      const { code, stderr } = await runNode([...strict, stage.bin, ...line.split(' ')], {
+        cwd,
+        env: { ...stage.env },
+      });
+      expect([line, code, /Warning/.test(stderr)]).toEqual([line, 0, false]);
+    }
+  });
+
   test('when a sync is repeated many times', async () => {
     const cwd = stage.folder();
     const warnings: Error[] = [];

@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
       ],
     });
     expect(code).toBe(0);
-    expect(shown).toMatch(/\n\d{3}\n$/);
+    expect(shown).toMatch(/\n\d{3}\ncalls through call extensions are not included.*\n$/);
     expect(shown).not.toContain(stage.env.CALLS_ACCESS_KEY);
     expect(shown).not.toContain(stage.env.CALLS_SECRET_KEY);
   });
@@ -104,6 +104,50 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     const silent = await inTerminal(['count', '--no-input'], { env });
     expect(silent.code).toBe(2);
     expect(silent.shown).not.toMatch(/not shown/);
+  });
+
+  test('waiting is never silent: a line counts down, and goes away when the response is there', async () => {
+    stage.sandbox.faults.set('*', 'status=429, retry-after=3, times=1');
+    const limited = await inTerminal(['count']);
+    expect(limited.code).toBe(0);
+    const lines = limited.shown.split('\r\u001b[2K');
+    expect(lines).toContain('rate limited (status 429), next try in 3 s');
+    expect(lines).toContain('rate limited (status 429), next try in 1 s');
+    expect(lines.at(-1)).toMatch(/^\d{3}\n/);
+    stage.sandbox.faults.set('*', 'latency=2600, times=1');
+    const slow = await inTerminal(['count'], { columns: 30 });
+    expect(slow.shown).toMatch(/waiting for http:\/\/127.0.0/);
+    for (const line of slow.shown.split('\r\u001b[2K').slice(1, -1)) expect(textWidth(line)).toBeLessThan(30);
+    // A terminal that knows no escapes and a file get one plain line.
+    stage.sandbox.faults.set('*', 'latency=7000, times=1');
+    const { stderr } = await stage.calls(['count']);
+    expect(stderr).toBe(`waiting for ${stage.url}\n`);
+  });
+
+  test.each([
+    ['count', /waiting for/],
+    ['list', /waiting for/],
+    ['report', /waiting for/],
+    ['export --output calls.csv', /waiting for/],
+    ['export --for marin --value 1 --currency USD --conversion-name Lead --output sheet.csv', /waiting for/],
+    ['sync --store sqlite:calls.db --account 101', /waiting for/],
+    ['sync --store duckdb:calls.duckdb --account 101 --every 1s', /waiting for/],
+    ['check', /waiting for/],
+    ['sms', /waiting for/],
+    ['store import - --store sqlite:calls.db --account 101', /reading standard/],
+    ['sql - --store duckdb:none.duckdb', /working/],
+    ['serve --port 0', /Ctrl-C stops it/],
+    ['serve --port 0 --records 200000', /made-up calls/],
+    ['demo --records 200000', /made-up calls/],
+    ['mcp --sandbox', /not real ones/],
+  ])('the first Ctrl-C ends calls %s', async (line, when) => {
+    stage.sandbox.faults.set('*', 'silent');
+    const args = line.split(' ');
+    const { shown, code } = await inTerminal(args, { type: [[when, '\u0003']] });
+    // What runs until it is stopped has done what it should.
+    const isDone = ['serve', 'mcp'].includes(args[0] ?? '') && !line.includes('200000');
+    expect([code, shown]).toEqual([isDone || line.includes('--every') ? 0 : 130, expect.any(String)]);
+    expect(shown).not.toMatch(/Warning|unexpected|\n +at /);
   });
 
   test('a table fits the width and has a bold heading, unless NO_COLOR is set', async () => {

@@ -62,9 +62,9 @@ describe('questions to a warehouse', () => {
     ['report', '--by', 'week', '--min-talk', '2'],
     ['report', '--by', 'month,weekday', '--json'],
     ['report', '--by', 'weekday'],
-    ['report', '--by', 'talk_minutes', '--top', '3'],
+    ['report', '--by', 'talk_minutes', '-n', '3'],
     ['report', '--by', 'displayed_timestamp', '--csv'],
-    ['report', '--by', 'ani', '--top', '5'],
+    ['report', '--by', 'ani', '-n', '5'],
     ['report', '--by', 'activity_type_id,month', '--on', '2026-09'],
     ['report', '--from', '2027-01-01'],
     ['list', '-n', '7', '--page', '2'],
@@ -117,6 +117,20 @@ describe('questions to a warehouse', () => {
   test('accounts are chosen with --account, and --verbose --json counts name the source', async () => {
     const { stdout } = await calls(['count', '--account', '101', '--json', '--store', store]);
     expect(JSON.parse(stdout)).toMatchObject({ source: 'warehouse' });
+    const all = await calls(['count', '--all-accounts', '--json', '--store', store]);
+    expect(JSON.parse(all.stdout)).toEqual([{ account: '101', ...JSON.parse(stdout) }]);
+    const report = await calls([
+      'report',
+      '--by',
+      'account,channel',
+      '--csv',
+      '--all-accounts',
+      '--store',
+      store,
+    ]);
+    expect(report.stdout).toMatch(/^account,channel,calls\r?\n101,/);
+    const list = await calls(['list', '--all-accounts', '-n', '1', '--json', '--store', store]);
+    expect(JSON.parse(list.stdout)[0]).toMatchObject({ account: '101' });
   });
 });
 
@@ -248,14 +262,19 @@ describe('what is wrong with a warehouse is one clear error', () => {
     ],
     ['a path without duckdb:', ['count', '--store', 'calls.duckdb'], 2, /did you mean duckdb:calls.duckdb/],
     ['a row store', ['report', '--store', 'sqlite:calls.db'], 2, /reads from the API or from a warehouse/],
-    ['a warehouse to serve', ['serve', '--store', store], 2, /needs a row store/],
+    ['a warehouse in the place of a row store', ['store', 'sizes', '--store', store], 2, /needs a row store/],
     [
       'an unknown account',
       ['count', '--account', '7', '--store', store],
       2,
-      /no account "7". Its accounts: 101/,
+      /no calls of an account "7"\n.*it has 101/,
     ],
-    ['an account without a warehouse', ['count', '--account', '7'], 2, /the keys choose the account/],
+    [
+      'an account without a warehouse',
+      ['count', '--account', '7'],
+      2,
+      /no calls.config.json with accounts\n[\s\S]*--store duckdb:/,
+    ],
     ['an unknown group', ['report', '--by', 'campain', '--store', store], 2, /did you mean campaign/],
     [
       'a time zone that does not exist',

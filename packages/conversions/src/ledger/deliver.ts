@@ -4,33 +4,15 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { day } from '@call-attribution/core/time';
-import { lockFile, syncFolder, toGzip, writeWholeFile } from '@call-attribution/node-stream';
+import { toGzip } from '@call-attribution/node-stream/encoders';
+import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ConversionRules } from '../conversion.ts';
 import { entryOf } from '../entry.ts';
 import { toSheet } from '../sheet.ts';
 import type { SheetFormat, SheetLayout } from '../sheet-format.ts';
 import type { Changes } from './changes.ts';
+import { DeliveryError } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
-
-/** A sheet cannot be put in its place. */
-export class DeliveryError extends Error {
-  /** The name of the class, which survives a bundler. */
-  override readonly name = 'DeliveryError';
-  /**
-   * `in_the_way`: there is a file under the name of the sheet already, which may not have been uploaded. `other_machine`:
-   * another machine has begun a delivery and has its files.
-   */
-  readonly code: 'in_the_way' | 'other_machine';
-
-  constructor(code: DeliveryError['code'], what: string) {
-    super(
-      code === 'in_the_way'
-        ? `${what} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`
-        : `The machine ${what} has an unfinished delivery. Finish it there, where its files are.`,
-    );
-    this.code = code;
-  }
-}
 
 /** Where sheets go. */
 export interface SheetPaths {

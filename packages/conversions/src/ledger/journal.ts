@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { lockFile, syncFolder } from '@call-attribution/node-stream';
+import { lockFile, syncFolder } from '@call-attribution/node-stream/files';
+import { LedgerDamagedError } from './errors.ts';
 
 /**
  * An append-only list of strings with one writer at a time. A ledger is kept in one: a file, or a table of a store
@@ -14,19 +15,6 @@ export interface Journal {
   append(line: string): Promise<void>;
   /** Lets go of it, so that another process may write. */
   close(): Promise<void>;
-}
-
-/** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
-export class LedgerDamagedError extends Error {
-  /** Always the same, to tell it from other errors. */
-  readonly code = 'ledger_damaged';
-
-  constructor(where: string) {
-    super(
-      `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
-    );
-    this.name = 'LedgerDamagedError';
-  }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { LedgerEntry } from '../entry.ts';
-import { fileJournal, type Journal, LedgerDamagedError } from './journal.ts';
+import { DeliveryError, LedgerDamagedError } from './errors.ts';
+import { fileJournal, type Journal } from './journal.ts';
 
 /** A file of a delivery: written under another name, then renamed. */
 export interface DeliveredFile {
@@ -55,9 +56,9 @@ export interface Ledger {
 /** Settings of `openLedger`. */
 export interface LedgerOptions {
   /** The present, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Name of this machine, for deliveries with files. Default: the host name. */
-  readonly host?: string;
+  readonly host?: string | undefined;
 }
 
 type Line =
@@ -124,8 +125,7 @@ export async function openLedger(
     pending,
     destinations: () => [...delivered.keys()],
     async prepare(destination, entries, files = []) {
-      if (pending(destination))
-        throw new Error(`A delivery to ${destination} is not finished. Commit or abandon it first.`);
+      if (pending(destination)) throw new DeliveryError('unfinished', destination);
       const delivery = { id: randomUUID(), destination, preparedAt: now(), host, files, entries };
       await write({ type: 'prepared', ...delivery });
       return delivery;

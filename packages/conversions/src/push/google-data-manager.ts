@@ -38,7 +38,7 @@ export interface DataManagerOptions extends Partial<Sending> {
   /** Where the events go. */
   readonly destination: DataManagerDestination;
   /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
 }
 
 /**

@@ -24,7 +24,8 @@ export interface DataManagerEvent {
   readonly currency?: string;
 }
 
-type ConsentStatus = 'CONSENT_GRANTED' | 'CONSENT_DENIED';
+/** What a caller agreed to, as the API spells it. */
+export type ConsentStatus = 'CONSENT_GRANTED' | 'CONSENT_DENIED';
 
 /**
  * Which calls the Data Manager API takes. With `phone`, calls without a click ID too: they are matched by the hashed number

@@ -7,13 +7,15 @@ import {
   retryDelay,
   sleep,
 } from '@call-attribution/core';
-import { mayPass, PushError } from './problems.ts';
+import { PushError } from './problems.ts';
 
 /** What every request needs. */
 export interface Sending {
   /** Sends a request. Default: `fetch` of Node.js. */
   readonly fetch: typeof fetch;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock: Clock;
+  /** Ends the requests when it is aborted. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -106,7 +108,7 @@ export async function sendSigned(
       failure = error;
     }
     const wait = retryDelay(retries, number, requested, Math.random);
-    if (!mayPass(failure) || number >= retries.attempts || wait > longestWait) throw failure;
+    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait) throw failure;
     await sleep(clock, wait, signal);
   }
 }

@@ -9,7 +9,13 @@ export {
   type DataManagerOptions,
   type RequestDiagnostics,
 } from './google-data-manager.ts';
-export { type DataManagerEvent, dataManagerAccepts, dataManagerEvent } from './google-events.ts';
+export {
+  type ConsentStatus,
+  type DataManagerEvent,
+  dataManagerAccepts,
+  dataManagerEvent,
+} from './google-events.ts';
+export type { Sending } from './http.ts';
 export {
   createMicrosoftAds,
   type MicrosoftAdsOptions,

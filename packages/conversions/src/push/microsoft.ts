@@ -1,5 +1,5 @@
 import { redact, systemClock } from '@call-attribution/core';
-import { writeWholeFile } from '@call-attribution/node-stream';
+import { writeWholeFile } from '@call-attribution/node-stream/files';
 import {
   type JsonRequest,
   type JsonResponse,
@@ -53,9 +53,9 @@ export interface MicrosoftAdsOptions extends Partial<Sending> {
   /** Whose requests they are, and for which account. */
   readonly credentials: MicrosoftCredentials;
   /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
-  readonly tokenEndpoint?: string;
+  readonly tokenEndpoint?: string | undefined;
 }
 
 const scope = 'https://ads.microsoft.com/msads.manage offline_access';

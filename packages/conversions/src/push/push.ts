@@ -14,15 +14,15 @@ export interface RefusedCall {
 /** Settings of `pushConversions`. */
 export interface PushOptions {
   /** Where it is noted what was sent. Without it, everything is sent. */
-  readonly ledger?: Ledger;
+  readonly ledger?: Ledger | undefined;
   /** What the ledger calls the destination. Needed with a ledger. */
-  readonly destination?: string;
+  readonly destination?: string | undefined;
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
-  readonly validateOnly?: boolean;
+  readonly validateOnly?: boolean | undefined;
   /** Changes in one request. Default, and at most: what the tool takes. */
-  readonly batch?: number;
+  readonly batch?: number | undefined;
   /** The present, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** What a push did. */

@@ -1,6 +1,7 @@
 import type { AuthKind } from '../errors/messages.ts';
+import type { HttpRequest } from '../http/dispatch.ts';
 import { plainHeaders, requestIdOf } from '../http/headers.ts';
-import type { HttpRequest, HttpResponse } from '../http/transport.ts';
+import type { HttpResponse } from '../http/transport.ts';
 import type { Operation } from '../observe/events.ts';
 import type { RequestOptions, ResponseInfo } from './client.ts';
 

@@ -1,10 +1,10 @@
-import type { Dispatcher } from 'undici';
 import { reveal } from '../auth/secret.ts';
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { BodyPool } from '../http/body-pool.ts';
 import { secretValues } from '../http/custom-headers.ts';
 import { decodeBody } from '../http/decode-body.ts';
+import type { RequestDispatcher } from '../http/dispatch.ts';
 import { headerText, requestIdOf } from '../http/headers.ts';
 import { statusError } from '../http/status-error.ts';
 import { type HttpResponse, type Limits, send } from '../http/transport.ts';
@@ -14,7 +14,7 @@ import type { Settings } from './options.ts';
 
 /** What an attempt sends with. */
 export interface Wire {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: RequestDispatcher;
   readonly bodies: BodyPool;
 }
 
@@ -53,11 +53,11 @@ export async function attemptOnce<T>(
         ? new ResponseError('unexpected_shape', messages.noContent(status))
         : statusError(response, clock.now(), request.authKind);
     const value = await request.read(response);
-    if (channels.attempt.hasSubscribers) publish(request, attempt, clock.now() - began, response, undefined);
+    if (isObserved(settings)) publish(settings, request, attempt, clock.now() - began, response, undefined);
     return { value, response };
   } catch (error) {
     if (error instanceof CallsError) complete(settings, request, error, attempt, response);
-    if (channels.attempt.hasSubscribers) publish(request, attempt, clock.now() - began, response, error);
+    if (isObserved(settings)) publish(settings, request, attempt, clock.now() - began, response, error);
     throw error;
   }
 }
@@ -66,7 +66,7 @@ const mostRedirects = 3;
 
 /** Follows redirects as long as they stay on the server that the credentials were given for. */
 async function sendAndFollow(
-  dispatcher: Dispatcher,
+  dispatcher: RequestDispatcher,
   { http }: ApiRequest<unknown>,
   limits: Limits,
 ): Promise<HttpResponse> {
@@ -122,20 +122,28 @@ function withoutSecrets({ auth, legacyAuth, headers }: Settings, text: string): 
   return clean;
 }
 
+const isObserved = ({ log }: Settings): boolean => channels.attempt.hasSubscribers || log.debug !== undefined;
+
 function publish(
+  { log }: Settings,
   { id, operation, url }: ApiRequest<unknown>,
   attempt: number,
   durationMs: number,
   response: HttpResponse | undefined,
   error: unknown,
 ): void {
+  const status = response?.status;
+  const bytes = response?.body.length;
+  const code = error === undefined ? undefined : error instanceof CallsError ? error.code : 'aborted';
+  log.debug?.('attempt', { operation, attempt, status, error: code, ms: Math.round(durationMs), bytes, url });
+  if (!channels.attempt.hasSubscribers) return;
   channels.attempt.publish({
     id,
     operation,
     url,
     attempt,
     durationMs,
-    ...(response ? { status: response.status, bytes: response.body.length } : {}),
-    ...(error === undefined ? {} : { error: error instanceof CallsError ? error.code : 'aborted' }),
+    ...(response ? { status, bytes } : {}),
+    ...(code === undefined ? {} : { error: code }),
   });
 }

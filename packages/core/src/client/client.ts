@@ -16,9 +16,11 @@ export interface RequestOptions {
   /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Deadlines of this request that differ from those of the client. A list has them for each of its pages. */
-  readonly timeout?: Partial<Omit<Timeouts, 'connect'>> | undefined;
+  readonly timeout?:
+    | { readonly [name in Exclude<keyof Timeouts, 'connect'>]?: number | undefined }
+    | undefined;
   /** When this request is sent again, where that differs from the client. */
-  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly retry?: { readonly [name in keyof RetryPolicy]?: RetryPolicy[name] | undefined } | undefined;
   /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
   readonly headers?: CustomHeaders | undefined;
   /** Called with the response that the result was read from. An error it throws fails the request. */

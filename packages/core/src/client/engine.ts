@@ -1,11 +1,13 @@
-import type { Dispatcher } from 'undici';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { bodyPool } from '../http/body-pool.ts';
 import { flatHeaders } from '../http/custom-headers.ts';
-import { channels, tracedRequest } from '../observe/events.ts';
+import type { OwnDispatcher, RequestDispatcher } from '../http/dispatch.ts';
+import { fetchDispatcher } from '../http/fetch-dispatcher.ts';
+import { observeRequest } from '../observe/events.ts';
 import { type ApiRequest, type ApiResponse, responseInfo } from './api-request.ts';
 import { attemptOnce } from './attempt.ts';
+import { logFailure } from './log-request.ts';
 import type { Settings } from './options.ts';
 import { settingsFor } from './read-options.ts';
 import { retryLoop } from './retry-loop.ts';
@@ -20,18 +22,18 @@ export interface Engine {
 
 /** Makes the engine of one client. The transport is loaded with the first request: until then a client costs nothing. */
 export function createEngine(settings: Settings): Engine {
-  let agent: Promise<Dispatcher> | undefined;
-  let ready = settings.dispatcher;
+  let agent: Promise<OwnDispatcher> | undefined;
+  let ready: RequestDispatcher | undefined = settings.dispatcher;
   let closed: Promise<void> | undefined;
   const bodies = bodyPool();
 
   return {
     async send(request) {
-      if (closed) throw new ConfigurationError('client_closed', setupMessages.clientClosed());
+      if (closed !== undefined) throw new ConfigurationError('client_closed', setupMessages.clientClosed());
       const { signal, onResponse } = request.options;
       signal?.throwIfAborted();
       if (ready === undefined) {
-        agent ??= openDispatcher(settings.timeout.connect);
+        agent ??= openDispatcher(settings);
         ready = await agent;
       }
       const wire = { dispatcher: ready, bodies };
@@ -46,22 +48,38 @@ export function createEngine(settings: Settings): Engine {
         onResponse?.(responseInfo(response));
         return response;
       };
-      return channels.request.hasSubscribers ? tracedRequest(request, settings.clock, run) : run();
+      const logged = () => logFailure(settings, request, run);
+      return observeRequest(request, settings.clock, logged);
     },
     reuse: bodies.give,
     close() {
-      closed ??= agent ? agent.then((opened) => opened.close()) : Promise.resolve();
+      closed ??= agent === undefined ? Promise.resolve() : agent.then((opened) => opened.close());
       return closed;
     },
   };
 }
 
-async function openDispatcher(connectMs: number): Promise<Dispatcher> {
+async function openDispatcher({ fetch, proxies, timeout }: Settings): Promise<OwnDispatcher> {
+  if (fetch) return fetchDispatcher(fetch);
   const { Agent } = await import('undici');
+  // Some platforms, such as Bun, have an undici of their own that only fetches. Their fetch obeys the variables of proxies.
+  if (typeof Agent.prototype.dispatch !== 'function') return fetchDispatcher(globalThis.fetch);
   // The transport watches for silence itself, with every dispatcher, so the coarse timers of the agent are switched off.
-  return new Agent({
-    connect: { timeout: connectMs === Number.POSITIVE_INFINITY ? 0 : connectMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
+  const options = { headersTimeout: 0, bodyTimeout: 0 };
+  const { connect } = timeout;
+  const direct = new Agent({
+    ...options,
+    connect: { timeout: connect === Number.POSITIVE_INFINITY ? 0 : connect },
   });
+  if (proxies.size === 0) return direct;
+  const { openProxyDispatcher } = await import('../http/proxy-dispatcher.ts');
+  const routes = new Map(
+    [...proxies].map(([server, proxy]) => [server, openProxyDispatcher(server, proxy, connect, options)]),
+  );
+  return {
+    dispatch: (request, handler) => (routes.get(request.origin) ?? direct).dispatch(request, handler),
+    close: async () => {
+      await Promise.all([direct, ...routes.values()].map((each) => each.close()));
+    },
+  };
 }

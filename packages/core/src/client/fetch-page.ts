@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ResponseError } from '../errors/calls-error.ts';
+import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import { countOf } from '../page/content-range.ts';
@@ -46,12 +46,20 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let isReleased = false;
   const use = () => {
-    if (isReleased) throw new RangeError('The page has been released: its bytes belong to another page now.');
+    if (isReleased)
+      throw new ConfigurationError(
+        'invalid_argument',
+        'The page has been released: its bytes belong to another page now.',
+      );
     return buffer;
   };
   const record = (index: number): Call => {
     const range = ranges[index];
-    if (!range) throw new RangeError(`There is no record ${index} in a page of ${ranges.length}.`);
+    if (!range)
+      throw new ConfigurationError(
+        'invalid_argument',
+        `There is no record ${index} in a page of ${ranges.length}.`,
+      );
     // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.
     return context.adapt(parsed(use().toString('utf8', range.start, range.end)));
   };

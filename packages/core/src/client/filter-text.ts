@@ -1,4 +1,4 @@
-import { diagnose, dialects, FilterSyntaxError, print, toFilter } from '@call-attribution/query-dsl';
+import { diagnose, dialects, FilterSyntaxError, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { Version } from '../record/fields.ts';
 import type { FilterInput } from './client.ts';
 
@@ -19,7 +19,7 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
   const { fields } = dialects[version];
   const filter = toFilter(input);
   return textOf(
-    print(filter),
+    printFilter(filter),
     filter.clauses.every(({ field }) => Object.hasOwn(fields, field)),
   );
 }
@@ -28,7 +28,7 @@ function fromString(input: string, version: Version): FilterText {
   const { filter, problems } = diagnose(input, { version });
   const problem = problems.find(({ code }) => code !== 'unknown_field');
   if (problem) throw new FilterSyntaxError(problem);
-  return problems.length === 0 ? textOf(print(filter), true) : textOf(input.trim(), false);
+  return problems.length === 0 ? textOf(printFilter(filter), true) : textOf(input.trim(), false);
 }
 
 const textOf = (text: string, isKnown: boolean): FilterText => {

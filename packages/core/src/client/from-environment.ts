@@ -26,6 +26,9 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
     searchHome: config === true,
     ...(env === undefined ? {} : { env }),
   });
+  const [first] = settings.problems;
+  if (first?.code === 'unknown_log_setting')
+    throw new ConfigurationError('invalid_settings', setupMessages.logUnusable(first.message, first.hint));
   const wrong = settings.problems.map(({ message, hint }) =>
     hint === undefined ? message : `${message} (${hint})`,
   );

@@ -1,8 +1,8 @@
 import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
+import type { HttpRequest } from '../http/dispatch.ts';
 import { queryString } from '../http/query.ts';
-import type { HttpRequest } from '../http/transport.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { SmsOptions } from './client.ts';
 import type { Context } from './context.ts';

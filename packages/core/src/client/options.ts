@@ -1,9 +1,12 @@
-import type { Dispatcher } from 'undici';
 import type { Auth, KeyAuth } from '../auth/auth.ts';
 import type { Clock } from '../http/clock.ts';
 import type { CustomHeaders } from '../http/custom-headers.ts';
+import type { RequestDispatcher } from '../http/dispatch.ts';
+import type { Fetch } from '../http/fetch-dispatcher.ts';
 import type { Limiter, LimiterOptions } from '../http/limiter.ts';
+import type { ProxyServer } from '../http/proxy.ts';
 import type { RetryPolicy } from '../http/retry.ts';
+import type { Log, Logger, LogLevel } from '../log/logger.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Version } from '../record/fields.ts';
 import type { RecordMode } from '../record/to-call.ts';
@@ -23,7 +26,7 @@ export interface Timeouts {
 }
 
 /** Something that a client noticed: not an error, but somebody should know. */
-export type Report =
+export type ClientReport =
   | ({ readonly type: 'record' } & RecordProblem)
   | { readonly type: 'clamped'; readonly requested: number; readonly received: number }
   | { readonly type: 'total_moved'; readonly from: number; readonly to: number }
@@ -53,13 +56,26 @@ export interface ClientOptions {
   /** Keys of the SMS listing, if `auth` is a bearer token. */
   readonly legacyAuth?: KeyAuth | undefined;
   /** Deadlines in milliseconds. */
-  readonly timeout?: Partial<Timeouts> | undefined;
+  readonly timeout?: { readonly [name in keyof Timeouts]?: number | undefined } | undefined;
   /** When a failed request is sent again. */
-  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly retry?: { readonly [name in keyof RetryPolicy]?: RetryPolicy[name] | undefined } | undefined;
   /** Limits to keep to, or a limiter shared with other clients. @default none */
   readonly limiter?: LimiterOptions | Limiter | undefined;
-  /** An undici 7 dispatcher (proxy, mock, other TLS settings) instead of the client's own. `close()` leaves it open. */
-  readonly dispatcher?: Dispatcher | undefined;
+  /**
+   * The URL of a proxy for every server, or `false` for none, whatever the environment says.
+   * @default what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say
+   */
+  readonly proxy?: string | false | undefined;
+  /**
+   * A dispatcher of undici 6, 7 or 8 (a mock, other TLS settings, another proxy) instead of the client's own. `close()` leaves it open.
+   * @default an agent of undici 7, through `proxy`
+   */
+  readonly dispatcher?: RequestDispatcher | undefined;
+  /**
+   * Sends requests with this function instead. It is passed a URL and `RequestInit`, and decodes bodies as the `fetch` of the platform
+   * does; `timeout.connect` does not apply to it. @default the `fetch` of the platform where undici is not complete, as in Bun
+   */
+  readonly fetch?: Fetch | undefined;
   /** Largest body that is accepted, compressed or decoded. @default 67108864 */
   readonly maxBodyBytes?: number | undefined;
   /** Request gzip and br. @default true */
@@ -67,7 +83,14 @@ export interface ClientOptions {
   /** What happens to records that do not match the table of fields. @default 'report' */
   readonly records?: RecordMode | undefined;
   /** Called once for each unknown or broken field, and for clamped pages and totals that change. */
-  readonly onReport?: ((report: Report) => void) | undefined;
+  readonly onReport?: ((report: ClientReport) => void) | undefined;
+  /**
+   * What the client logs to, such as `console` or a pino logger. Lines have no keys and no data of callers.
+   * @default none; stderr when `logLevel` or the variable CALLS_LOG is set
+   */
+  readonly logger?: Logger | undefined;
+  /** From which level on something is logged; a logger may leave out more. @default 'info' */
+  readonly logLevel?: LogLevel | undefined;
   /** Where the client takes the time from. @default systemClock */
   readonly clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of waits. @default Math.random */
@@ -88,11 +111,15 @@ export interface Settings {
   readonly timeout: Timeouts;
   readonly retry: RetryPolicy;
   readonly limiter: Limiter | undefined;
-  readonly dispatcher: Dispatcher | undefined;
+  readonly dispatcher: RequestDispatcher | undefined;
+  readonly fetch: Fetch | undefined;
+  /** Proxies by the origins of the servers. */
+  readonly proxies: ReadonlyMap<string, ProxyServer>;
   readonly maxBodyBytes: number;
   readonly compress: boolean;
   readonly records: RecordMode;
-  readonly onReport: ((report: Report) => void) | undefined;
+  readonly onReport: ((report: ClientReport) => void) | undefined;
+  readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
   readonly userAgent: string;

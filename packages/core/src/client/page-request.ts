@@ -3,7 +3,7 @@ import { messages } from '../errors/messages.ts';
 import { headerText } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { HttpResponse } from '../http/transport.ts';
-import { channels, type PageEvent } from '../observe/events.ts';
+import { channels, type PageEvent, type PageTrace, pageTracing } from '../observe/events.ts';
 import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { parseInPieces } from '../page/parse-in-pieces.ts';
@@ -49,7 +49,26 @@ export interface PageReader<T> {
 }
 
 /** Requests one page. Every check is part of the attempt, so a page that fails one is requested again. */
-export async function requestPage<T>(
+export function requestPage<T>(
+  context: Context,
+  query: PageQuery,
+  reader: PageReader<T>,
+): Promise<PageResult<T>> {
+  if (!pageTracing.isActive()) return readOnePage(context, query, reader);
+  const { rows, page } = query;
+  const trace: PageTrace = { rows, page };
+  return pageTracing.run(
+    trace,
+    () => readOnePage(context, query, reader),
+    (outcome) => {
+      if (!('value' in outcome)) return;
+      trace.count = outcome.value.count;
+      trace.total = outcome.value.range?.total ?? null;
+    },
+  );
+}
+
+async function readOnePage<T>(
   { engine, requests, report }: Context,
   query: PageQuery,
   reader: PageReader<T>,

@@ -1,4 +1,5 @@
 import { checkAuth } from '../auth/auth.ts';
+import { ConfigurationError } from '../errors/calls-error.ts';
 import {
   checkOptions,
   group,
@@ -9,11 +10,15 @@ import {
   whole,
   withMethods,
 } from '../errors/check-options.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
 import { systemClock } from '../http/clock.ts';
 import { checkHeaders, mergeHeaders } from '../http/custom-headers.ts';
 import { createLimiter, type Limiter, type LimiterOptions } from '../http/limiter.ts';
+import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { readAddress } from './address.ts';
+import { createLog, lineLogger, logLevels } from '../log/logger.ts';
+import type { Environment } from '../settings/environment.ts';
+import { type Address, readAddress } from './address.ts';
 import type { ListQuery, RequestOptions, SmsOptions } from './client.ts';
 import { withEnvironment } from './from-environment.ts';
 import { type ClientOptions, clientDefaults, type Settings, type Timeouts } from './options.ts';
@@ -26,7 +31,12 @@ const callTimeout = {
   attempt: kinds.milliseconds,
   total: kinds.milliseconds,
 };
-const retry = group({ attempts: whole(1), baseDelay: whole(0), maxDelay: whole(0) });
+const retry = group({
+  attempts: whole(1),
+  baseDelay: whole(0),
+  maxDelay: whole(0),
+  afterSilence: kinds.flag,
+});
 const limits = group({ requestsPerMinute: whole(1), concurrency: whole(1), adaptive: kinds.flag });
 const url: OptionKind = { ...kinds.string, expected: 'a URL as a string' };
 const keys: OptionKind = { expected: 'made by apiKeys(access, secret)', accepts: (value) => value !== null };
@@ -44,10 +54,23 @@ const clientShape = {
     accepts: (value) => isLimiter(value) || limits.accepts(value),
   },
   dispatcher: withMethods('a dispatcher of undici', 'dispatch'),
+  proxy: {
+    expected: 'the URL of a proxy, or false',
+    accepts: (value) => value === false || typeof value === 'string',
+  },
+  fetch: kinds.callback,
   maxBodyBytes: whole(1),
   compress: kinds.flag,
   records: oneOf('strict', 'report', 'off'),
   onReport: kinds.callback,
+  logger: withMethods(
+    'a logger with debug, info, warn and error, such as console or one of pino',
+    'debug',
+    'info',
+    'warn',
+    'error',
+  ),
+  logLevel: oneOf(...logLevels),
   clock: withMethods('a clock with now() and timer()', 'now', 'timer'),
   random: kinds.callback,
   headers: kinds.object,
@@ -60,7 +83,7 @@ const clientShape = {
 } satisfies OptionShape & Record<keyof ClientOptions, OptionKind>;
 
 const requestShape = {
-  signal: withMethods('an AbortSignal', 'addEventListener', 'throwIfAborted'),
+  signal: kinds.signal,
   onResponse: kinds.callback,
   timeout: group(callTimeout),
   retry,
@@ -97,20 +120,37 @@ export function readOptions(given: ClientOptions): Settings {
   if (auth !== undefined) checkAuth(auth, version);
   if (legacyAuth !== undefined) checkAuth(legacyAuth, 'v3');
   checkHeaders(headers);
+  const { dispatcher, fetch, proxy, logger, logLevel } = options;
+  const senders = Object.entries({ dispatcher, fetch, proxy }).flatMap(([name, value]) =>
+    value ? [name] : [],
+  );
+  if (senders.length > 1)
+    throw new ConfigurationError(
+      'invalid_option',
+      setupMessages.optionsExclude(senders[0] as string, senders[1] as string),
+    );
+  const base = readAddress(options.baseUrl, 'baseUrl');
+  const legacy = legacyBaseUrl === undefined ? undefined : readAddress(legacyBaseUrl, 'legacyBaseUrl');
   return {
-    base: readAddress(options.baseUrl, 'baseUrl'),
-    legacy: legacyBaseUrl === undefined ? undefined : readAddress(legacyBaseUrl, 'legacyBaseUrl'),
+    base,
+    legacy,
     version,
     auth,
     legacyAuth: legacyAuth ?? (auth?.kind === 'keys' ? auth : undefined),
     timeout: withDefaults<Timeouts>(clientDefaults.timeout, options.timeout),
     retry: withDefaults<RetryPolicy>(clientDefaults.retry, options.retry),
     limiter: limiter === undefined || isLimiter(limiter) ? limiter : makeLimiter(limiter, clock),
-    dispatcher: options.dispatcher,
+    dispatcher,
+    fetch,
+    proxies:
+      dispatcher || fetch || proxy === false
+        ? new Map()
+        : proxiesFor([base, legacy], proxy ?? given.env ?? process.env),
     maxBodyBytes: options.maxBodyBytes ?? clientDefaults.maxBodyBytes,
     compress: options.compress ?? true,
     records: options.records ?? clientDefaults.records,
     onReport: options.onReport,
+    log: createLog(logger ?? (logLevel && lineLogger()), logLevel ?? 'info'),
     clock,
     random: options.random ?? Math.random,
     userAgent: options.userAgent ?? `call-attribution-core/${packageVersion}`,
@@ -129,6 +169,20 @@ export function settingsFor(settings: Settings, { timeout, retry, headers }: Req
   };
 }
 
+/** The proxies for these servers. The environment is read with every `baseUrl`, since its proxies hold no key of the API. */
+function proxiesFor(
+  servers: readonly (Address | undefined)[],
+  from: Environment | string,
+): Map<string, ProxyServer> {
+  const proxies = new Map<string, ProxyServer>();
+  for (const server of servers) {
+    const proxy =
+      server && (typeof from === 'string' ? readProxy(from, 'proxy') : proxyFor(server.origin, from));
+    if (proxy) proxies.set(server.origin, proxy);
+  }
+  return proxies;
+}
+
 const isLimiter = (value: unknown): value is Limiter =>
   withMethods('', 'acquire', 'release', 'pause').accepts(value);
 
@@ -138,7 +192,7 @@ function makeLimiter(given: LimiterOptions, clock: ClientOptions['clock']): Limi
 }
 
 /** An option that is there but undefined, as in merged configurations, counts as left out. */
-function withDefaults<T extends object>(defaults: T, given: Partial<T> = {}): T {
+function withDefaults<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | undefined } = {}): T {
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(set) };
 }

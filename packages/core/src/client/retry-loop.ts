@@ -1,4 +1,4 @@
-import { CallsError, TimeoutError } from '../errors/calls-error.ts';
+import { CallsError, changeHint, DeadlineError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { sleep } from '../http/clock.ts';
 import { retryDelay } from '../http/retry.ts';
@@ -29,11 +29,16 @@ export async function retryLoop<T>(
         outcome = 'limited';
         limiter?.pause(waitMs);
       }
-      if (!error.isRetryable || attempt >= settings.retry.attempts) throw error;
+      if (!error.isRetryable || attempt >= settings.retry.attempts || endsSilence(settings, error))
+        throw error;
       if (clock.now() + waitMs >= end) throw tooLate(error, clock.now(), waitMs);
+      const { id, operation, url } = request;
+      // A server that asks for a pause is at work; other errors are worth a look.
+      const write = error.code === 'rate_limited' ? settings.log.info : settings.log.warn;
+      write?.('retry', { operation, attempt, error: error.code, status: error.status, waitMs, url });
       if (channels.retry.hasSubscribers) {
-        const { id, operation, url } = request;
-        channels.retry.publish({ id, operation, url, attempt, waitMs, error: error.code });
+        const status = error.status === undefined ? {} : { status: error.status };
+        channels.retry.publish({ id, operation, url, attempt, waitMs, error: error.code, ...status });
       }
     } finally {
       limiter?.release(outcome);
@@ -42,12 +47,15 @@ export async function retryLoop<T>(
   }
 }
 
+function endsSilence({ retry }: Settings, { code }: CallsError): boolean {
+  return retry.afterSilence === false && (code === 'idle_timeout' || code === 'connect_timeout');
+}
+
 /** A wait that does not fit into the total deadline is not begun: the caller learns at once when to try again. */
 function tooLate(error: CallsError, now: number, waitMs: number): CallsError {
   // A Date cannot hold a later time than this, but servers may request one.
   const when = new Date(Math.min(now + waitMs, 8.64e15)).toISOString();
-  return Object.assign(error, {
-    hint: messages.retryLater(waitMs, when),
+  return Object.assign(changeHint(error, messages.retryLater(waitMs, when)), {
     retryAfterMs: error.retryAfterMs ?? waitMs,
   });
 }
@@ -60,7 +68,7 @@ async function passLimiter(settings: Settings, request: ApiRequest<unknown>, lef
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const cancel = clock.timer(
-    () => guard.abort(new TimeoutError('total_timeout', messages.limiterTimeout(timeout.total))),
+    () => guard.abort(new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total))),
     leftMs,
   );
   const began = clock.now();
@@ -72,6 +80,8 @@ async function passLimiter(settings: Settings, request: ApiRequest<unknown>, lef
     signal?.removeEventListener('abort', stop);
   }
   const waitedMs = clock.now() - began;
-  if (waitedMs > 0 && channels.wait.hasSubscribers)
-    channels.wait.publish({ id: request.id, operation: request.operation, waitedMs });
+  if (waitedMs <= 0) return;
+  const { id, operation, url } = request;
+  settings.log.info?.('held back by the limiter', { operation, waitedMs, url });
+  if (channels.wait.hasSubscribers) channels.wait.publish({ id, operation, waitedMs });
 }

@@ -26,6 +26,59 @@ export function bodyExcerpt(body: Uint8Array): string {
   return cap(`[text, ${size}: ${knownWords(text)}]`);
 }
 
+/** Keys that hold a server's reason, the most telling first. */
+const reasons = 'detail message error_description result_description description reason title error'.split(
+  ' ',
+);
+
+/**
+ * The reason that a server gives for its error, in one safe line of at most 200 characters; undefined when it gives none. Of
+ * plain text only common words are kept, and pages say nothing about the request.
+ */
+export function serverReason(body: Uint8Array): string | undefined {
+  const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
+    .toString('utf8')
+    .trim();
+  const isPage = /^<(?:!doctype html|html|head|body)/i.test(text);
+  const found = /^[{[]/.test(text)
+    ? jsonReason(text)
+    : text[0] !== '<'
+      ? text
+      : isPage
+        ? undefined
+        : xmlReason(text);
+  if (found === undefined) return undefined;
+  const isProse = found !== text;
+  const line = found.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  const safe = beginning(isProse ? safeProse(line) : knownWords(line), 200).replace(/[.\s]+$/, '');
+  return /[a-z]{2}/i.test(safe) ? safe : undefined;
+}
+
+function jsonReason(text: string): string | undefined {
+  try {
+    return reasonIn(JSON.parse(text), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonIn(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string') return depth > 0 ? value : undefined;
+  if (typeof value !== 'object' || value === null || depth > 4) return undefined;
+  if (Array.isArray(value)) return reasonIn(value[0], depth + 1);
+  const keys = new Map(Object.entries(value).map(([key, item]) => [key.toLowerCase(), item]));
+  for (const key of [...reasons, 'errors', 'fault']) {
+    const found = reasonIn(keys.get(key), depth + 1);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const xmlReason = (text: string): string | undefined =>
+  reasons
+    .map((name) => new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim())
+    .find(Boolean);
+
 function json(text: string, size: string): string {
   let value: unknown;
   try {

@@ -1,48 +1,11 @@
-/** Stable names of what can go wrong. New ones may be added; these keep their meaning. */
-export type ErrorCode =
-  | 'invalid_option'
-  | 'invalid_argument'
-  | 'invalid_settings'
-  | 'missing_auth'
-  | 'auth_mismatch'
-  | 'invalid_credentials'
-  | 'missing_legacy_url'
-  | 'client_closed'
-  | 'bad_request'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'rate_limited'
-  | 'request_timeout'
-  | 'request_rejected'
-  | 'server_error'
-  | 'redirect_refused'
-  | 'dns_failed'
-  | 'connection_failed'
-  | 'connection_lost'
-  | 'protocol_error'
-  | 'tls_failed'
-  | 'connect_timeout'
-  | 'idle_timeout'
-  | 'attempt_timeout'
-  | 'total_timeout'
-  | 'wrong_content_type'
-  | 'html_page'
-  | 'invalid_json'
-  | 'invalid_xml'
-  | 'bad_encoding'
-  | 'body_too_large'
-  | 'unexpected_shape'
-  | 'error_body'
-  | 'invalid_record'
-  | 'wrong_page'
-  | 'range_mismatch'
-  | 'page_clamped'
-  | 'list_short'
-  | 'list_moved'
-  | 'count_unreadable'
-  | 'sms_failed'
-  | 'sms_count_mismatch';
+import type { FilterArgumentError, FilterSyntaxError } from '@call-attribution/query-dsl';
+import type {
+  ConfigurationErrorCode,
+  ConnectionErrorCode,
+  DeadlineErrorCode,
+  HttpErrorCode,
+  ResponseErrorCode,
+} from './codes.ts';
 
 /** What an error says. */
 export interface ErrorWords {
@@ -75,19 +38,27 @@ export interface ErrorDetails {
 }
 
 /**
- * The base of all errors that this package throws on purpose. `code` is stable; no part holds a secret or a caller's data.
+ * Marks the errors of the family, whichever copy or version of a package made them. query-dsl, which imports nothing, marks
+ * its errors with the same symbol.
+ */
+const brand: unique symbol = Symbol.for('@call-attribution/error') as never;
+
+/**
+ * The base of all errors that the packages throw on purpose. `code` is stable, and docs/errors.md lists all codes. No part
+ * holds a secret or a caller's data.
  *
  * @example
  * try {
  *   await client.getCall(sid);
  * } catch (error) {
- *   if (error instanceof CallsError && error.code === 'not_found') return null;
- *   throw error;
+ *   if (CallsError.is(error, 'not_found')) return null;
+ *   if (CallsError.is(error, 'rate_limited')) await sleep(error.retryAfterMs ?? 1_000);
+ *   else throw error;
  * }
  */
-export class CallsError extends Error {
+export class CallsError<Code extends string = string> extends Error {
   /** Stable name of what went wrong. */
-  readonly code: ErrorCode;
+  readonly code: Code;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
   /** HTTP status of the response, if there was one. */
@@ -100,19 +71,52 @@ export class CallsError extends Error {
   declare readonly url?: string;
   /** Beginning of the response body, at most 400 characters and redacted. */
   declare readonly body?: string;
-  /** What to do next. */
+  /** What to do next. The message ends with it. */
   declare readonly hint?: string;
   /** How long the server asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
 
-  /** @param words the message, or the message and a hint. */
-  constructor(code: ErrorCode, words: string | ErrorWords, details: ErrorDetails = {}) {
-    const { message, ...hint } = typeof words === 'string' ? { message: words } : words;
+  /** @param words what happened, and what to do next; `message` has both. */
+  constructor(code: Code, words: string | ErrorWords, details: ErrorDetails = {}) {
     const { cause, isRetryable = false, ...rest } = details;
-    super(message, cause === undefined ? undefined : { cause });
+    const { message, hint = rest.hint } = typeof words === 'string' ? { message: words } : words;
+    super(withHint(message, hint), cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable;
-    Object.assign(this, hint, rest);
+    Object.assign(this, rest, hint === undefined ? {} : { hint });
+  }
+
+  /** What happened: the message without its hint, for programs that show the two in different places. */
+  get summary(): string {
+    const { message, hint } = this;
+    return hint !== undefined && message.endsWith(hint)
+      ? message.slice(0, -hint.length).replace(/(?:;? |\n)$/, '')
+      : message;
+  }
+
+  static {
+    nameErrors(CallsError, 'CallsError');
+    Object.defineProperty(CallsError.prototype, brand, { value: true });
+    // `instanceof CallsError` and `CallsError.is` agree; `instanceof` of the other classes is as usual.
+    Object.defineProperty(CallsError, Symbol.hasInstance, {
+      value(this: unknown, error: unknown): boolean {
+        return this === CallsError
+          ? CallsError.is(error)
+          : Function.prototype[Symbol.hasInstance].call(this as () => void, error);
+      },
+    });
+  }
+
+  /**
+   * Is it an error of one of the packages? With codes: is it one with such a code? The type becomes the class that has the
+   * code. Errors of another copy or version of a package count, too, which `instanceof` of their class would miss.
+   */
+  static is(error: unknown): error is CallsError;
+  /** Is it an error with one of these codes? */
+  static is<C extends KnownErrorCode>(error: unknown, ...codes: readonly C[]): error is ErrorWithCode<C>;
+  static is(error: unknown, ...codes: readonly string[]): boolean {
+    if (!(error instanceof Error) || !(brand in error)) return false;
+    return codes.length === 0 || codes.includes((error as Error as CallsError).code);
   }
 
   /** Plain form for structured logs. */
@@ -123,48 +127,87 @@ export class CallsError extends Error {
   }
 }
 
-// Names are on the prototypes, so that logs do not show them among an error's own properties.
-Object.defineProperty(CallsError.prototype, 'name', {
-  value: 'CallsError',
-  configurable: true,
-  writable: true,
-});
+/**
+ * Gives the errors of a class their name. It is on the prototype, so that logs do not show it among an error's own properties,
+ * and a string, so that it survives a bundler.
+ */
+export function nameErrors(type: { readonly prototype: Error }, name: string): void {
+  Object.defineProperty(type.prototype, 'name', { value: name, configurable: true, writable: true });
+}
 
-/** An option or an argument is wrong; nothing was sent. */
-export class ConfigurationError extends CallsError {
+function withHint(message: string, hint: string | undefined): string {
+  if (!hint) return message;
+  // A hint of several lines, such as a filter with a caret, starts on a line of its own.
+  if (hint.includes('\n')) return `${message}\n${hint}`;
+  return /[.!?:]$/.test(message) ? `${message} ${hint}` : `${message}; ${hint}`;
+}
+
+/** Gives an error another hint; the message follows. */
+export function changeHint<E extends CallsError>(error: E, hint: string): E {
+  return Object.assign(error, { message: withHint(error.summary, hint), hint });
+}
+
+/** An option, an argument or a setting is wrong; nothing was sent. */
+export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
   static {
-    named(ConfigurationError, 'ConfigurationError');
+    nameErrors(ConfigurationError, 'ConfigurationError');
   }
 }
 
 /** The server responded with a status that is not success. */
-export class HttpError extends CallsError {
+export class HttpError extends CallsError<HttpErrorCode> {
   static {
-    named(HttpError, 'HttpError');
+    nameErrors(HttpError, 'HttpError');
   }
 }
 
 /** There was no complete response: the connection could not be made, or was lost. */
-export class NetworkError extends CallsError {
+export class ConnectionError extends CallsError<ConnectionErrorCode> {
   static {
-    named(NetworkError, 'NetworkError');
+    nameErrors(ConnectionError, 'ConnectionError');
   }
 }
 
 /** A deadline passed. */
-export class TimeoutError extends CallsError {
+export class DeadlineError extends CallsError<DeadlineErrorCode> {
   static {
-    named(TimeoutError, 'TimeoutError');
+    nameErrors(DeadlineError, 'DeadlineError');
   }
 }
 
 /** A response came with a good status, but it is not what was requested. */
-export class ResponseError extends CallsError {
+export class ResponseError extends CallsError<ResponseErrorCode> {
   static {
-    named(ResponseError, 'ResponseError');
+    nameErrors(ResponseError, 'ResponseError');
   }
 }
 
-function named(type: { prototype: object }, value: string): void {
-  Object.defineProperty(type.prototype, 'name', { value, configurable: true, writable: true });
+/** The classes of errors, by name. Each package adds its own, so that `CallsError.is` knows the class of a code. */
+export interface ErrorFamily {
+  /** See `ConfigurationError`. */
+  ConfigurationError: ConfigurationError;
+  /** See `HttpError`. */
+  HttpError: HttpError;
+  /** See `ConnectionError`. */
+  ConnectionError: ConnectionError;
+  /** See `DeadlineError`. */
+  DeadlineError: DeadlineError;
+  /** See `ResponseError`. */
+  ResponseError: ResponseError;
+  /** See `FaultSyntaxError` of core/testing. */
+  FaultSyntaxError: CallsError<'fault_syntax'>;
+  /** See `FilterArgumentError` of query-dsl. */
+  FilterArgumentError: FilterArgumentError;
+  /** See `FilterSyntaxError` of query-dsl. */
+  FilterSyntaxError: FilterSyntaxError;
 }
+
+/** Every code of the packages that a program imports. */
+export type KnownErrorCode = ErrorFamily[keyof ErrorFamily]['code'];
+
+/** The errors that can have one of these codes. */
+export type ErrorWithCode<C extends string> = {
+  [Name in keyof ErrorFamily]: [Extract<ErrorFamily[Name]['code'], C>] extends [never]
+    ? never
+    : ErrorFamily[Name] & { readonly code: Extract<ErrorFamily[Name]['code'], C> };
+}[keyof ErrorFamily];

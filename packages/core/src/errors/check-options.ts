@@ -6,6 +6,7 @@ import { setupMessages } from './setup-messages.ts';
 export interface OptionKind {
   /** Ends the sentence "... must be ...". */
   readonly expected: string;
+  /** Whether a value may be given. */
   accepts(value: unknown): boolean;
   /** Errors say only the type of a string, because it may be a key, unless this is set. */
   readonly isShown?: boolean;
@@ -24,12 +25,19 @@ export const kinds = {
   flag: { expected: 'true or false', accepts: (value) => typeof value === 'boolean' },
   callback: { expected: 'a function', accepts: (value) => typeof value === 'function' },
   string: { expected: 'a string', accepts: (value) => typeof value === 'string' },
-  object: { expected: 'an object', accepts: isObject },
+  object: { expected: 'an object', accepts: (value) => isObject(value) },
   milliseconds: {
     expected: 'milliseconds above 0, or Infinity',
     accepts: (value) => typeof value === 'number' && value > 0,
     isShown: true,
   },
+  list: { expected: 'an array', accepts: (value) => Array.isArray(value) },
+  signal: {
+    expected: 'an AbortSignal',
+    accepts: (value) => withMethods('', 'addEventListener', 'throwIfAborted').accepts(value),
+  },
+  /** Checked elsewhere, with a better message. */
+  anything: { expected: 'a value', accepts: () => true },
 } as const satisfies Readonly<Record<string, OptionKind>>;
 
 /** A whole number that is not too small. */
@@ -37,6 +45,30 @@ export const whole = (least: number): OptionKind => ({
   expected: `a whole number of at least ${least}`,
   accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
   isShown: true,
+});
+
+/** A finite number that is not too small. */
+export const number = (least: number): OptionKind => ({
+  expected: `a number of at least ${least}`,
+  accepts: (value) => Number.isFinite(value) && (value as number) >= least,
+  isShown: true,
+});
+
+/** A value of any of these kinds. */
+export const either = (...some: readonly OptionKind[]): OptionKind => {
+  const inner = some.find((kind) => kind.inner)?.inner;
+  return {
+    expected: some.map(({ expected }) => expected).join(', or '),
+    accepts: (value) => some.some((kind) => kind.accepts(value)),
+    isShown: some.some(({ isShown }) => isShown === true),
+    ...(inner === undefined ? {} : { inner }),
+  };
+};
+
+/** This one value, such as false or null. */
+export const only = (single: unknown): OptionKind => ({
+  expected: String(single),
+  accepts: (value) => value === single,
 });
 
 /** One of these strings. */
@@ -76,7 +108,7 @@ export function checkOptions(given: unknown, shape: OptionShape, prefix = ''): v
     if (kind === undefined) throw unknownOption(name, Object.keys(shape), prefix);
     if (value === undefined) continue;
     if (!kind.accepts(value)) throw wrongOption(prefix + name, kind, value);
-    if (kind.inner) checkOptions(value, kind.inner, `${prefix}${name}.`);
+    if (kind.inner && isObject(value)) checkOptions(value, kind.inner, `${prefix}${name}.`);
   }
 }
 

@@ -1,17 +1,19 @@
 // What errors of requests and responses say; setup-messages.ts has those of wrong options. The code that finds a problem
 // passes facts, and these two files put them into words: what happened, what was expected, what to do next. No fact may
 // be a secret or a caller's data.
-import type { ErrorCode, ErrorWords } from './calls-error.ts';
+import type { ErrorWords } from './calls-error.ts';
+import type { HttpErrorCode } from './codes.ts';
 
 const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
 const checkServer = 'Is the server running, and is the base URL right?';
+const checkProxy =
+  'HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY names hosts that are reached without it.';
+const proxyCredentials =
+  'Put the user name and the password into HTTPS_PROXY or HTTP_PROXY, percent-encoded: http://user:password@host:port.';
 const cutOnTheWay = 'The response may have been cut or converted on the way.';
 
-const statuses: Partial<Record<ErrorCode, readonly [message: string, hint?: string]>> = {
-  bad_request: [
-    'The server refused the request as malformed',
-    'The body may name the parameter: check the filter, rows and page.',
-  ],
+const statuses: Readonly<Record<HttpErrorCode, readonly [message: string, hint?: string]>> = {
+  bad_request: ['The server refused the request as malformed', 'Check the filter, rows and page.'],
   unauthorized: ['The server does not accept these credentials'],
   forbidden: ['The server does not allow this with these credentials'],
   not_found: [
@@ -22,11 +24,15 @@ const statuses: Partial<Record<ErrorCode, readonly [message: string, hint?: stri
   rate_limited: ['The server asks the client to slow down'],
   server_error: ['The server failed'],
   request_rejected: ['The server rejected the request'],
+  proxy_refused: ['A proxy does not accept its credentials', proxyCredentials],
   redirect_refused: [
     'The server redirected the request to another server',
     'Credentials are only sent to the server they were given for. Set the base URL to the final URL.',
   ],
 };
+
+const quoted = (reason: string | undefined): string =>
+  reason === undefined ? '' : ` The server says: "${reason}".`;
 
 /** How the credentials of a client can be refused. */
 export type AuthKind = 'v2' | 'v3 token' | 'v3 keys' | 'sms';
@@ -52,12 +58,30 @@ export const messages = {
   }),
   tlsFailed: (origin: string, code: string): ErrorWords => ({
     message: `No trusted TLS connection to ${origin} (${code}).`,
-    hint: 'Check the certificate, and whether the base URL should be https or http.',
+    hint: 'Check the certificate, and whether the base URL should be https or http. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.',
   }),
   notHttp: (origin: string, code: string): ErrorWords => ({
     message: `${origin} does not speak HTTP/1.1 (${code}).`,
     hint: 'Is the port right, and should the base URL be https?',
   }),
+  proxyFailed: (proxy: string, code: string): ErrorWords => ({
+    message: `No connection to the proxy ${proxy} (${code}).`,
+    hint: `Is the proxy running? ${checkProxy}`,
+  }),
+  proxyTimeout: (proxy: string): ErrorWords => ({
+    message: `The proxy ${proxy} did not connect within the connect deadline.`,
+    hint: checkProxy,
+  }),
+  proxyRefused: (proxy: string, origin: string, status: number): ErrorWords =>
+    status === 407
+      ? {
+          message: `The proxy ${proxy} does not accept its credentials (status 407).`,
+          hint: proxyCredentials,
+        }
+      : {
+          message: `The proxy ${proxy} does not connect to ${origin} (status ${status}).`,
+          hint: `Ask whoever runs the proxy. ${checkProxy}`,
+        },
   noMock: (origin: string): ErrorWords => ({
     message: `No mock responds to this request to ${origin}.`,
     hint: 'Add an intercept for it to the MockAgent.',
@@ -92,9 +116,9 @@ export const messages = {
     `The next attempt would be due in ${Math.ceil(waitMs / 1000)} s, after the total deadline; try again after ${when}.`,
 
   // A status that is not success.
-  status(code: ErrorCode, status: number, auth: AuthKind): ErrorWords {
-    const [what = 'The server did not accept the request', hint] = statuses[code] ?? [];
-    const message = `${what} (status ${status}).`;
+  status(code: HttpErrorCode, status: number, auth: AuthKind, reason: string | undefined): ErrorWords {
+    const [what, hint] = statuses[code];
+    const message = `${what} (status ${status}).${quoted(reason)}`;
     if (code === 'unauthorized' || code === 'forbidden') return { message, hint: authHints[auth] };
     if (status === 414 || status === 431)
       return { message, hint: 'The filter is too long for this server: split it into several.' };
@@ -142,9 +166,9 @@ export const messages = {
     message: `The body is not a JSON array of calls: ${how}.`,
     hint: 'A proxy may have cut the response; fewer rows may help.',
   }),
-  errorBody: (status: number): ErrorWords => ({
-    message: `The server responded with status ${status}, but with an error in the body.`,
-    hint: 'The body says why; check the credentials and the parameters.',
+  errorBody: (status: number, reason: string | undefined): ErrorWords => ({
+    message: `The server responded with status ${status}, but with an error in the body.${quoted(reason)}`,
+    hint: 'Check the credentials and the parameters.',
   }),
   shapeUnexpected: (expected: string): ErrorWords => ({
     message: `The response is not ${expected}.`,

@@ -43,6 +43,15 @@ const urlProblems = {
 /** What can be wrong with a base URL. */
 export type UrlProblem = keyof typeof urlProblems;
 
+const proxyProblems = {
+  not_a_url: 'is not a URL',
+  not_http: 'must begin with http:// or https://',
+  not_encoded: 'has more than scheme, credentials, host and port',
+} as const;
+
+/** What can be wrong with the URL of a proxy. */
+export type ProxyProblem = keyof typeof proxyProblems;
+
 /** Facts in, words out. */
 export const setupMessages = {
   optionInvalid: (name: string, expected: string, found: string): ErrorWords => ({
@@ -64,6 +73,17 @@ export const setupMessages = {
     const [what, hint] = urlProblems[problem];
     return { message: `${option} ${what}.`, hint };
   },
+  proxyInvalid: (variable: string, problem: ProxyProblem): ErrorWords => ({
+    message: `${variable} ${proxyProblems[problem]}.`,
+    hint:
+      problem === 'not_http'
+        ? 'Other kinds of proxies, such as SOCKS, need a dispatcher of undici.'
+        : 'Expected http://host:port or http://user:password@host:port, with characters such as @ / # ? % of the password percent-encoded.',
+  }),
+  optionsExclude: (one: string, other: string): ErrorWords => ({
+    message: `${one} and ${other} cannot be used together.`,
+    hint: 'Pass one of them: each decides how requests are sent.',
+  }),
   notRead: (option: string): ErrorWords => ({
     message: `${option} is not read when baseUrl is given.`,
     hint: `Leave ${option} out, or leave baseUrl out to read it from there.`,
@@ -71,6 +91,10 @@ export const setupMessages = {
   settingsUnusable: (problems: readonly string[]): ErrorWords => ({
     message: `createClient() found no connection to use. ${problems.map((problem) => `${problem}.`).join(' ')}`,
     hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), pass baseUrl and auth, or pass config: true to read calls.config.json.',
+  }),
+  logUnusable: (problem: string, hint?: string): ErrorWords => ({
+    message: `${problem}.`,
+    ...(hint === undefined ? {} : { hint: hint.replace(/^./, (letter) => letter.toUpperCase()) }),
   }),
   secretsMissing: (names: readonly string[]): ErrorWords => ({
     message: `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,

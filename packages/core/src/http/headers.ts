@@ -1,6 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-const requestIdNames = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+const requestIdNames = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'x-amz-request-id',
+  'x-amz-cf-id',
+  'x-ms-request-id',
+  'x-cloud-trace-context',
+  'x-trace-id',
+  'cf-ray',
+];
 
 /** The id under which the server knows the request, if it sends one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string | null {

@@ -4,11 +4,11 @@ import { type Clock, systemClock } from './clock.ts';
 /** Limits that a client keeps to. */
 export interface LimiterOptions {
   /** Requests that may start in any 60 seconds. @default no limit */
-  readonly requestsPerMinute?: number;
+  readonly requestsPerMinute?: number | undefined;
   /** Requests in progress at the same time. @default no limit */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Learn the rate from 429 responses: slow down after each, then speed up again slowly. @default false */
-  readonly adaptive?: boolean;
+  readonly adaptive?: boolean | undefined;
 }
 
 /** Lets requests start one by one. Several clients of one account can share it. */

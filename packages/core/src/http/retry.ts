@@ -8,6 +8,11 @@ export interface RetryPolicy {
   readonly baseDelay: number;
   /** Upper bound of every wait that the client chooses itself, in milliseconds. @default 8000 */
   readonly maxDelay: number;
+  /**
+   * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
+   * `false` ends a call to a server that is stuck after one deadline. @default true
+   */
+  readonly afterSilence?: boolean;
 }
 
 /**

@@ -1,14 +1,16 @@
-import { bodyExcerpt } from '../errors/body-excerpt.ts';
-import { type ErrorCode, HttpError } from '../errors/calls-error.ts';
+import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
+import { HttpError } from '../errors/calls-error.ts';
+import type { HttpErrorCode } from '../errors/codes.ts';
 import { type AuthKind, messages } from '../errors/messages.ts';
 import { requestedDelay } from './retry.ts';
 import type { HttpResponse } from './transport.ts';
 
-const codes: Readonly<Record<number, ErrorCode>> = {
+const codes: Readonly<Record<number, HttpErrorCode>> = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',
+  407: 'proxy_refused',
   408: 'request_timeout',
   429: 'rate_limited',
 };
@@ -24,7 +26,7 @@ export function statusError({ status, headers, body }: HttpResponse, now: number
     (status >= 500 ? 'server_error' : status < 400 ? 'redirect_refused' : 'request_rejected');
   const isRetryable = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = isRetryable ? requestedDelay(headers, now) : undefined;
-  return new HttpError(code, messages.status(code, status, auth), {
+  return new HttpError(code, messages.status(code, status, auth, serverReason(body)), {
     isRetryable,
     status,
     ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),

@@ -1,21 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
-import { ResponseError, TimeoutError } from '../errors/calls-error.ts';
+import { DeadlineError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { type BodyPool, smallestPooled } from './body-pool.ts';
 import type { Clock } from './clock.ts';
+import {
+  type DispatchController,
+  forAllVersions,
+  type HttpRequest,
+  type RequestDispatcher,
+  type ResponseHandler,
+} from './dispatch.ts';
 import { networkError } from './network-error.ts';
-
-/** One request as it is sent. */
-export interface HttpRequest {
-  readonly origin: string;
-  /** Path and query. */
-  readonly path: string;
-  readonly method: 'GET' | 'POST';
-  /** A flat list: name, value, name, value. */
-  readonly headers: string[];
-  readonly body?: string;
-}
 
 /** One complete response. */
 export interface HttpResponse {
@@ -42,13 +37,17 @@ export interface Limits {
  * Sends one request and collects the complete response. One timer watches all deadlines; an abort or a passed deadline
  * rejects at once and closes the socket.
  */
-export function send(dispatcher: Dispatcher, request: HttpRequest, limits: Limits): Promise<HttpResponse> {
+export function send(
+  dispatcher: RequestDispatcher,
+  request: HttpRequest,
+  limits: Limits,
+): Promise<HttpResponse> {
   const { clock, signal } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const started = clock.now();
     let lastData = started;
-    let controller: Dispatcher.DispatchController | undefined;
+    let controller: DispatchController | undefined;
     let failure: unknown;
     let isDone = false;
     let status = 0;
@@ -84,7 +83,7 @@ export function send(dispatcher: Dispatcher, request: HttpRequest, limits: Limit
     let stopWatch = clock.timer(watch, nextCheck(0, 0, limits));
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    const handler: Dispatcher.DispatchHandler = {
+    const handler: ResponseHandler = {
       onRequestStart(given) {
         controller = given;
         lastData = clock.now();
@@ -121,7 +120,7 @@ export function send(dispatcher: Dispatcher, request: HttpRequest, limits: Limit
       },
     };
     try {
-      dispatcher.dispatch(request, handler);
+      dispatcher.dispatch(request, forAllVersions(handler));
     } catch (error) {
       // Only a dispatcher passed by the user throws here; the timer must not outlive it.
       fail(networkError(error, request.origin, false));
@@ -136,13 +135,13 @@ function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }:
   return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent));
 }
 
-function passed(spent: number, silent: number, limits: Limits): TimeoutError | undefined {
+function passed(spent: number, silent: number, limits: Limits): DeadlineError | undefined {
   const { attemptMs, idleMs, leftMs, totalMs } = limits;
   const retry = { isRetryable: true };
-  if (spent >= leftMs) return new TimeoutError('total_timeout', messages.totalTimeout(totalMs));
+  if (spent >= leftMs) return new DeadlineError('total_timeout', messages.totalTimeout(totalMs));
   if (spent >= attemptMs)
-    return new TimeoutError('attempt_timeout', messages.attemptTimeout(attemptMs), retry);
-  if (silent >= idleMs) return new TimeoutError('idle_timeout', messages.idleTimeout(idleMs), retry);
+    return new DeadlineError('attempt_timeout', messages.attemptTimeout(attemptMs), retry);
+  if (silent >= idleMs) return new DeadlineError('idle_timeout', messages.idleTimeout(idleMs), retry);
   return undefined;
 }
 

@@ -1,6 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
-import { CallsError, type ErrorCode } from '../errors/calls-error.ts';
+import { CallsError } from '../errors/calls-error.ts';
+import type { ErrorCode } from '../errors/codes.ts';
 import type { Clock } from '../http/clock.ts';
+import { createTracing, type TraceContext } from '../tracing/index.ts';
 
 /** What the client does: list calls, get one call, count calls, list SMS numbers. */
 export type Operation = 'list' | 'get' | 'count' | 'sms';
@@ -59,6 +61,8 @@ export interface RetryEvent {
   readonly waitMs: number;
   /** Code of the error the attempt failed with. */
   readonly error: ErrorCode;
+  /** HTTP status, if there was a response. */
+  readonly status?: number;
 }
 
 /** Published on `call-attribution:wait` when the limiter has held a request back. */
@@ -87,6 +91,47 @@ export interface PageEvent {
   readonly clamped: boolean;
 }
 
+/**
+ * The message of the tracing channels `tracing:call-attribution:request:*`: one request with all its attempts. What is optional is
+ * there once the request has ended.
+ */
+export interface RequestTrace extends TraceContext {
+  /** What the client does. */
+  readonly operation: Operation;
+  /** HTTP method. */
+  readonly method: string;
+  /** URL without secrets. */
+  readonly url: string;
+  /** Host name of the server. */
+  readonly address: string;
+  /** Its port. */
+  readonly port: number;
+  /** How many times the request was sent. */
+  attempts?: number;
+  /** HTTP status of the last response. */
+  status?: number;
+}
+
+/**
+ * The message of the tracing channels `tracing:call-attribution:page:*`: one page of a list with its checks. What is optional is
+ * there once the page has passed them.
+ */
+export interface PageTrace extends TraceContext {
+  /** Rows requested. */
+  readonly rows: number;
+  /** Number of the page, counted from 0. */
+  readonly page: number;
+  /** Records of the page. */
+  count?: number;
+  /** Records of the list; null when the server does not say. */
+  total?: number | null;
+}
+
+const requestTracing = createTracing<RequestTrace>('request');
+
+/** The tracing channels of pages. */
+export const pageTracing = createTracing<PageTrace>('page');
+
 /** The diagnostics channels of this package. Without a subscriber no event object is made. */
 export const channels = {
   request: channel('call-attribution:request'),
@@ -96,9 +141,56 @@ export const channels = {
   page: channel('call-attribution:page'),
 } as const;
 
+/** What the events of a request say of it. */
+interface ObservedRequest {
+  readonly id: object;
+  readonly operation: Operation;
+  readonly url: string;
+  readonly http: { readonly method: string; readonly origin: string };
+}
+
+interface ObservedResponse {
+  readonly attempts: number;
+  readonly response: { readonly status: number };
+}
+
+/** Runs a request, and publishes how it goes where somebody listens. */
+export function observeRequest<T extends ObservedResponse>(
+  request: ObservedRequest,
+  clock: Clock,
+  send: () => Promise<T>,
+): Promise<T> {
+  const run = requestTracing.isActive() ? () => inTrace(request, send) : send;
+  return channels.request.hasSubscribers ? betweenEvents(request, clock, run) : run();
+}
+
+function inTrace<T extends ObservedResponse>(
+  { operation, url, http: { method, origin } }: ObservedRequest,
+  send: () => Promise<T>,
+): Promise<T> {
+  const { protocol, hostname, port } = new URL(origin);
+  const context: RequestTrace = {
+    operation,
+    method,
+    url,
+    address: hostname,
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+  return requestTracing.run(context, send, (outcome) => {
+    if ('value' in outcome) {
+      context.attempts = outcome.value.attempts;
+      context.status = outcome.value.response.status;
+    } else if (outcome.error instanceof CallsError) {
+      const { attempts, status } = outcome.error;
+      if (attempts !== undefined) context.attempts = attempts;
+      if (status !== undefined) context.status = status;
+    }
+  });
+}
+
 /** Runs a request between its start event and its end event. */
-export async function tracedRequest<T extends { attempts: number; response: { status: number } }>(
-  request: { readonly id: object; readonly operation: Operation; readonly url: string },
+async function betweenEvents<T extends ObservedResponse>(
+  request: ObservedRequest,
   clock: Clock,
   run: () => Promise<T>,
 ): Promise<T> {

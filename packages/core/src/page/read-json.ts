@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { bodyExcerpt } from '../errors/body-excerpt.ts';
+import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { mediaType } from '../http/headers.ts';
@@ -91,6 +91,9 @@ export function unexpectedBody(value: unknown, response: HttpResponse, expected:
   const body = bodyExcerpt(response.body);
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return keys.some((key) => errorKeys.has(key.toLowerCase()))
-    ? new ResponseError('error_body', messages.errorBody(status), { status, body })
+    ? new ResponseError('error_body', messages.errorBody(status, serverReason(response.body)), {
+        status,
+        body,
+      })
     : new ResponseError('unexpected_shape', messages.shapeUnexpected(expected), { body });
 }

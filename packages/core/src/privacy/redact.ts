@@ -1,4 +1,4 @@
-import { email, ipv4, ipv6, isIpv6 } from './patterns.ts';
+import { email, ipv4, ipv6, isIpv6, replacePatterns } from './patterns.ts';
 
 const secretNames =
   'secret_access_key|access_key_id|access_key|secret_key|api[-_]?key|x-api-key|token|password|passwd|secret';
@@ -31,8 +31,11 @@ const patterns: readonly (readonly [RegExp, string | ((match: string, ...groups:
 export function redact(text: string): string {
   let clean = text;
   for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement as string);
-  return clean;
+  // What is encoded, or written with the digits of another script.
+  return replacePatterns(clean, (kind) => `[${names[kind] ?? kind}]`);
 }
+
+const names: Readonly<Record<string, string>> = { phone: 'number', value: 'secret' };
 
 /** The beginning of a string, cut between words: half a key or half a number would no longer be recognized. */
 export function beginning(text: string, most: number): string {

@@ -71,6 +71,8 @@ export interface FieldSpec {
   readonly interimValues?: readonly string[];
   /** Other names that servers are known to send for the field. */
   readonly aliases?: readonly string[];
+  /** Names that people use for the field in questions, such as `campaign`. */
+  readonly otherNames?: readonly string[];
   /** What the field means, in one sentence. */
   readonly meaning: string;
 }
@@ -105,6 +107,7 @@ const v3: Extra = { v2: null };
 const dropped: Extra = { v3: null, deprecated: true };
 const visitor: Extra = { visitorText: true };
 const id: Extra = { isId: true };
+const said = (...otherNames: string[]): Extra => ({ otherNames });
 const masked = (maskClass: MaskClass, kind: Mask['kind']): Extra => ({ mask: { class: maskClass, kind } });
 
 const activityTypes = [
@@ -130,12 +133,12 @@ export const fields: readonly FieldSpec[] = [
   field('acct_id', 'string', 'system', 'Account the call belongs to.', id),
   field('date_added', 'datetime', 'timing', 'When the call was made.', { filterable: true }),
   field('smart_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the call was on the system without being connected to a second party.'),
-  field('talk_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the caller was connected to a second party.', { filterable: true }),
+  field('talk_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the caller was connected to a second party.', { ...said('minutes', 'duration', 'talk_time'), filterable: true }),
   field('talk_start', 'datetime-tenths', 'timing', 'When the second party was connected.'),
   field('talk_end', 'datetime-tenths', 'timing', 'When the second party was disconnected.'),
   field('call_duration', 'integer-string', 'timing', 'Length of the call in whole minutes, rounded up.', v3),
-  field('dnis', 'string', 'caller', 'Number that the caller dialed.'),
-  field('ani', 'string', 'caller', 'Caller ID: the number the caller called from.', masked('caller', 'phone')),
+  field('dnis', 'string', 'caller', 'Number that the caller dialed.', said('number_dialed')),
+  field('ani', 'string', 'caller', 'Caller ID: the number the caller called from.', { ...masked('caller', 'phone'), ...said('caller') }),
   field('first_name', 'string?', 'caller', 'First name of the caller, when reverse lookup is enabled and found one.', masked('name', 'name')),
   field('last_name', 'string?', 'caller', 'Last name of the caller, from reverse lookup.', masked('name', 'name')),
   field('street_address', 'string?', 'caller', 'Street address of the caller, from reverse lookup.', masked('address', 'street')),
@@ -143,7 +146,7 @@ export const fields: readonly FieldSpec[] = [
   field('state', 'string?', 'caller', 'State of the caller, from reverse lookup.'),
   field('zipcode', 'string?', 'caller', 'Zip code of the caller, from reverse lookup.', masked('address', 'zip')),
   field('phone_number', 'string?', 'caller', 'Mostly null; use `dnis` and `ani` instead.', { ...dropped, ...masked('caller', 'phone') }),
-  field('phone_label', 'string?', 'caller', 'Label that the account gave to the dialed number.'),
+  field('phone_label', 'string?', 'caller', 'Label that the account gave to the dialed number.', said('label')),
   field('recording', 'string?', 'caller', 'Present in every record; the API does not say what it holds. Treated as a link to a recording.', masked('recording', 'recording')),
   field('call_logging_id', 'null', 'system', 'Always null; must not be used.', { ...dropped, ...id }),
   field('super_id', 'string?', 'system', 'Id associated with the visitor.', { ...dropped, ...id }),
@@ -158,32 +161,32 @@ export const fields: readonly FieldSpec[] = [
   field('first_touch', 'url?', 'attribution', 'Full URL of the page where the visitor was first attributed.', { v2: 'baseuri', visitorText: true }),
   field('first_touch_title', 'string?', 'attribution', 'Title of the first-touch page.', { ...v3, ...visitor }),
   field('first_touch_domain', 'string?', 'attribution', 'Domain of the first-touch page.', { ...v3, ...visitor }),
-  field('landing_page', 'string?', 'attribution', 'Path of the first-touch page, without the domain.', { ...v3, ...visitor }),
+  field('landing_page', 'string?', 'attribution', 'Path of the first-touch page, without the domain.', { ...said('landing'), ...v3, ...visitor }),
   field('last_touch', 'url?', 'attribution', 'Full URL of the page where the visitor was last attributed before calling.', visitor),
   field('last_touch_title', 'string?', 'attribution', 'Title of the last-touch page.', { ...v3, ...visitor }),
   field('last_touch_domain', 'string?', 'attribution', 'Domain of the last-touch page.', { ...v3, ...visitor }),
   field('last_touch_timestamp', 'datetime?', 'attribution', 'When the last touch happened.'),
   field('conversion_page', 'string?', 'attribution', 'Path of the last-touch page, without the domain.', { ...v3, ...visitor }),
-  field('referrer', 'string', 'attribution', 'Domain the visitor came from; may be empty.', visitor),
+  field('referrer', 'string', 'attribution', 'Domain the visitor came from; may be empty.', { ...visitor, ...said('source') }),
   field('displayed_timestamp', 'datetime', 'attribution', 'When the visitor first saw a substituted number and tracking began.'),
   field('pool_id', 'integer', 'attribution', 'Id of the number pool that the number came from.', id),
   field('domain_set_id', 'integer', 'attribution', 'Id of the set of domains that the visit is tracked on.', id),
   field('location_id', 'integer?', 'attribution', 'Id of the tracking location, if there is one.', { ...v3, ...id }),
-  field('ppc_status', 'string', 'ads', 'How far the ad data of the call has been processed; the first two values may still change.', { ...v3, values: ppcStatuses, interimValues: interim }),
+  field('ppc_status', 'string', 'ads', 'How far the ad data of the call has been processed; the first two values may still change.', { ...said('status'), ...v3, values: ppcStatuses, interimValues: interim }),
   field('ppc_account_id', 'string?', 'ads', 'Search-advertising account id.', { ...id, v2: 'ads_account_id', aliases: ['adwords_account_id'] }),
   field('ppc_campaign_id', 'string?', 'ads', 'Campaign id.', { ...id, v2: 'ads_campaign_id', aliases: ['adwords_campaign_id'] }),
-  field('ppc_campaign', 'string?', 'ads', 'Campaign name.', v3),
+  field('ppc_campaign', 'string?', 'ads', 'Campaign name.', { ...v3, ...said('campaign') }),
   field('ppc_adgroup_id', 'string?', 'ads', 'Ad group id.', { ...id, v2: 'ads_adgroup_id', aliases: ['adwords_adgroup_id'] }),
-  field('ppc_adgroup', 'string?', 'ads', 'Ad group name.', { ...v3, aliases: ['ppc_ad_group'] }),
+  field('ppc_adgroup', 'string?', 'ads', 'Ad group name.', { ...said('adgroup', 'ad_group'), ...v3, aliases: ['ppc_ad_group'] }),
   field('ppc_keyword_id', 'string?', 'ads', 'Keyword id.', { ...id, v2: 'ads_keyword_id', aliases: ['adwords_keyword_id'] }),
-  field('ppc_keywords', 'string?', 'ads', 'Keyword text.', v3),
-  field('ppc_match_type', 'string?', 'ads', 'Match type of the keyword; unavailable for legacy call extensions.', v3),
+  field('ppc_keywords', 'string?', 'ads', 'Keyword text.', { ...v3, ...said('keyword', 'keywords') }),
+  field('ppc_match_type', 'string?', 'ads', 'Match type of the keyword; unavailable for legacy call extensions.', { ...v3, ...said('match_type') }),
   field('ppc_ad_id', 'string?', 'ads', 'Ad id.', { ...v3, ...id }),
-  field('ppc_gclid', 'string?', 'ads', 'Click id of the ad click.', { ...v3, ...id }),
+  field('ppc_gclid', 'string?', 'ads', 'Click id of the ad click.', { ...said('gclid'), ...v3, ...id, ...visitor }),
   field('vt_keyword', 'string?', 'ads', 'Click parameter: keyword.', visitor),
   field('vt_matchtype', 'string?', 'ads', 'Click parameter: match type.', visitor),
-  field('vt_network', 'string?', 'ads', 'Click parameter: network the ad was shown on.', visitor),
-  field('vt_device', 'string?', 'ads', 'Click parameter: kind of device.', visitor),
+  field('vt_network', 'string?', 'ads', 'Click parameter: network the ad was shown on.', { ...visitor, ...said('network') }),
+  field('vt_device', 'string?', 'ads', 'Click parameter: kind of device.', { ...visitor, ...said('device') }),
   field('vt_devicemodel', 'string?', 'ads', 'Click parameter: model of the device.', visitor),
   field('vt_creative', 'string?', 'ads', 'Click parameter: creative id.', visitor),
   field('vt_placement', 'string?', 'ads', 'Click parameter: placement.', visitor),
@@ -196,10 +199,10 @@ export const fields: readonly FieldSpec[] = [
   field('vt_adtype', 'string?', 'ads', 'Click parameter: type of the ad.', visitor),
   field('vt_ads_producttargetid', 'string?', 'ads', 'Present in every record; the API does not say what it holds. Judging by its name, a product target id.', visitor),
   field('ip_address', 'string', 'device', 'IP address of the visitor.', masked('ip', 'ip')),
-  field('os', 'string?', 'device', 'Operating system of the visitor.', v3),
-  field('os_version', 'string?', 'device', 'Version of the operating system.', v3),
-  field('browser', 'string?', 'device', 'Browser of the visitor.', v3),
-  field('browser_version', 'string?', 'device', 'Version of the browser.', v3),
+  field('os', 'string?', 'device', 'Operating system of the visitor.', { ...v3, ...visitor }),
+  field('os_version', 'string?', 'device', 'Version of the operating system.', { ...v3, ...visitor }),
+  field('browser', 'string?', 'device', 'Browser of the visitor.', { ...v3, ...visitor }),
+  field('browser_version', 'string?', 'device', 'Version of the browser.', { ...v3, ...visitor }),
   field('custom_id', 'string?', 'custom', 'Value of `_st_custom_id`, set by the website of the visit.', { ...v3, ...visitor }),
   field('custom_value', 'string?', 'custom', 'Value of `_st_custom_value`, set by the website of the visit.', { ...v3, ...visitor }),
 ];

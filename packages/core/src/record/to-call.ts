@@ -13,9 +13,9 @@ export type RecordMode = 'strict' | 'report' | 'off';
 /** See `toCall`. */
 export interface ToCallOptions {
   /** What happens to a record that differs from the table of fields. @default 'report' */
-  readonly records?: RecordMode;
+  readonly records?: RecordMode | undefined;
   /** Called for each difference from the table in mode `report`. */
-  readonly onProblem?: (problem: RecordProblem) => void;
+  readonly onProblem?: ((problem: RecordProblem) => void) | undefined;
 }
 
 /**

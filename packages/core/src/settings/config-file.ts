@@ -2,11 +2,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { type AccountValues, parseAccounts } from './accounts.ts';
 import type { Environment } from './environment.ts';
 import { jsonError } from './json-error.ts';
 import type { SettingFact } from './problems.ts';
 
-/** Names that `calls.config.json` may hold. Credentials may be in it or, better, in files that it names. */
+/**
+ * Names that `calls.config.json` may hold, besides `accounts`. Credentials may be in it or, better, in files that it
+ * names.
+ */
 export const configNames = [
   'baseUrl',
   'legacyBaseUrl',
@@ -30,6 +34,8 @@ export interface ConfigFile {
   readonly path: string;
   /** What it holds; nothing when it has an error. */
   readonly values: Readonly<Partial<Record<ConfigName, string>>>;
+  /** The accounts under `"accounts"`, by name. */
+  readonly accounts: ReadonlyMap<string, AccountValues>;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
@@ -78,36 +84,49 @@ function readIfThere(path: string, report: (fact: SettingFact) => void): ConfigF
     const reason = systemCode(error);
     if (reason === 'ENOENT' || reason === 'ENOTDIR') return null;
     report({ code: 'unreadable_file', from: null, path, reason });
-    return { path, values: {}, isExposed: false };
+    return { path, values: {}, accounts: new Map(), isExposed: false };
   }
-  const values = parse(text, path, report);
+  const { values, accounts } = parse(text, path, report);
   const { accessKey, secretKey, bearerToken } = values;
   const holdsCredential = accessKey !== undefined || secretKey !== undefined || bearerToken !== undefined;
   const isExposed = holdsCredential && process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
-  return { path, values, isExposed };
+  return { path, values, accounts, isExposed };
 }
 
-function parse(text: string, path: string, report: (fact: SettingFact) => void): ConfigFile['values'] {
+function parse(
+  text: string,
+  path: string,
+  report: (fact: SettingFact) => void,
+): Pick<ConfigFile, 'values' | 'accounts'> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     report({ code: 'config_not_json', path, ...jsonError(text) });
-    return {};
+    return { values: {}, accounts: new Map() };
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     report({ code: 'config_not_object', path });
-    return {};
+    return { values: {}, accounts: new Map() };
   }
   const values: Partial<Record<ConfigName, string>> = {};
-  for (const [name, value] of Object.entries(json)) {
+  const { accounts, ...plain } = json as { accounts?: unknown };
+  for (const [name, value] of Object.entries(plain)) {
     const known = configNames.find((known) => known === name);
     if (known === undefined)
-      report({ code: 'unknown_config_name', path, name, near: nearest(name, configNames) });
+      report({
+        code: 'unknown_config_name',
+        path,
+        name,
+        near: nearest(name, [...configNames, 'accounts']),
+      });
     else if (typeof value !== 'string') report({ code: 'config_not_string', path, name });
     else values[known] = value;
   }
-  return values;
+  return {
+    values,
+    accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
+  };
 }
 
 /** A path in a configuration file starts from the folder of that file. */

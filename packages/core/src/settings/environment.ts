@@ -1,11 +1,20 @@
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const secretName = /^(?:PGPASSWORD|CALLS_\w*(?:KEY|TOKEN|SECRET|PASSWORD))$/;
+const credentialName = /^CALLS_\w*(?:KEY|TOKEN|SECRET|PASSWORD)$/;
 const passwordInUrl = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*:.*@|[?&](?:ssl)?password=/i;
 
+/** Is this the name of a variable that holds a credential of this project, which `takeEnvironment` takes out? */
+export function isCredentialVariable(name: string): boolean {
+  return credentialName.test(name);
+}
+
 function isSecret(name: string, value: string): boolean {
-  return secretName.test(name) || (name.startsWith('CALLS_') && passwordInUrl.test(value));
+  return (
+    name === 'PGPASSWORD' ||
+    isCredentialVariable(name) ||
+    (name.startsWith('CALLS_') && passwordInUrl.test(value))
+  );
 }
 
 /**

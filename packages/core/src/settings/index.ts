@@ -1,9 +1,12 @@
 // The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
+export type { AccountValues } from './accounts.ts';
 export { type ConfigFile, type ConfigName, configNames } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
 export { type Environment, takeEnvironment } from './environment.ts';
-export type { SettingProblem } from './problems.ts';
+export type { SettingProblem, SettingProblemCode } from './problems.ts';
+export { readAccounts } from './read-accounts.ts';
 export {
+  type ConfiguredAccount,
   type Origin,
   type PlainName,
   readSettings,

@@ -16,7 +16,12 @@ export interface SmsNumber {
   readonly url: string | null;
 }
 
-type Node = Readonly<Record<string, unknown>>;
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  text: string;
+  readonly children: Element[];
+}
 
 /** Reads the XML of the SMS listing. A failure with status 200 is an error, and so is a wrong count of numbers. */
 export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
@@ -25,16 +30,15 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (!text.startsWith('<')) throw unreadable(body, 'it is not XML');
   if (/^<(?:!doctype html|html)/i.test(text)) throw htmlPage(body);
   const response = await parseXml(text, body);
-  const textIn = (name: string) => textOf(response[name]).trim();
+  const textIn = (name: string) => (childOf(response, name)?.text ?? '').trim();
   const result = textIn('result');
   const description = textIn('result_description');
   if (result !== '' && result.toLowerCase() !== 'success') throw failed(result, description);
   const reported = /^\[(\d{1,9})\]/.exec(description)?.[1];
-  const data = response.data;
+  const data = childOf(response, 'data');
   if (data === undefined && reported === undefined)
     throw unreadable(body, 'it has neither numbers nor a count');
-  const list = typeof data === 'object' && data !== null ? ((data as Node).number ?? []) : [];
-  const numbers = (Array.isArray(list) ? list : [list]).map(toNumber);
+  const numbers = (data?.children ?? []).filter(({ name }) => name === 'number').map(toNumber);
   if (reported !== undefined && Number(reported) !== numbers.length)
     throw new ResponseError(
       'sms_count_mismatch',
@@ -46,48 +50,50 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   return numbers;
 }
 
-async function parseXml(text: string, body: Buffer): Promise<Node> {
-  const { XMLParser, XMLValidator } = await import('fast-xml-parser');
-  // The parser alone takes a cut document for a short one.
-  if (XMLValidator.validate(text) !== true) throw unreadable(body, 'it is cut, or is not valid XML');
-  const parser = new XMLParser({
-    ignoreAttributes: false,
-    attributeNamePrefix: '@',
-    parseTagValue: false,
-    parseAttributeValue: false,
-    // Numeric character references (`&#38;`) are part of XML; the parser accepts them only together with these.
-    htmlEntities: true,
-    ignoreDeclaration: true,
-    ignorePiTags: true,
-    isArray: (name) => name === 'number',
-  });
-  let document: Node;
+/** The elements of a document, as far as the listing has them. */
+async function parseXml(text: string, body: Buffer): Promise<Element> {
+  const { default: sax } = await import('sax');
+  // Strict: entities other than those of XML itself are refused, and so is a document that is cut.
+  const parser = sax.parser(true);
+  const root: Element = { name: '', attributes: {}, text: '', children: [] };
+  const open = [root];
+  parser.onopentag = ({ name, attributes }) => {
+    const element: Element = {
+      name,
+      attributes: attributes as Element['attributes'],
+      text: '',
+      children: [],
+    };
+    (open.at(-1) as Element).children.push(element);
+    open.push(element);
+  };
+  parser.onclosetag = () => void open.pop();
+  parser.ontext = parser.oncdata = (part) => {
+    (open.at(-1) as Element).text += part;
+  };
+  parser.onerror = (error) => {
+    throw error;
+  };
   try {
-    document = parser.parse(text) as Node;
+    parser.write(text).close();
   } catch {
-    throw unreadable(body, 'it uses XML that is refused, such as external or nested entities');
+    throw unreadable(body, 'it is cut, is not valid XML, or has entities of its own');
   }
-  const { response } = document;
-  if (typeof response === 'object' && response !== null) return response as Node;
+  const response = root.children[0];
+  if (response?.name === 'response') return response;
   throw unreadable(body, 'its root is not <response>');
 }
 
-function toNumber(node: unknown): SmsNumber {
-  const attributes = (typeof node === 'object' && node !== null ? node : {}) as Node;
-  const flag = textOf(attributes['@sms_enabled']).toLowerCase();
-  const url = attributes['@url'];
+function toNumber({ attributes, text }: Element): SmsNumber {
+  const flag = (attributes.sms_enabled ?? '').toLowerCase();
   const enabled =
     /^(?:1|true|yes|y|on|enabled)$/.test(flag) ||
     (/^(?:0|false|no|n|off|disabled)$/.test(flag) ? false : null);
-  return { number: textOf(node).trim(), smsEnabled: enabled, url: typeof url === 'string' ? url : null };
+  return { number: text.trim(), smsEnabled: enabled, url: attributes.url ?? null };
 }
 
-/** The text of an element, whether or not it has attributes. */
-function textOf(node: unknown): string {
-  if (typeof node === 'string') return node;
-  const text = typeof node === 'object' && node !== null ? (node as Node)['#text'] : undefined;
-  return typeof text === 'string' ? text : '';
-}
+const childOf = (element: Element | undefined, name: string): Element | undefined =>
+  element?.children.find((child) => child.name === name);
 
 function failed(result: string, description: string): ResponseError {
   const safe = (text: string, most: number) => beginning(safeProse(text), most);

@@ -1,3 +1,4 @@
+import { CallsError, nameErrors } from '../errors/calls-error.ts';
 // The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of this kit and the
 // sandbox use the same one. Faults can be written as text, so that a test in another process can ask for them.
 
@@ -83,12 +84,20 @@ export interface Fault extends FaultConditions {
   readonly notHttp?: boolean;
 }
 
+/** Codes of `FaultSyntaxError`. */
+export type FaultSyntaxErrorCode =
+  /** A fault cannot be read. The message quotes the word and says what was expected. */
+  'fault_syntax';
+
 /** A fault text that cannot be read. The message quotes the word and says what was expected. */
-export class FaultSyntaxError extends Error {
-  /** Always `FaultSyntaxError`. */
-  override readonly name = 'FaultSyntaxError';
-  /** Always `fault_syntax`. */
-  readonly code = 'fault_syntax';
+export class FaultSyntaxError extends CallsError<FaultSyntaxErrorCode> {
+  static {
+    nameErrors(FaultSyntaxError, 'FaultSyntaxError');
+  }
+
+  constructor(message: string) {
+    super('fault_syntax', message);
+  }
 }
 
 type Words = Readonly<Record<string, (value: string, word: string) => Fault>>;

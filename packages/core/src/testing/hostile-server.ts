@@ -27,11 +27,11 @@ export interface SeenRequest {
 /** What the hostile server serves and when something goes wrong. */
 export interface HostileOptions {
   /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
-  readonly calls?: Call[];
+  readonly calls?: Call[] | undefined;
   /** Numbers of the SMS listing. @default one number */
-  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[];
+  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[] | undefined;
   /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
-  readonly maxRows?: number;
+  readonly maxRows?: number | undefined;
   /** The fault for a request, when none is queued. `index` counts requests from 0. */
   readonly fault?: (request: SeenRequest, index: number) => HostileFault | undefined;
 }

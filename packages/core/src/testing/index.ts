@@ -5,6 +5,7 @@ export {
   type Fault,
   type FaultConditions,
   FaultSyntaxError,
+  type FaultSyntaxErrorCode,
   mergeFaults,
   parseFaults,
   type RequestKind,

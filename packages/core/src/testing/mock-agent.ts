@@ -8,7 +8,7 @@ export interface MockOptions {
   /** The base URL of the client under test. */
   readonly baseUrl: string;
   /** The calls it serves. @default fixtureCalls(20) */
-  readonly calls?: Call[];
+  readonly calls?: Call[] | undefined;
 }
 
 /**

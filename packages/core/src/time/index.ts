@@ -12,6 +12,7 @@ export {
   parseNaive,
   parseTime,
   second,
+  startOfPeriodBefore,
   type TypedTime,
 } from './naive.ts';
 export {

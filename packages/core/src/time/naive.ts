@@ -90,3 +90,14 @@ export function addMonths(millis: number, count: number): number {
   if (date.getUTCDate() < target.getUTCDate()) target.setUTCDate(date.getUTCDate());
   return target.getTime();
 }
+
+/**
+ * The period of the same length before `[from, to)`, where it begins. Whole months are compared with as many months before,
+ * whatever their lengths.
+ */
+export function startOfPeriodBefore(from: number, to: number): number {
+  const isMonthStart = (millis: number) => millis % day === 0 && new Date(millis).getUTCDate() === 1;
+  if (!isMonthStart(from) || !isMonthStart(to)) return from - (to - from);
+  const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
+  return addMonths(from, index(from) - index(to));
+}

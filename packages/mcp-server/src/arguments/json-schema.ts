@@ -1,7 +1,5 @@
 import * as z from 'zod';
-
-/** A JSON Schema as plain data. */
-export type JsonSchema = { readonly [key: string]: unknown };
+import type { JsonSchema, ObjectSchema } from './schema.ts';
 
 const order = [
   'type',
@@ -22,12 +20,12 @@ const omitted = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'prop
  * Writes a schema that every host accepts: no `$schema` (several hosts refuse a draft they do not know), no
  * references, no alternatives at the root, and keys in a fixed order so that caches and snapshots hold.
  */
-export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function toJsonSchema(schema: z.ZodType | ObjectSchema, io: 'input' | 'output'): JsonSchema {
   const {
     $schema: _,
     additionalProperties: __,
     ...written
-  } = z.toJSONSchema(schema, {
+  } = z.toJSONSchema(schema as z.ZodType, {
     io,
     reused: 'inline',
     unrepresentable: 'any',

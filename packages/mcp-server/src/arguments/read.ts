@@ -2,16 +2,18 @@ import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
 import { ToolError } from '../text/failures.ts';
+import type { ObjectSchema, OutputOf } from './schema.ts';
 
 /**
  * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists
  * may also be JSON strings or comma-separated strings, and numbers and booleans may be strings. Unknown names are refused.
  */
-export function readArguments<Shape extends z.ZodRawShape>(
+export function readArguments<Input extends ObjectSchema>(
   tool: string,
-  input: z.ZodObject<Shape>,
+  schema: Input,
   given: unknown,
-): z.output<z.ZodObject<Shape>> {
+): OutputOf<Input> {
+  const input = schema as unknown as z.ZodObject;
   const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
   const accepted = Object.keys(input.shape);
   if (!isObject(raw)) throw new ToolError({ code: 'not_an_object', tool, accepted });
@@ -26,16 +28,21 @@ export function readArguments<Shape extends z.ZodRawShape>(
     if (value !== null && value !== undefined && value !== '') values[name] = lenient(field, value);
   }
   const parsed = input.safeParse(values);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return parsed.data as OutputOf<Input>;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') ?? '';
   throw new ToolError({
     code: 'invalid_argument',
     path,
-    reason: issue?.message ?? 'not valid',
+    reason: reasonOf(issue, path === '' ? values : values[String(issue?.path[0])]),
     tool,
     accepted,
   });
+}
+
+function reasonOf(issue: { readonly message: string } | undefined, value: unknown): string {
+  if (value === undefined) return 'it is missing';
+  return issue?.message.replace(/^Invalid input: /, '') ?? 'not valid';
 }
 
 /** The value of a JSON string, or the string itself. */

@@ -58,17 +58,35 @@ export function selectFields(
   return [...selected.values()];
 }
 
-/** One field by name. Throws an error that suggests the nearest name. */
-export function selectField(all: readonly FieldSpec[], version: Version, name: string): FieldSpec {
+/**
+ * One field by name. Throws an error that suggests the nearest name; `besides` are names that are understood where the
+ * field is asked for, although they are not fields.
+ */
+export function selectField(
+  all: readonly FieldSpec[],
+  version: Version,
+  name: string,
+  besides: readonly string[] = [],
+): FieldSpec {
   const available = fieldsOf(all, version);
-  return findField(available, name.trim().toLowerCase()) ?? unknownField(all, available, version, name);
+  return findField(available, name) ?? unknownField(all, available, version, name, besides);
 }
 
-/** The field with this name: its own, the one in v2 or v3, or an alias. */
-function findField(specs: readonly FieldSpec[], name: string): FieldSpec | undefined {
+/** The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such as `keyword`. */
+export function findField(specs: readonly FieldSpec[], given: string): FieldSpec | undefined {
+  const name = given
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
   return (
     specs.find((spec) => spec.name === name) ??
-    specs.find((spec) => spec.v2 === name || spec.v3 === name || spec.aliases?.includes(name))
+    specs.find(
+      (spec) =>
+        spec.v2 === name ||
+        spec.v3 === name ||
+        spec.aliases?.includes(name) ||
+        spec.otherNames?.includes(name),
+    )
   );
 }
 
@@ -77,11 +95,12 @@ function unknownField(
   available: readonly FieldSpec[],
   version: Version,
   name: string,
+  besides: readonly string[] | null = null,
 ): never {
-  const groups = fieldGroups;
-  if (findField(all, name.trim().toLowerCase())) {
-    throw new ToolError({ code: 'field_of_other_version', name, version, groups });
-  }
-  const meant = nearest(name, [...fieldGroups, ...available.map((spec) => spec.name)]);
+  // Groups of fields can be listed, but calls cannot be grouped by them.
+  const groups = besides ?? fieldGroups;
+  if (findField(all, name)) throw new ToolError({ code: 'field_of_other_version', name, version, groups });
+  const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
+  const meant = nearest(name, [...groups, ...known]);
   throw new ToolError({ code: 'unknown_field', name, nearest: meant, groups });
 }

@@ -1,15 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Pseudonymize } from '@call-attribution/core/privacy';
+import { type KnownValue, replaceKnown, replacePersonal } from '@call-attribution/core/privacy';
 import { parseNaive } from '@call-attribution/core/time';
-import {
-  canonical,
-  isRevealed,
-  type KnownValue,
-  maskingOf,
-  type Reveal,
-  scrubOwnPhones,
-  scrubText,
-} from '../privacy/masking.ts';
+import { isRevealed, type Masks, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { cleanText, cutText, fence } from '../text/untrusted.ts';
 
 /** A value as an agent sees it. */
@@ -18,19 +10,32 @@ export type Cell = string | number | null;
 /** Most characters of a value that are read at all: some senders are hostile, and far less than this is ever shown. */
 const longestRead = 20_000;
 
+/** Shorter values of a numeric or time field cannot hold a phone number. */
+const shortestNumber = 9;
+
+/** Ids are made of random characters, in which a short name or a zip code would be found by chance. */
+const isTelling = ({ kind, value }: KnownValue): boolean =>
+  kind === 'phone' || kind === 'ip' || (kind !== 'zip' && value.length >= 5);
+
+/** Is the value an id as ids are, which often looks like a phone number? Digits in groups are not. */
+const isCode = (spec: FieldSpec, text: string): boolean =>
+  spec.isId && idForm.test(text) && !/^\d+(?:[.:_-]\d+)+$/.test(text);
+
+/** Strings in the groups of a table are cut to this length. */
+export const keyTextLimit = 80;
+
 /** How records are shown. */
 export interface ViewOptions {
   readonly reveal: ReadonlySet<Reveal>;
-  readonly pseudonymize: Pseudonymize;
+  readonly masks: Masks;
 }
 
 /** Shows the fields of one record: personal data masked, visitor text cleaned and fenced, numbers as numbers. */
 export type RecordView = (call: Call, specs: readonly FieldSpec[], textLimit: number) => Cell[];
 
 /** Makes the view. `all` is the whole field table: personal values are masked in other fields even when their own field is not shown. */
-export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: ViewOptions): RecordView {
+export function createView(all: readonly FieldSpec[], { reveal, masks }: ViewOptions): RecordView {
   const personal = all.filter((spec) => spec.personal);
-  const pseudonym = (kind: string, value: string): string => pseudonymize(kind, canonical(kind, value));
 
   const knownValues = (call: Call): KnownValue[] => {
     const known: KnownValue[] = [];
@@ -57,19 +62,26 @@ export function createView(all: readonly FieldSpec[], { reveal, pseudonymize }: 
       const sent = String(value).slice(0, longestRead);
       if (spec.personal) {
         const { revealedBy, kind } = maskingOf(spec);
-        return isRevealed(reveal, revealedBy) ? cutText(cleanText(sent), textLimit) : pseudonym(kind, sent);
+        return isRevealed(reveal, revealedBy)
+          ? cutText(cleanText(sent), textLimit)
+          : masks.ofField(kind, sent);
       }
       const text = cleanText(sent);
-      if (spec.values?.includes(text)) return isNumeric(spec) ? asNumber(text) : text;
-      if (forms[spec.type]?.(text)) return isNumeric(spec) ? asNumber(text) : text;
+      if (spec.values?.includes(text as never)) return isNumeric(spec) ? asNumber(text) : text;
+      const hasForm = forms[spec.type]?.(text) === true;
+      if (hasForm && text.length < shortestNumber) return isNumeric(spec) ? asNumber(text) : text;
       // The id of the record and the account's own number are needed as they are.
       if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return text;
       known ??= knownValues(call);
-      const scrub = spec.isId && idForm.test(text) ? scrubOwnPhones : scrubText;
-      const safe = isRevealed(reveal, 'text') ? text : scrub(text, known, pseudonym);
+      const safe = isRevealed(reveal, 'text')
+        ? text
+        : isCode(spec, text) || hasForm
+          ? replaceKnown(text, known.filter(isTelling), masks.ofText)
+          : replacePersonal(text, known, masks.ofText);
+      if (hasForm && safe === text) return isNumeric(spec) ? asNumber(text) : text;
       const cut = cutText(safe, textLimit);
-      // A click id is copied from the visitor's URL: when it is not an id, it is the visitor's text.
-      const isForeign = spec.visitorText || (spec.isId && !idForm.test(text));
+      // Ids of clicks and visits pass through the visitor's browser: with letters in them they can say anything.
+      const isForeign = spec.visitorText || (spec.isId && !/^[\d.-]*$/.test(text) && !ownIds.has(spec.name));
       return isForeign ? fence(cut) : cut;
     });
   };
@@ -81,7 +93,7 @@ function read(call: Call, name: string): unknown {
 
 const isDateTime = (text: string): boolean => !Number.isNaN(parseNaive(text));
 
-/** Tells whether a value has the form of its type. Such a value is never personal data. */
+/** Tells whether a value has the form of its type. */
 const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolean>>> = {
   integer: (text) => /^-?\d{1,15}$/.test(text),
   'integer-string': (text) => /^-?\d{1,15}$/.test(text),
@@ -90,7 +102,10 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolea
   'datetime-tenths': isDateTime,
 };
 
-/** Ids may look like phone numbers, so only the record's own numbers are masked in them. */
+/** Ids that the server of the API makes; others pass through a browser. */
+const ownIds: ReadonlySet<string> = new Set(['sid', 'acct_id']);
+
+/** What ids are made of. */
 const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
 
 function isNumeric(spec: FieldSpec): boolean {

@@ -14,6 +14,8 @@ import { openReply, sendError, sendJson } from './json.ts';
 
 /** Most messages in one batch. Only the 2025-03-26 revision has batches. */
 const maxBatch = 50;
+/** Requests of a batch that run at a time. */
+const atOnce = 4;
 
 /**
  * Handles a POST of the revisions that begin with `initialize`, without a session: each request gets a new SDK
@@ -51,7 +53,7 @@ export async function serveHandshake(
   } else if (Array.isArray(body)) {
     // Each request of the batch listens for the client to disconnect.
     response.setMaxListeners(maxBatch + 10);
-    const results = await Promise.all(requests.map((each) => handleOne(server, each, response)));
+    const results = await inTurns(requests, atOnce, (each) => handleOne(server, each, response));
     if (!response.destroyed) sendJson(response, 200, results);
   } else {
     const only = requests[0] as RpcRequest;
@@ -99,4 +101,16 @@ async function handleOne(
     response.once('close', onClose);
     connection.connect(transport).then(() => transport.onmessage?.(request as JSONRPCMessage), reject);
   });
+}
+
+/** Runs a task for each item, few at a time; the results are in the order of the items. */
+async function inTurns<T, R>(items: readonly T[], most: number, task: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await task(items[index] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
+  return results;
 }

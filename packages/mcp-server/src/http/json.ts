@@ -14,22 +14,48 @@ export class BodyError extends Error {
   }
 }
 
-/** Reads a JSON body up to a limit. A longer one is refused as soon as it passes the limit. */
+/**
+ * Reads a JSON body up to a limit. A longer one is refused as soon as it passes the limit. One that a parser of the application has
+ * read before is taken from `request.body`.
+ */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new BodyError(415, 'Unsupported Media Type: Content-Type must be application/json.');
   }
   const tooLarge = `Payload Too Large: the body may have at most ${maxBytes} bytes.`;
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyError(413, tooLarge);
+  if (request.readableDidRead) return parsedBefore((request as { body?: unknown }).body, tooLarge, maxBytes);
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > maxBytes) throw new BodyError(413, tooLarge);
-    parts.push(part);
-  }
   try {
-    return JSON.parse(Buffer.concat(parts, size).toString('utf8'));
+    for await (const part of request as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > maxBytes) throw new BodyError(413, tooLarge);
+      parts.push(part);
+    }
+  } catch (error) {
+    // The client went away, or Node.js cut off a body that came too slowly.
+    throw error instanceof BodyError ? error : new BodyError(400, 'Parse error: the body ended too early.');
+  }
+  return parse(Buffer.concat(parts, size).toString('utf8'));
+}
+
+function parsedBefore(body: unknown, tooLarge: string, maxBytes: number): unknown {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    if (typeof body === 'object' && body !== null) return body;
+    throw new BodyError(
+      500,
+      'The body was read before it reached the MCP endpoint. Pass it on as request.body, or mount the endpoint before the parser.',
+    );
+  }
+  const bytes = Buffer.from(body as Uint8Array);
+  if (bytes.length > maxBytes) throw new BodyError(413, tooLarge);
+  return parse(bytes.toString('utf8'));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     throw new BodyError(400, 'Parse error: the body is not valid JSON.');
   }

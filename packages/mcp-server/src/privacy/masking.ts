@@ -1,5 +1,5 @@
 import type { FieldSpec, revealChoices } from '@call-attribution/core';
-import { phoneKey, replacePatterns } from '@call-attribution/core/privacy';
+import { createPseudonymizer, phoneKey } from '@call-attribution/core/privacy';
 
 /** What a user may reveal; `all` reveals every class. */
 export type Reveal = (typeof revealChoices)[number];
@@ -23,96 +23,40 @@ export function isRevealed(reveal: ReadonlySet<Reveal>, revealedBy: Reveal): boo
 }
 
 /** The part of a value that decides whether two values are the same person's: phone numbers have many spellings. */
-export function canonical(kind: string, value: string): string {
+function canonical(kind: string, value: string): string {
   if (kind === 'phone') return phoneKey(value);
   return value.trim().toLowerCase();
 }
 
-/** A personal value of a record, which must not show up in its other fields. */
-export interface KnownValue {
-  readonly kind: string;
-  readonly value: string;
+/** Makes the masks of one server. */
+export interface Masks {
+  /** The mask of a personal field: equal for equal values of the same kind, so that callers can be told apart. */
+  ofField(kind: string, value: string): string;
+  /**
+   * The mask of a personal value inside other text. Visitors choose that text, so its masks have a key of their own:
+   * nobody finds out who called by writing a guess into an address and comparing masks.
+   */
+  ofText(kind: string, value: string): string;
 }
 
-type Replace = (kind: string, value: string) => string;
+const textKinds = /^(?:phone|name|street|zip|ip|recording|masked|email|card|iban|number|value)$/;
 
-const gap = (most: number): string => `[^\\p{L}\\p{N}]{0,${most}}`;
-
-/** Matches a phone number with anything but letters and digits between its digits. */
-function phonePattern(value: string, text: string): RegExp | undefined {
-  const digits = phoneKey(value);
-  // Building the pattern costs far more than seeing that it cannot match.
-  if (digits.length < 7 || !text.replace(/\D/g, '').includes(digits)) return undefined;
-  const spelled = `(?:\\+?1${gap(3)})?\\(?${[...digits].join(gap(3))}`;
-  // Ten equal digits are hardly chance, so they are found inside longer numbers too.
-  return new RegExp(digits.length < 10 ? `(?<!\\p{N})${spelled}(?!\\p{N})` : spelled, 'gu');
+/** Makes masks with a key, by default a random one. */
+export function createMasks(key?: string | Uint8Array): Masks {
+  const pseudonymize = createPseudonymizer(key);
+  return {
+    ofField: (kind, value) => pseudonymize(kind, canonical(kind, value)),
+    ofText(kind, value) {
+      const known = textKinds.test(kind) ? kind : 'value';
+      return pseudonymize(`${known}-in-text`, canonical(known, value));
+    },
+  };
 }
 
-/** Matches the words of a name or an address, with anything but words between them. */
-function wordPattern(value: string, text: string): RegExp | undefined {
-  const words = value.normalize('NFKC').match(/[\p{L}\p{M}\p{N}]+/gu);
-  if (words === null || words.join('').length < 2) return undefined;
-  const lower = text.toLowerCase();
-  if (!words.every((word) => lower.includes(word.toLowerCase()))) return undefined;
-  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]{1,4}')}(?![\\p{L}\\p{N}])`, 'giu');
-}
+/** What a mask of a field looks like. */
+const fieldMask = /^([a-z]{2,12})-(\d{12})$/;
 
-/** A value as it is, and as URLs and logins spell it: without accents. */
-function spellings(kind: string, value: string): readonly string[] {
-  if (kind === 'phone' || /^[\0-\x7F]*$/.test(value)) return [value];
-  const bare = value
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[łŁøØđĐ]/g, (letter) => bareLetters[letter.toLowerCase()] ?? letter);
-  return bare === value ? [value] : [value, bare];
-}
-
-const bareLetters: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
-
-function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
-  let result = text;
-  for (const { kind, value } of known) {
-    for (const spelled of spellings(kind, value)) {
-      const pattern = kind === 'phone' ? phonePattern(spelled, result) : wordPattern(spelled, result);
-      if (pattern) result = result.replace(pattern, () => replace(kind, value));
-    }
-  }
-  return result;
-}
-
-/** Masks only the record's own phone numbers: for ids, which often look like phone numbers. */
-export function scrubOwnPhones(text: string, known: readonly KnownValue[], replace: Replace): string {
-  return replaceKnown(
-    text,
-    known.filter(({ kind }) => kind === 'phone'),
-    replace,
-  );
-}
-
-function decodeOnce(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
-    try {
-      return decodeURIComponent(run);
-    } catch {
-      return run;
-    }
-  });
-}
-
-/**
- * Masks personal data in a URL, a title or free text. Looks through percent-encoding too, even when it was applied
- * twice; the text is shown decoded only when something in it was masked.
- */
-export function scrubText(text: string, known: readonly KnownValue[], replace: Replace): string {
-  const scrub = (plain: string): string => replacePatterns(replaceKnown(plain, known, replace), replace);
-  let shown = scrub(text);
-  let level = text;
-  for (let depth = 0; depth < 4; depth += 1) {
-    const decoded = decodeOnce(level.replace(/\+/g, ' ')).normalize('NFKC');
-    const scrubbed = scrub(decoded);
-    if (scrubbed !== decoded) shown = scrubbed;
-    if (decoded === level) break;
-    level = decoded;
-  }
-  return shown;
+/** The kind of a mask that stands for a field, or undefined when the text is not a mask. */
+export function kindOfMask(text: string): string | undefined {
+  return fieldMask.exec(text.trim())?.[1];
 }

@@ -2,11 +2,11 @@ import type { FieldSpec, Version } from '@call-attribution/core';
 import { fieldsOf } from '../fields/select.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { isObject, RpcError, rpcCodes } from '../protocol/messages.ts';
-import { timeParts } from '../results/groups.ts';
+import { derivedNames } from '../source/keys.ts';
 import { type Prompt, prompts } from './prompts.ts';
 
 /** Handles the methods for prompts. */
-export function promptHandlers(): Readonly<Record<string, MethodHandler>> {
+export function promptHandlers(hasMirror: boolean): Readonly<Record<string, MethodHandler>> {
   return {
     'prompts/list': async () => ({
       prompts: prompts.map(({ name, title, description, arguments: args }) => ({
@@ -21,7 +21,7 @@ export function promptHandlers(): Readonly<Record<string, MethodHandler>> {
       const args = readArguments(prompt, params.arguments);
       return {
         description: prompt.description,
-        messages: [{ role: 'user', content: { type: 'text', text: prompt.write(args) } }],
+        messages: [{ role: 'user', content: { type: 'text', text: prompt.write(args, hasMirror) } }],
       };
     },
   };
@@ -58,7 +58,7 @@ export function completionHandlers(settings: {
   const specs = fieldsOf(settings.fields, settings.version);
   const completions: Readonly<Record<string, readonly string[]>> = {
     ...Object.fromEntries(specs.flatMap(({ name, values }) => (values ? [[name, values.map(String)]] : []))),
-    group_by: [...Object.keys(timeParts), ...specs.map((spec) => spec.name)],
+    group_by: [...derivedNames, ...specs.map((spec) => spec.name)],
     min_talk_minutes: ['0.5', '1', '2', '5'],
   };
   return {
@@ -69,7 +69,7 @@ export function completionHandlers(settings: {
       }
       if (ref.type === 'ref/prompt') promptNamed(ref.name);
       const known = Object.hasOwn(completions, argument.name) ? (completions[argument.name] ?? []) : [];
-      const typed = String(argument.value ?? '').toLowerCase();
+      const typed = typeof argument.value === 'string' ? argument.value.toLowerCase() : '';
       const starts = (value: string): boolean => value.toLowerCase().startsWith(typed);
       const starting = known.filter(starts);
       const containing = known.filter((value) => !starts(value) && value.toLowerCase().includes(typed));

@@ -9,7 +9,7 @@ export interface Prompt {
     readonly required: boolean;
   }[];
   /** Writes the message. Required arguments are present; others may be missing. */
-  write(args: Readonly<Record<string, string>>): string;
+  write(args: Readonly<Record<string, string>>, hasMirror: boolean): string;
 }
 
 const period = [
@@ -26,20 +26,22 @@ const attributionAudit: Prompt = {
     ...period,
     { name: 'ppc_status', description: 'Look only at calls with this status', required: false },
   ],
-  write: ({
-    from,
-    to,
-    ppc_status: status,
-  }) => `Audit the attribution of the calls from ${from} to ${to}. Work in this order:
+  write: ({ from, to, ppc_status: status }, hasMirror) => {
+    const range = `from ${from} to ${to}`;
+    const examples = hasMirror
+      ? `where ${status === undefined ? 'ppc_campaign IS NULL' : `ppc_status = '${status.replaceAll("'", "''")}'`}, rows 5`
+      : `rows 100; pick those ${status === undefined ? 'without a campaign (null)' : `with the ppc_status "${status}"`}`;
+    return `Audit the attribution of the calls ${range}. Each step is one call:
 
-1. count_calls with include_call_extensions true, and again without it: how many calls there are, and how many came through call extensions.
-2. summarize_calls by channel and rank. A rank of 1 is the surest match to a web visit, 5 the least sure.
-3. summarize_calls by ppc_status. "Not Processed" and "Waiting For Keyword" may still change; do not count them as lost.
-4. summarize_calls by ppc_campaign and activity_type_id, and by ppc_campaign and last_touch_domain: look at the rows without a campaign (null).
-5. list_calls for a few examples of each problem${status === undefined ? '' : ` where ppc_status is "${status}"`}, with fields summary and attribution.
+1. analyze_calls ${range}, calls all, group_by is_extension: website calls and calls through call extensions.
+2. analyze_calls ${range}, group_by channel, rank. A rank of 1 is the surest match to a web visit, 5 the least sure.
+3. analyze_calls ${range}, group_by ppc_status. "Not Processed" and "Waiting For Keyword" may still change; do not count them as lost.
+4. analyze_calls ${range}, ${hasMirror ? 'where ppc_campaign IS NULL, ' : ''}group_by ${hasMirror ? 'activity_type, last_touch_domain' : 'ppc_campaign, activity_type; look at the rows without a campaign (null)'}.
+5. list_calls ${range}, ${examples}, with fields summary, activity_type_id, last_touch_domain, url_tag, displayed_timestamp.
 
 Report the share of calls with a sure match, with an uncertain one and with none; the three causes that affect most calls; and what to fix first.
-Give the number of calls for each share, say which summaries were incomplete, and say that the API names no time zone.`,
+Give the number of calls for each share, and say which answers were incomplete.`;
+  },
 };
 
 /** Says whether a call can be uploaded to an ad platform as a conversion. */
@@ -52,21 +54,23 @@ const conversionEligibility: Prompt = {
     { name: 'day', description: 'YYYY-MM-DD', required: false },
     { name: 'min_talk_minutes', description: 'Shortest talk that counts as a conversion', required: false },
   ],
-  write: ({ sid, day, min_talk_minutes: minutes = '1' }) => {
+  write: ({ sid, day, min_talk_minutes: minutes = '1' }, hasMirror) => {
+    const fields = 'sid, date_added, talk_minutes, displayed_timestamp, first_touch, ppc_gclid, ppc_status';
     const which = sid === undefined ? `the calls of ${day ?? 'yesterday'}` : `the call ${sid}`;
+    const least = hasMirror ? `where talk_minutes >= ${minutes}` : `min_talk_minutes ${minutes}`;
     const first =
       sid === undefined
-        ? `1. list_calls for that day with min_talk_minutes ${minutes}, include_call_extensions true and fields timing, attribution, ads. Fetch every page.`
-        : `1. get_call for it with fields timing, attribution, ads.`;
+        ? `1. list_calls from ${day ?? 'yesterday'} to ${day ?? 'yesterday'}, ${least}, calls all, rows 100, fields ${fields}. Fetch every page.`
+        : `1. get_call ${sid} with fields ${fields}.`;
     return `Check whether ${which} can be uploaded to an ad platform as conversions.
 
 ${first}
-2. A call qualifies when the talk lasted at least ${minutes} minutes and there is a click id: ppc_gclid, or a click id in first_touch.
+2. A call qualifies when the talk lasted at least ${minutes} minutes and there is a click id: ppc_gclid, or gclid, gbraid, wbraid or msclkid in first_touch.
 3. ppc_status "Processed" is final. "Not Processed" and "Waiting For Keyword" may still change: put those calls on hold, do not reject them.
-4. Most platforms accept a click for 90 days: compare displayed_timestamp with the day of the upload.
+4. Most platforms accept a click for 90 days. The click is as old as the days from displayed_timestamp to the day of the upload, which is today unless the user says otherwise (describe_data says what day it is).
 
-Give a table of sid, date_added, talk_minutes, click id (yes or no), ppc_status and verdict (upload, hold, no) with the reason.
-Say that an upload needs a time zone, which the API does not name: ask the user for it.`;
+Give a table of sid, date_added, talk_minutes, click id (yes or no), age of the click in days, ppc_status and verdict (upload, hold, no) with the reason.
+Say that an upload needs a time zone: use the one of describe_data, or ask the user for it.`;
   },
 };
 
@@ -79,16 +83,16 @@ const comparePeriods: Prompt = {
     ...period,
     { name: 'before_from', description: 'First day of the earlier period, YYYY-MM-DD', required: true },
     { name: 'before_to', description: 'Last day of the earlier period, included', required: true },
-    { name: 'group_by', description: 'Field or day, hour, weekday; default channel', required: false },
+    { name: 'group_by', description: 'Field, hour or weekday; default channel', required: false },
   ],
   write: ({ from, to, before_from: beforeFrom, before_to: beforeTo, group_by: groupBy = 'channel' }) =>
     `Compare the calls from ${from} to ${to} with those from ${beforeFrom} to ${beforeTo}.
 
-1. summarize_calls for each period, group_by ${groupBy}, with the same limit and the same include_call_extensions.
-2. If a summary says INCOMPLETE, split its period and add up the parts before you compare.
+1. analyze_calls from ${from} to ${to}, compare ${beforeFrom}..${beforeTo}, group_by ${groupBy}, measures calls, missed_rate, talk_sum, callers: each measure with its value before and its change, and the totals.
+2. If the answer says INCOMPLETE, make the call that it names before you compare.
 3. If the periods differ in length or in weekdays, compare calls per day and say so.
 
-Report the change in calls, talk minutes and mean talk minutes, in total and for the groups that changed most, each with both numbers.
+Report the change in calls, talk minutes, missed calls and callers, in total and for the groups that changed most, each with both numbers.
 A change in a group of fewer than 30 calls may be chance: say so. Calls of the last days may still lack ad data.`,
 };
 

@@ -1,3 +1,5 @@
+import type { StatusSource } from '@call-attribution/core/status';
+
 /** What a request brings along, whichever transport and protocol revision it came by. */
 export interface RequestContext {
   /** Aborted when the client cancels the request or disconnects. */
@@ -30,4 +32,6 @@ export interface ServerDefinition {
   readonly privateResults?: readonly string[];
   /** Gets each error that the client only sees as "internal error". */
   readonly onInternalError?: (error: unknown) => void;
+  /** Health and metrics, which the HTTP endpoint serves. */
+  readonly status?: StatusSource;
 }

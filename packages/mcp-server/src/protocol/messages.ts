@@ -40,6 +40,8 @@ export const rpcCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  /** What the request needs failed, such as the API. */
+  serverError: -32000,
   /** Older revisions only; 2026-07-28 uses `invalidParams` instead. */
   resourceNotFound: -32002,
   headerMismatch: -32020,
@@ -60,6 +62,9 @@ export class RpcError extends Error {
   }
 }
 
+/** What a client sees of an error that is not its own. */
+export const internalErrorText = 'Internal error. The server log on stderr has the details.';
+
 /** The error member for an error. An unknown error goes to `report`, never to the client. */
 export function toRpcFailure(error: unknown, report?: (error: unknown) => void): RpcFailure {
   if (error instanceof RpcError) {
@@ -69,7 +74,7 @@ export function toRpcFailure(error: unknown, report?: (error: unknown) => void):
   report?.(error);
   return {
     code: rpcCodes.internalError,
-    message: 'Internal error. The server log on stderr has the details.',
+    message: internalErrorText,
   };
 }
 

@@ -53,7 +53,7 @@ export function filtersDocument(version: Version): string {
       : '- v2 has no switch for call extensions.';
   return `# Filters
 
-Most questions need only \`from\`, \`to\`, \`min_talk_minutes\` and \`include_call_extensions\`. \`q\` takes filter text instead:
+Most questions need only \`from\`, \`to\`, \`calls\` and \`min_talk_minutes\`. \`q\` takes filter text of the API instead:
 
 - \`field:[low TO high]\` is a range. \`[\` and \`]\` include the bound, \`{\` and \`}\` exclude it, \`*\` leaves a side open.
 - Clauses are separated by commas. A call must match all of them.
@@ -65,7 +65,7 @@ Examples:
 - One day: \`date_added:[2026-11-01 00:00:00 TO 2026-11-02 00:00:00}\`
 - Talks of two minutes or more in November: \`date_added:[2026-11-01 00:00:00 TO 2026-12-01 00:00:00},talk_minutes:[2 TO *]\`
 
-\`check_filter\` explains a filter and suggests fixes. The API cannot filter by other fields: list or summarize, then pick.
+An error names the corrected filter. The API cannot filter by other fields; \`where\` of a server with a local copy can.
 `;
 }
 
@@ -79,7 +79,7 @@ The description of the API leaves these points open. Say so when an answer depen
 - A02 recording: not described; treated as a link to a recording, and masked.
 - A04 ppc_status: "Not Processed" and "Waiting For Keyword" may still change; ad data of recent calls may be missing.
 - A05 Filters: only date_added, talk_minutes and inc_gce are known to work.
-- A08 Counting in v3: the API has no count request there; the number comes from a one-row list, and count_calls says so.
+- A08 Counting in v3: the API has no count request there; the number comes from a one-row list, so two requests may see two moments.
 - A12 Page size: not described; a server that sends fewer rows than requested is followed, and the summary says what it sent.
 - A15 Order: not described; rows usually come oldest first. Do not assume that the first row is the oldest.
 - A20 Channels: web visits are "Tracker" or a product name, ads with a number are "Call Extension".

@@ -1,6 +1,9 @@
+import { appResource } from '../app/app.ts';
+import { type Exports, isExportUri } from '../exports/exports.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
+import type { Problem } from '../text/problem.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
 import { assumptionsDocument, fieldsDocument, filtersDocument } from './documents.ts';
 
@@ -36,6 +39,7 @@ const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
 export function resourceHandlers(
   settings: ToolSettings,
   run: ToolRunner,
+  exports: Exports,
 ): Readonly<Record<string, MethodHandler>> {
   const documents: Readonly<Record<string, () => string>> = {
     'calls://fields': () => fieldsDocument(settings.fields, settings.version, settings.reveal),
@@ -43,7 +47,7 @@ export function resourceHandlers(
     'calls://assumptions': () => assumptionsDocument(settings.timeZone),
   };
   return {
-    'resources/list': async () => ({ resources }),
+    'resources/list': async () => ({ resources: [...resources, appResource.listed] }),
     'resources/templates/list': async () => ({
       resourceTemplates: [
         {
@@ -53,26 +57,49 @@ export function resourceHandlers(
           description: 'One call by its sid, masked as in the tools.',
           mimeType: 'application/json',
         },
+        {
+          uriTemplate: 'calls://export/{file}',
+          name: 'export',
+          title: 'All rows of an answer',
+          description:
+            'As CSV, masked as in the tools. Answers that leave rows out link to it; a link expires.',
+          mimeType: 'text/csv',
+        },
       ],
     }),
     async 'resources/read'(params, context) {
-      const uri = String(params.uri);
+      const uri = typeof params.uri === 'string' ? params.uri : '';
       const write = Object.hasOwn(documents, uri) ? documents[uri] : undefined;
       if (write) return { contents: [{ uri, mimeType: markdown, text: write() }] };
+      if (uri === appResource.uri) return { contents: appResource.contents };
       const sid = sidOf(uri);
-      if (sid === undefined) throw notFound(params.uri);
+      if (sid === undefined && !isExportUri(uri)) throw notFound(params.uri);
       try {
+        if (sid === undefined) {
+          const file = await exports.read(uri, context);
+          if (file === undefined) throw expired(uri);
+          return { contents: [file] };
+        }
         const call = await run('get_call', { sid }, context);
         return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(call) }] };
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
         const { problem } = error;
-        const isMissing = problem.code === 'api_error' && problem.error.code === 'not_found';
-        const code = isMissing ? rpcCodes.resourceNotFound : rpcCodes.internalError;
-        throw new RpcError(code, failureText(problem), { uri });
+        throw new RpcError(codeOf(problem), failureText(problem), { uri });
       }
     },
   };
+}
+
+/** Not an internal error: the text says what failed, and whose turn it is. */
+function codeOf(problem: Problem): number {
+  if (problem.code !== 'api_error')
+    return problem.code === 'invalid_argument' ? rpcCodes.invalidParams : rpcCodes.serverError;
+  const { code } = problem.error;
+  if (code === 'not_found') return rpcCodes.resourceNotFound;
+  return code === 'bad_request' || code === 'invalid_argument'
+    ? rpcCodes.invalidParams
+    : rpcCodes.serverError;
 }
 
 function sidOf(uri: string): string | undefined {
@@ -85,7 +112,18 @@ function sidOf(uri: string): string | undefined {
   }
 }
 
+function expired(uri: string): RpcError {
+  const text = 'This export has expired. Call the tool again: its answer has a new link.';
+  return new RpcError(rpcCodes.resourceNotFound, text, { uri: uri.slice(0, 600) });
+}
+
 function notFound(uri: unknown): RpcError {
-  const known = [...resources.map((resource) => resource.uri), 'calls://call/{sid}'].join(', ');
-  return new RpcError(rpcCodes.resourceNotFound, `Resource not found. The resources are ${known}.`, { uri });
+  const known = [
+    ...resources.map((resource) => resource.uri),
+    'calls://call/{sid}',
+    'calls://export/{file}',
+  ].join(', ');
+  return new RpcError(rpcCodes.resourceNotFound, `Resource not found. The resources are ${known}.`, {
+    uri: typeof uri === 'string' ? uri.slice(0, 600) : null,
+  });
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Version } from '@call-attribution/core';
 import { ToolError } from '../text/failures.ts';
 
@@ -17,12 +17,15 @@ export interface Position {
 export interface CursorScope {
   readonly tool: string;
   readonly version: Version;
+  /** The other arguments. */
   readonly filter: string;
+  /** The key of the server: nobody else can make cursors, for instance with more rows than a page may have. */
+  readonly key: string | Uint8Array;
 }
 
 function checksum(scope: CursorScope, body: string): string {
   const text = JSON.stringify([scope.tool, scope.version, scope.filter, body]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return createHmac('sha256', scope.key).update(text).digest('hex').slice(0, 12);
 }
 
 /** Writes a cursor. It holds everything it needs; the server keeps nothing. */
@@ -33,8 +36,8 @@ export function writeCursor(scope: CursorScope, { rows, start, skip, total }: Po
 
 /** Reads a cursor back. Throws when it does not belong to this call. */
 export function readCursor(scope: CursorScope, cursor: string, rows: number | undefined): Position {
-  const match = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim());
-  const body = cursor.trim().slice(0, -9);
+  const match = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{12})$/.exec(cursor.trim());
+  const body = cursor.trim().slice(0, -13);
   if (!match || match[5] !== checksum(scope, body)) throw new ToolError({ code: 'foreign_cursor' });
   const position = {
     rows: Number(match[1]),

@@ -1,20 +1,21 @@
-import { type Client, fields, redact, type Version } from '@call-attribution/core';
-import { createPseudonymizer } from '@call-attribution/core/privacy';
-import { createView } from '../fields/view.ts';
+import type { Client, Version } from '@call-attribution/core';
+import { createSyncStatus } from '@call-attribution/core/status';
+import { durationMillis } from '@call-attribution/core/time';
+import { createExports } from '../exports/exports.ts';
+import type { MirrorOptions } from '../mirror/options.ts';
 import type { Reveal } from '../privacy/masking.ts';
-
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
-import { ToolError } from '../text/failures.ts';
 import { instructions } from '../text/notes.ts';
-import {
-  createToolCaller,
-  createToolRunner,
-  type ToolCaller,
-  type ToolSettings,
-  toolHandlers,
-} from '../tools/call.ts';
+import { checkAccounts, createAccountRunner } from '../tools/accounts.ts';
+import { createToolCaller, createToolRunner, type ToolCaller, toolHandlers } from '../tools/call.ts';
+import { addTools } from '../tools/custom.ts';
+import type { CustomTool } from '../tools/custom-tool.ts';
+import { tools } from '../tools/index.ts';
+import { checkServer } from './check-options.ts';
+import { createLane, type Lane, type McpAccount } from './lane.ts';
+import { meterTools, serverStatus } from './status.ts';
 
 /** Version of this package; a test compares it with the manifest. */
 export const version = '0.1.0';
@@ -22,23 +23,30 @@ export const version = '0.1.0';
 /** How `createServer` shows calls, and its limits. */
 export interface CallsMcpOptions {
   /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
-  readonly version?: Version;
+  readonly version?: Version | undefined;
   /** Most tokens that one result may take, by estimate. Default 8,000; at least 1,000. */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
   /** Kinds of personal data to show as they are. Default: none. */
-  readonly reveal?: readonly Reveal[];
+  readonly reveal?: readonly Reveal[] | undefined;
   /** Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a random key. */
-  readonly pseudonymKey?: string | Uint8Array;
+  readonly pseudonymKey?: string | Uint8Array | undefined;
   /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
-  readonly timeZone?: string;
-  /** How much `summarize_calls` reads at most. Default 20,000 calls (`rows`) or 20 seconds (`ms`). */
-  readonly summaryLimits?: { readonly rows?: number; readonly ms?: number };
+  readonly timeZone?: string | undefined;
+  /**
+   * Keeps a local copy of all calls and answers from it. Needs the package `@call-attribution/warehouse`; call `close` in
+   * the end.
+   */
+  readonly mirror?: MirrorOptions | undefined;
+  /** How much a question reads over the API at most. Default 20,000 calls (`rows`) or 20 seconds (`ms`). */
+  readonly summaryLimits?: { readonly rows?: number; readonly ms?: number } | undefined;
+  /** Tools of your own, listed after those of this package. Default: none. */
+  readonly tools?: readonly CustomTool[] | undefined;
   /** Milliseconds after which a tool call is aborted. Default 45,000, since most hosts give up after 60 seconds. */
-  readonly callTimeoutMs?: number;
-  /** Returns the current time in milliseconds. Default `performance.now`. */
-  readonly now?: () => number;
+  readonly callTimeoutMs?: number | undefined;
+  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 /** A server as data: `serveStdio` and `serveHttp` connect it to clients, `callTool` calls it in this process. */
@@ -47,68 +55,85 @@ export interface CallsMcpServer {
   readonly definition: ServerDefinition;
   /** Calls a tool by name. A failure is a result with `isError`. */
   readonly call: ToolCaller;
+  /** Stops the refresh of the local copy and closes it. Without a copy there is nothing to do. */
+  close(): Promise<void>;
 }
 
 const minimumBudget = 1000;
 
 /**
  * Makes a server over a client. Pass a function when the client may not be ready yet: the server lists its tools all
- * the same, and an error thrown by the function is reported in the result of each call.
+ * the same, and an error thrown by the function is reported in the result of each call. Pass a list of accounts, each with
+ * a client of its own, to answer for several: their names become an argument and a column.
  *
  * @example
  * const server = createServer(client, { reveal: ['caller'], timeZone: 'America/New_York' });
  * serveStdio(server);
  */
 export function createServer(
-  client: Client | (() => Client | Promise<Client>),
+  client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
-  const apiVersion: Version = options.version ?? (typeof client === 'function' ? 'v3' : client.version);
-  const reveal = new Set<Reveal>(options.reveal);
-  const settings: ToolSettings = {
-    version: apiVersion,
-    client: typeof client === 'function' ? once(client) : async () => client,
-    fields,
-    reveal,
-    view: createView(fields, { reveal, pseudonymize: createPseudonymizer(options.pseudonymKey) }),
-    budget: Math.max(minimumBudget, options.budget ?? 8000),
-    summaryLimits: { rows: 20_000, ms: 20_000, ...options.summaryLimits },
-    now: options.now ?? (() => performance.now()),
-    ...(options.timeZone === undefined ? {} : { timeZone: options.timeZone }),
-  };
+  checkServer(client, options);
   const log = options.log ?? (() => undefined);
-  const run = createToolRunner(settings, options.callTimeoutMs ?? 45_000, log);
-  const call = createToolCaller(run);
+  const now = options.now ?? Date.now;
+  const { reveal = [], pseudonymKey, mirror, version: apiVersion, timeZone } = options;
+  const budget = Math.max(minimumBudget, options.budget ?? 8000);
+  const limits = { rows: 20_000, ms: 20_000, ...options.summaryLimits };
+  const given: readonly (Omit<McpAccount, 'name'> & { name?: string })[] = Array.isArray(client)
+    ? checkAccounts(client)
+    : [{ client, ...(apiVersion && { version: apiVersion }), ...(timeZone && { timeZone }) }];
+  const accounts = given.map(({ name = '' }) => name);
+  const every = durationMillis(mirror?.every ?? '10m', 'every');
+  const copies = mirror === undefined ? null : createSyncStatus({ every, accounts, now });
+  const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, now, log };
+  const lanes = given.map((account) => createLane(account, shared));
+  const { settings } = lanes[0] as Lane;
+  const timeoutMs = options.callTimeoutMs ?? 45_000;
+  const run = createAccountRunner(lanes, (each) => createToolRunner(each, timeoutMs, log));
+  const custom = addTools(options.tools ?? [], createToolCaller(run), settings, { timeoutMs, log });
+  const whole = createAccountRunner(
+    lanes.map((lane) => ({ ...lane, settings: { ...lane.settings, budget: Number.POSITIVE_INFINITY } })),
+    (each) => createToolRunner(each, timeoutMs, log),
+  );
+  const exports = createExports(custom.call, whole, now);
+  const meter = meterTools(exports.call, [
+    ...tools.map(({ name }) => name),
+    ...(options.tools ?? []).map(({ name }) => name),
+  ]);
+  const { call } = meter;
+  const names = lanes.length > 1 ? lanes.map(({ name }) => name) : [];
+  const hasMirror = mirror !== undefined;
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version },
-    instructions: instructions(apiVersion, options.timeZone),
+    instructions: instructions({
+      version: settings.version,
+      timeZone: settings.timeZone,
+      hasMirror,
+      accounts: names,
+    }),
     capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
     handlers: {
-      ...toolHandlers(call),
-      ...resourceHandlers(settings, run),
-      ...promptHandlers(),
+      ...toolHandlers(call, { hasMirror, accounts: names, more: custom.definitions }),
+      ...resourceHandlers(settings, run, exports),
+      ...promptHandlers(hasMirror),
       ...completionHandlers(settings),
     },
+    status: serverStatus(
+      lanes.map((lane) => lane.settings.client),
+      copies,
+      meter,
+    ),
     onInternalError: (error) =>
       log(`internal error: ${error instanceof Error ? error.stack : String(error)}`),
   };
-  return { definition, call };
-}
-
-/** Makes the client with the first call, and again after a failure: a key may have been set since. */
-function once(make: () => Client | Promise<Client>): () => Promise<Client> {
-  let made: Promise<Client> | undefined;
-  return () => {
-    made ??= Promise.resolve()
-      .then(make)
-      .catch((error: unknown) => {
-        made = undefined;
-        if (error instanceof ToolError) throw error;
-        const reason = redact(error instanceof Error ? error.message : String(error));
-        throw new ToolError({ code: 'no_client', reason });
-      });
-    return made;
+  return {
+    definition,
+    call,
+    async close() {
+      await Promise.all(lanes.map((lane) => lane.close()));
+    },
   };
 }

@@ -1,9 +1,11 @@
 import { listenHttp } from '../http/endpoint.ts';
-import type { HttpEndpoint, HttpOptions } from '../http/options.ts';
+import { mount } from '../http/mount.ts';
+import type { HttpEndpoint, HttpMount, HttpOptions, MountOptions } from '../http/options.ts';
 import { createProtocolServer } from '../protocol/sdk-server.ts';
 import { connectStdio } from '../stdio/connection.ts';
 import type { StdioConnection, StdioStreams } from '../stdio/streams.ts';
 import type { ToolResult } from '../tools/call.ts';
+import { checkHttp, checkMount } from './check-options.ts';
 import type { CallsMcpServer } from './create-server.ts';
 
 /**
@@ -29,8 +31,22 @@ export function serveStdio(server: CallsMcpServer, streams: Partial<StdioStreams
  * const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token: process.env.CALLS_MCP_TOKEN } });
  * console.log(endpoint.url);
  */
-export function serveHttp(server: CallsMcpServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
+export async function serveHttp(server: CallsMcpServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
+  checkHttp(options);
   return listenHttp(createProtocolServer(server.definition), options);
+}
+
+/**
+ * The same endpoint inside an application that listens itself: `handler` for Node.js, Express and Fastify, `fetch` for Hono and
+ * other places that pass a `Request`. The application chooses the path.
+ *
+ * @example
+ * const mcp = mountHttp(createServer(client), { auth: { token: process.env.CALLS_MCP_TOKEN }, allowedHosts: ['calls.example'] });
+ * app.all('/mcp', mcp.handler); // Express; in Hono: app.all('/mcp', (c) => mcp.fetch(c.req.raw))
+ */
+export function mountHttp(server: CallsMcpServer, options: MountOptions): HttpMount {
+  checkMount(options);
+  return mount(createProtocolServer(server.definition), options);
 }
 
 /**

@@ -19,6 +19,10 @@ export interface CommandLine {
   readonly authorizationServers: readonly string[];
   readonly budget: number | undefined;
   readonly reveal: readonly Reveal[];
+  /** The file of the local copy: a path, `''` for the usual file, undefined without a copy. */
+  readonly mirror: string | undefined;
+  /** Accounts of the configuration file; undefined for the one account of the other settings. */
+  readonly accounts: readonly string[] | 'all' | undefined;
 }
 
 /** A command line that cannot be used. */
@@ -42,11 +46,14 @@ const options = {
   'authorization-server': { type: 'string', multiple: true },
   budget: { type: 'string' },
   reveal: { type: 'string', multiple: true },
+  mirror: { type: 'string' },
+  account: { type: 'string', multiple: true },
+  'all-accounts': { type: 'boolean' },
 } as const;
 
 /** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
-  const values = parse(argv);
+  const values = parse(withMirrorFile(argv));
   const action = values.help
     ? 'help'
     : values.version
@@ -74,8 +81,23 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     resource: values.resource,
     authorizationServers: servers,
     budget: values.budget === undefined ? undefined : integer('--budget', values.budget, 1000, 1_000_000),
+    mirror: values.mirror,
+    accounts: values['all-accounts']
+      ? 'all'
+      : values.account
+          ?.flatMap((list) => list.split(','))
+          .map((name) => name.trim())
+          .filter((name) => name !== ''),
     reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
   };
+}
+
+/** The file after `--mirror` may be left out, which `parseArgs` knows no option for. */
+function withMirrorFile(argv: readonly string[]): string[] {
+  return argv.map((each, i) => {
+    const next = argv[i + 1];
+    return each === '--mirror' && (next === undefined || next.startsWith('-')) ? '--mirror=' : each;
+  });
 }
 
 function parse(argv: readonly string[]) {

@@ -5,12 +5,17 @@ export const help = `call-attribution-mcp: call records for AI assistants, over 
 
 Usage
   call-attribution-mcp                     serve on stdin and stdout, as hosts start it
+  call-attribution-mcp --mirror            keep a local copy of all calls and answer from it
   call-attribution-mcp --http              serve on http://127.0.0.1:3000/mcp
   call-attribution-mcp --check             test the credentials and say what works
   call-attribution-mcp --print-config HOST print the configuration for ${hosts.join(', ')}
 
 Options
   --reveal LIST      show personal data: caller, name, address, ip, recording, text or all (default: none)
+  --mirror [FILE]    keep all calls in a DuckDB file, refreshed every 10 minutes, and answer from it: exact at any size
+                     (needs the package @call-attribution/warehouse; default file ~/.local/share/call-attribution/calls.duckdb)
+  --account NAMES, --all-accounts
+                     answer for accounts of the configuration file: main or main,berlin, or all of them
   --budget N         most tokens in one result, by estimate (default 8000)
   --http             serve over Streamable HTTP
   --port N           port to listen on; 0 picks a free one (default 3000); implies --http
@@ -33,6 +38,7 @@ Environment
   CALLS_API_VERSION        v2 or v3 (default v3)
   CALLS_LEGACY_BASE_URL    URL of the SMS number listing
   CALLS_TIME_ZONE          time zone of the account's times; shown to the assistant, no time is converted
+  CALLS_LOG                log requests to stderr: debug, info, warn or error; CALLS_LOG_FORMAT=json for JSON lines
   CALLS_MCP_TOKEN          bearer token that HTTP clients must send
   CALLS_MCP_PSEUDONYM_KEY  key for the pseudonyms (default: derived from the API credentials)
 `;

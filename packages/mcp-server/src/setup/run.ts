@@ -2,12 +2,20 @@ import type { Client } from '@call-attribution/core';
 import { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
+import { defaultMirrorFile } from '../mirror/file.ts';
 import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
+import type { McpAccount } from '../server/lane.ts';
 import { serveHttp, serveStdio } from '../server/serve.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { help } from './help.ts';
 import { printConfig } from './print-config.ts';
-import { type ApiSettings, checkSetup, clientFrom, readApiSettings } from './settings.ts';
+import {
+  type ApiSettings,
+  checkSetup,
+  clientFrom,
+  readAccountSettings,
+  readApiSettings,
+} from './settings.ts';
 
 /** The parts of its process that the program uses. */
 export interface ProcessIo {
@@ -30,10 +38,11 @@ export async function run(argv: readonly string[], io: ProcessIo): Promise<numbe
       io.log(where);
       return say(io, text);
     }
-    const api = readApiSettings(io.env);
-    if (line.action === 'check') return await check(api, io);
-    for (const problem of api.problems) io.log(problem);
-    return await serve(line, api, io);
+    const accounts =
+      line.accounts === undefined ? [readApiSettings(io.env)] : readAccountSettings(line.accounts, io.env);
+    if (line.action === 'check') return await check(accounts, io);
+    for (const { problems } of accounts) for (const problem of problems) io.log(problem);
+    return await serve(line, accounts, io);
   } catch (error) {
     if (error instanceof UsageError) {
       io.log(`${error.message}\nSee call-attribution-mcp --help.`);
@@ -49,36 +58,50 @@ function say(io: ProcessIo, text: string): number {
   return 0;
 }
 
-async function check(api: ApiSettings, io: ProcessIo): Promise<number> {
-  const lines = await checkSetup(api);
-  for (const { ok, text } of lines) io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
-  return lines.every((each) => each.ok) ? 0 : 1;
+async function check(accounts: readonly ApiSettings[], io: ProcessIo): Promise<number> {
+  let isFine = true;
+  for (const api of accounts) {
+    const { account } = api.settings;
+    if (account !== null && accounts.length > 1) io.write(`${account.name}\n`);
+    for (const { ok, text } of await checkSetup(api)) {
+      io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
+      isFine &&= ok;
+    }
+  }
+  return isFine ? 0 : 1;
 }
 
-async function serve(line: CommandLine, api: ApiSettings, io: ProcessIo): Promise<number> {
-  const { apiVersion, timeZone } = api.settings;
-  let client: Client | undefined;
-  const server = createServer(
-    () => {
-      client ??= clientFrom(api);
-      return client;
-    },
-    {
+async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: ProcessIo): Promise<number> {
+  const clients = new Map<ApiSettings, Client>();
+  const served = accounts.map((api): McpAccount => {
+    const { apiVersion, timeZone, account } = api.settings;
+    return {
+      name: account?.name ?? 'main',
+      client() {
+        const client = clients.get(api) ?? clientFrom(api);
+        clients.set(api, client);
+        return client;
+      },
       version: apiVersion.value,
-      reveal: line.reveal,
-      log: io.log,
       ...pseudonymKey(api, io.env),
-      ...(line.budget === undefined ? {} : { budget: line.budget }),
+      ...(account === null ? {} : { id: account.id }),
       ...(timeZone === null ? {} : { timeZone: timeZone.value }),
-    },
-  );
+    };
+  });
+  const server = createServer(served, {
+    reveal: line.reveal,
+    log: io.log,
+    ...(line.mirror === undefined ? {} : { mirror: { file: line.mirror || defaultMirrorFile(io.env) } }),
+    ...(line.budget === undefined ? {} : { budget: line.budget }),
+  });
   if (line.http) await overHttp(server, line, io);
   else {
     const connection = serveStdio(server, { write: io.write, log: io.log });
     await Promise.race([connection.closed, io.stopped]);
     connection.close();
   }
-  await client?.close();
+  await server.close();
+  for (const client of clients.values()) await client.close();
   return 0;
 }
 

@@ -3,6 +3,7 @@ import {
   connectionOf,
   type Environment,
   missingSettings,
+  readAccounts,
   readSettings,
   type Settings,
 } from '@call-attribution/core/settings';
@@ -21,7 +22,15 @@ export interface ApiSettings {
  * current folder, since hosts choose that folder.
  */
 export function readApiSettings(env: Environment): ApiSettings {
-  const settings = readSettings({ env, searchCwd: false });
+  return apiSettingsOf(readSettings({ env, searchCwd: false }));
+}
+
+/** Reads the settings of accounts of the configuration file, in the same way. */
+export function readAccountSettings(names: readonly string[] | 'all', env: Environment): ApiSettings[] {
+  return readAccounts(names, { env, searchCwd: false }).map(apiSettingsOf);
+}
+
+function apiSettingsOf(settings: Settings): ApiSettings {
   const isUrlWrong = settings.problems.some(
     ({ code }) => code === 'not_a_url' || code === 'credentials_in_url',
   );
@@ -33,11 +42,20 @@ export function readApiSettings(env: Environment): ApiSettings {
   };
 }
 
+/** Milliseconds of silence after which the API is taken to be stuck. */
+const stuckMs = 9500;
+
 /** Makes the client. Throws an error that tells the agent which variable is missing. */
 export function clientFrom({ settings, problems }: ApiSettings): Client {
   const { baseUrl } = settings;
   if (problems.length > 0 || baseUrl === null) throw new ToolError({ code: 'missing_settings', problems });
-  return createClient({ ...connectionOf(settings), baseUrl: baseUrl.value, timeout: { total: 40_000 } });
+  return createClient({
+    ...connectionOf(settings),
+    baseUrl: baseUrl.value,
+    // Somebody waits for the answer: an API that is stuck is reported within ten seconds, a slow one may go on.
+    timeout: { connect: stuckMs, idle: stuckMs, attempt: 40_000, total: 40_000 },
+    retry: { attempts: 3, afterSilence: false },
+  });
 }
 
 /** One line of `--check`. */
@@ -81,7 +99,6 @@ async function attempt(what: string, run: () => Promise<string>): Promise<CheckL
     return { ok: true, text: `${what} ${await run()}.` };
   } catch (error) {
     if (!(error instanceof CallsError)) throw error;
-    const hint = error.hint === undefined ? '' : ` ${error.hint}`;
-    return { ok: false, text: `${what} fails: ${error.message}${hint}` };
+    return { ok: false, text: `${what} fails: ${error.message}` };
   }
 }

@@ -1,4 +1,4 @@
-import { createLineReader } from '@call-attribution/node-stream';
+import { createLineReader } from '@call-attribution/node-stream/files';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import {
@@ -15,7 +15,7 @@ import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { handleStateless, isStatelessMessage } from '../protocol/stateless.ts';
 import type { StdioConnection, StdioStreams } from './streams.ts';
 
-/** Longest line accepted from a client; a longer one is dropped and logged. */
+/** Longest line accepted from a client; a longer one is refused and logged. */
 const maxLineBytes = 4 * 1024 * 1024;
 
 /**
@@ -111,7 +111,11 @@ export function connectStdio(
     },
     {
       maxBytes: maxLineBytes,
-      onTooLong: () => streams.log(`A line of more than ${maxLineBytes} bytes was dropped.`),
+      onTooLong(first, last) {
+        const message = `Invalid Request: a line may have at most ${maxLineBytes} bytes.`;
+        send(errorResponse(idOfLine(first, last), { code: rpcCodes.invalidRequest, message }));
+        streams.log(`A line of more than ${maxLineBytes} bytes was refused.`);
+      },
     },
   );
   const onData = (chunk: Uint8Array): void => reader.push(chunk);
@@ -136,4 +140,13 @@ export function connectStdio(
   streams.input.once('error', close);
   streams.input.once('close', onEnd);
   return { closed, close };
+}
+
+/** The id of a request that was not read, from where clients write it: at the beginning or the end of the line. */
+function idOfLine(first: Buffer, last: Buffer): RequestId | null {
+  const id = '"id"\\s*:\\s*("[^"\\\\]{1,100}"|-?\\d{1,15})';
+  const found =
+    new RegExp(`${id}\\s*\\}\\s*$`).exec(last.toString()) ??
+    new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2.0"\\s*,\\s*)?${id}`).exec(first.toString());
+  return found?.[1] === undefined ? null : (JSON.parse(found[1]) as RequestId);
 }

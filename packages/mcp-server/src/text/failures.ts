@@ -1,64 +1,14 @@
-import type { CallsError, Version } from '@call-attribution/core';
+import { type CallsError, redact } from '@call-attribution/core';
+import { stateOfCopy } from './mirror.ts';
+import type { Problem } from './problem.ts';
 import { quotable } from './untrusted.ts';
 
-// Why a tool call failed, as facts; and the one place that puts these facts into sentences for agents.
-
-/** What went wrong with a tool call. */
-export type Problem =
-  | {
-      readonly code: 'unknown_tool';
-      readonly name: string;
-      readonly nearest: string | undefined;
-      readonly tools: readonly string[];
-    }
-  | { readonly code: 'not_an_object'; readonly tool: string; readonly accepted: readonly string[] }
-  | {
-      readonly code: 'unknown_argument';
-      readonly name: string;
-      readonly nearest: string | undefined;
-      readonly tool: string;
-      readonly accepted: readonly string[];
-    }
-  | {
-      readonly code: 'invalid_argument';
-      readonly path: string;
-      readonly reason: string;
-      readonly tool: string;
-      readonly accepted: readonly string[];
-    }
-  | { readonly code: 'two_filters' }
-  | {
-      readonly code: 'invalid_filter';
-      readonly message: string;
-      readonly frame: string;
-      readonly fixed: string | undefined;
-    }
-  | { readonly code: 'empty_range'; readonly start: string; readonly end: string }
-  | { readonly code: 'invalid_time'; readonly argument: string; readonly hasZone: boolean }
-  | {
-      readonly code: 'unknown_field';
-      readonly name: string;
-      readonly nearest: string | undefined;
-      readonly groups: readonly string[];
-    }
-  | {
-      readonly code: 'field_of_other_version';
-      readonly name: string;
-      readonly version: Version;
-      readonly groups: readonly string[];
-    }
-  | { readonly code: 'foreign_cursor' }
-  | { readonly code: 'cursor_of_other_size'; readonly cursorRows: number; readonly rows: number }
-  | { readonly code: 'missing_settings'; readonly problems: readonly string[] }
-  | { readonly code: 'no_client'; readonly reason: string }
-  | { readonly code: 'api_error'; readonly tool: string; readonly error: CallsError }
-  | { readonly code: 'timed_out'; readonly tool: string; readonly seconds: number }
-  | { readonly code: 'cancelled'; readonly tool: string }
-  | { readonly code: 'unexpected'; readonly tool: string };
+// The one place that puts the facts of a failed tool call into sentences for agents.
 
 /** What an agent reads about a failed tool call. */
 export interface Failure {
-  readonly what: string;
+  /** What failed. Left out for wrong arguments: what is wrong with them, and the right ones, is all there is to say. */
+  readonly what?: string;
   readonly why: string;
   /** The call to make next, or what to tell the user. */
   readonly next: string;
@@ -73,27 +23,25 @@ export class ToolError extends Error {
 
   constructor(problem: Problem) {
     const { what, why } = describe(problem);
-    super(`${what}: ${why}`);
+    super(what === undefined ? why : `${what}: ${why}`);
     this.problem = problem;
   }
 }
 
-/** The text of the result that reports a problem. */
+/** The text of the result that reports a problem: one line for wrong arguments, four lines for everything else. */
 export function failureText(problem: Problem): string {
   const { what, why, next, retry } = describe(problem);
+  if (what === undefined) return `${why} ${next}`.trim();
   return `${what}.\nWhy: ${why}\nNext: ${next}\nRetry: ${retry}`;
 }
 
 function describe(problem: Problem): Failure {
   switch (problem.code) {
     case 'unknown_tool':
-      return {
-        what: `There is no tool "${quotable(problem.name)}"`,
-        why:
-          problem.nearest === undefined ? 'No tool has a similar name.' : `Did you mean ${problem.nearest}?`,
-        next: `The tools are ${problem.tools.join(', ')}.`,
-        retry: 'Only with another name.',
-      };
+      return invalid(
+        `There is no tool "${quotable(problem.name)}".${problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`}`,
+        `The tools are ${problem.tools.join(', ')}.`,
+      );
     case 'not_an_object':
       return invalid('The arguments must be one JSON object.', accepts(problem));
     case 'unknown_argument':
@@ -103,28 +51,107 @@ function describe(problem: Problem): Failure {
       );
     case 'invalid_argument':
       return invalid(
-        `${problem.path === '' ? '' : `"${problem.path}": `}${problem.reason}`,
+        `${problem.path === '' ? '' : `"${problem.path}": `}${problem.reason}.`,
         accepts(problem),
       );
     case 'two_filters':
       return invalid(
-        'q cannot be combined with from, to, min_talk_minutes or include_call_extensions.',
+        'q cannot be combined with from, to, calls or min_talk_minutes.',
         'Put everything into q, or leave q out.',
       );
     case 'invalid_filter':
       return invalid(
-        `q is not a valid filter. ${problem.message}\n${problem.frame}`,
-        `${problem.fixed === undefined ? '' : `If this is what you mean, use "${problem.fixed}". `}check_filter explains q; calls://filters has the grammar.`,
+        `q is not a valid filter. ${problem.message}`,
+        problem.fixed === undefined
+          ? `${problem.frame}\nUse from, to and min_talk_minutes instead.`
+          : `Use q=${JSON.stringify(problem.fixed)}.`,
+      );
+    case 'invalid_where':
+      return invalid(
+        `where: ${problem.message}`,
+        problem.corrected === undefined ? problem.frame : `Use where=${JSON.stringify(problem.corrected)}.`,
+      );
+    case 'invalid_having':
+      return invalid(
+        problem.message,
+        problem.corrected === undefined ? '' : `Use ${JSON.stringify(problem.corrected)}.`,
+      );
+    case 'invalid_question':
+      return invalid(quotable(problem.message, 400), '');
+    case 'masked_field':
+      return invalid(
+        `${problem.field} holds personal data, which cannot be searched for.`,
+        `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
+      );
+    case 'masked_order':
+      return invalid(
+        `${problem.field} holds personal data, which cannot be ordered by.`,
+        'Order by a time, a number or another field.',
+      );
+    case 'needs_mirror':
+      return invalid(
+        `${problem.what} needs a local copy of the calls, which this server does not keep.`,
+        'Ask without it, or tell the user to start the server with --mirror.',
+      );
+    case 'mirror_not_ready':
+      return problem.state.code === 'failed'
+        ? invalid(
+            `${problem.what} needs the local copy, but ${stateOfCopy(problem.state)}.`,
+            'Ask without it, or tell the user.',
+          )
+        : invalid(
+            `${problem.what} needs all calls, and ${stateOfCopy(problem.state)}.`,
+            'Repeat the call then, or ask without it.',
+          );
+    case 'copy_failed':
+      return {
+        what: 'The local copy of the calls cannot be read',
+        why: quotable(problem.reason, 400),
+        next: problem.mayPass
+          ? 'Repeat the call, with a shorter period if it fails again.'
+          : 'Tell the user.',
+        retry: problem.mayPass ? 'Yes.' : 'Not before the user has looked at it.',
+      };
+    case 'unknown_name':
+      return invalid(
+        `There is no ${problem.what} "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
+        problem.nearest === undefined ? `Use one of ${problem.known.slice(0, 20).join(', ')}.` : '',
+      );
+    case 'named_twice':
+      return invalid(`"${problem.name}" is named twice.`, 'Name it once.');
+    case 'group_of_fields':
+      return invalid(
+        `"${problem.name}" is the name of several fields, and calls are grouped by one.`,
+        `Use one of ${problem.known.slice(0, 12).join(', ')}.`,
+      );
+    case 'one_account':
+      return invalid(
+        'A cursor is a place in the list of one account.',
+        `Add account: ${problem.names.join(' or ')}.`,
+      );
+    case 'compare_needs_period':
+      return invalid('To compare, the question needs from and to.', 'Add both.');
+    case 'spend_needs_group':
+      return invalid(
+        'spend needs one group_by and the measure calls.',
+        'Give each value of the group its cost.',
       );
     case 'empty_range':
       return invalid(
         `The range is empty: it starts at ${problem.start} and ends before ${problem.end}.`,
-        'Give a "to" that is later than "from".',
+        problem.swapped ?? 'Give a "to" that is later than "from".',
       );
     case 'invalid_time':
       return invalid(
-        `"${problem.argument}" is not a valid date or time.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
-        `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`,
+        `${problem.argument}="${quotable(problem.text, 40)}" is not a date or time that exists.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
+        problem.nearest === undefined
+          ? `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
+          : `Use ${problem.argument}="${problem.nearest}".`,
+      );
+    case 'unknown_zone':
+      return invalid(
+        `There is no time zone "${quotable(problem.zone)}".${didYouMean(problem.nearest)}`,
+        problem.nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
       );
     case 'unknown_field':
       return invalid(
@@ -172,6 +199,13 @@ function describe(problem: Problem): Failure {
         next: 'Call it again if the result is still needed.',
         retry: 'Yes.',
       };
+    case 'custom_tool':
+      return {
+        what: `${problem.tool} failed`,
+        why: quotable(redact(problem.reason), 400),
+        next: 'Correct the arguments if the reason says so; otherwise tell the user.',
+        retry: 'Once; it may help.',
+      };
     case 'unexpected':
       return {
         what: `${problem.tool} failed`,
@@ -192,28 +226,38 @@ function accepts({ tool, accepted }: { tool: string; accepted: readonly string[]
 }
 
 function fieldHelp(groups: readonly string[]): string {
-  return `Use field names or the groups ${groups.join(', ')}. The resource calls://fields lists every field.`;
+  return groups.includes('summary')
+    ? `Use field names or the groups ${groups.join(', ')}; describe_data lists every field.`
+    : `Use a field${groups.length === 0 ? '' : ` or ${groups.join(', ')}`}; describe_data lists every field.`;
 }
 
 function invalid(why: string, next: string): Failure {
-  return { what: 'The arguments are not valid', why, next, retry: 'Only with other arguments.' };
+  return { why, next, retry: 'Only with other arguments.' };
 }
 
 function cursorFailure(why: string): Failure {
   return {
-    what: 'The cursor does not belong to this call',
-    why,
+    why: `The cursor does not belong to this call. ${why}`,
     next: 'Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
     retry: 'Only with other arguments.',
   };
 }
+
+const stuck =
+  'Tell the user that the API does not respond right now. The option --check of this server tests the connection; CALLS_BASE_URL names the API.';
+const slow =
+  'Narrow from/to or ask for fewer rows. If that is as slow, tell the user that the API responds too slowly right now.';
 
 const nextByCode: Readonly<Record<string, string>> = {
   missing_auth:
     'Tell the user to set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) where this server is started.',
   unauthorized: 'Tell the user to check the API keys of this server; its option --check tests them.',
   forbidden: 'Tell the user that the API keys of this server do not allow this.',
-  bad_request: 'Check the filter with check_filter, or use from and to instead of q.',
+  bad_request: 'Use from, to and min_talk_minutes instead of q.',
+  idle_timeout: stuck,
+  connect_timeout: stuck,
+  attempt_timeout: slow,
+  total_timeout: slow,
   rate_limited: 'Wait, then repeat the call; a narrower from/to needs fewer requests.',
   page_clamped: 'Repeat the call with a smaller rows.',
   missing_legacy_url: 'Tell the user to set CALLS_LEGACY_BASE_URL where this server is started.',
@@ -224,7 +268,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
   const request = error.requestId === undefined ? '' : ` Request id: ${quotable(error.requestId, 80)}.`;
   return {
     what: `${tool} failed${status}`,
-    why: `${quotable(error.message, 400)}${request}`,
+    why: `${quotable(redact(error.summary), 400)}${request}`,
     next:
       error.code === 'not_found' && tool === 'get_call'
         ? 'Look the sid up with list_calls; calls of other accounts cannot be read.'

@@ -1,8 +1,74 @@
+import type { Version } from '@call-attribution/core';
+import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { count, counted } from './notes.ts';
 
-// The first sentence of each result. Each takes what a tool found out and says it.
+// The first sentences of each result. Each takes what a tool found out and says it.
 
 const calls = (value: number): string => counted(value, 'call', 'calls');
+
+/** How far a read of the API came. */
+export interface Incomplete {
+  readonly read: number;
+  readonly total: number | null;
+  /** All calls before this time were read; null when the list is not in the order of time. */
+  readonly upTo: string | null;
+  readonly why:
+    | { readonly code: 'rows'; readonly rows: number }
+    | { readonly code: 'time'; readonly ms: number }
+    | { readonly code: 'failed'; readonly reason: string }
+    | { readonly code: 'changed' };
+}
+
+/** Which calls a number is about. */
+export interface Scope {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly kind: 'website' | 'extensions' | 'all';
+  readonly version: Version;
+  /** Conditions besides the period and the kind. */
+  readonly isNarrowed: boolean;
+}
+
+/** The first sentence of every answer: how many calls of which kind and period, as of when, and what is left out. */
+export function scopeSentence(
+  total: number,
+  { from, to, kind, version, isNarrowed }: Scope,
+  { extensionsLeftOut, asOf }: { readonly extensionsLeftOut: number | null; readonly asOf: string },
+): string {
+  const plain = kind === 'website' ? 'website ' : kind === 'extensions' ? 'call-extension ' : '';
+  const noun = `${count(total)} ${plain}${total === 1 ? 'call' : 'calls'}`;
+  const both = kind === 'all' && version === 'v3' ? ', call extensions included' : '';
+  const left = kind !== 'website' || version === 'v2' ? '' : leftOut(extensionsLeftOut);
+  return `${noun}${isNarrowed ? ' match' : ''} ${periodText(from, to)}${both}${left}${asOf === '' ? '' : `, as of ${minuteOf(asOf)}`}.`;
+}
+
+function leftOut(extensions: number | null): string {
+  if (extensions === null) return ' (call extensions left out; calls="all" adds them)';
+  return extensions === 0
+    ? ''
+    : ` (${count(extensions)} through call extensions left out; calls="all" adds them)`;
+}
+
+/** An instant, as short as an answer needs it. */
+export const minuteOf = (instant: string): string => `${instant.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** A period as people say it: the last day is included. */
+export function periodText(from: string | null, to: string | null): string {
+  const isDay = (time: string): boolean => time.endsWith(' 00:00:00');
+  if (from === null && to === null) return 'of all time';
+  if (from !== null && to !== null && isDay(from) && isDay(to)) {
+    const last = formatNaive(parseNaive(to) - day).slice(0, 10);
+    return last === from.slice(0, 10) ? `on ${last}` : `from ${from.slice(0, 10)} to ${last}`;
+  }
+  const start = from === null ? '' : `from ${isDay(from) ? from.slice(0, 10) : from}`;
+  const end =
+    to === null
+      ? 'on'
+      : isDay(to)
+        ? `to ${formatNaive(parseNaive(to) - day).slice(0, 10)}`
+        : `until before ${to}`;
+  return `${start} ${end}`.trim();
+}
 
 /** What `list_calls` says about a page. */
 export interface ListFacts {
@@ -23,8 +89,8 @@ export function listSummary({ shown, first, total, cursor, isLaterPage }: ListFa
       ? 'No calls match. Try a wider from/to.'
       : `No rows here: the list has ${calls(total)} and ends before this page.`;
   }
-  const of = total === undefined ? 'an unknown number of calls' : calls(total);
-  const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${of}`;
+  const of = total === undefined ? ' of an unknown number of calls' : '';
+  const rows = `Rows ${count(first)}-${count(first + shown - 1)}${of}`;
   if (cursor === undefined) return `${rows}; these are the last.`;
   return `${rows}; ${total === undefined ? 'there may be ' : ''}more with cursor=${cursor}`;
 }
@@ -34,41 +100,27 @@ export function changedNote(before: number, now: number): string {
   return `The list changed while paging (${calls(before)} before, ${count(now)} now): rows may be repeated or missing. Start again for an exact list.`;
 }
 
-const countSources: Readonly<Record<string, string>> = {
-  count: 'the count request of the API',
-  'content-range': 'the Content-Range header of a one-row list',
-};
-
-/** Says how many calls a filter matches, and where the number comes from. */
-export function countSummary(total: number, filter: string, source: string): string {
-  const where = filter === '' ? 'in total' : `for ${filter}`;
-  return `${calls(total)} ${where}, from ${countSources[source] ?? source}.`;
-}
-
-/** What stopped `summarize_calls` before the end of the list. */
-export type Stop =
-  | { readonly by: 'rows'; readonly rows: number }
-  | { readonly by: 'time'; readonly ms: number };
-
-/** How much of a list was read. */
-export interface Coverage {
-  readonly read: number;
-  readonly total: number | null;
-  /** Rows that came more than once. */
-  readonly repeated: number;
-  readonly complete: boolean;
-  readonly stop: Stop | undefined;
-}
-
-/** Says how many calls the numbers of a summary cover. */
-export function coverageSummary({ read, total, complete, stop }: Coverage): string {
-  if (complete) return read === 0 ? 'No calls match.' : `Read all ${calls(read)}.`;
+/** Says that not all calls were read, up to which time, and which call gets the rest. `next` has its arguments. */
+export function incompleteSentence(
+  { read, total, upTo, why }: Incomplete,
+  tool: string,
+  next: Readonly<Record<string, unknown>>,
+): string {
+  const reasons = {
+    rows: () => `stopped by the limit of ${why.code === 'rows' ? calls(why.rows) : ''}`,
+    time: () => `stopped by the limit of ${why.code === 'time' ? Math.round(why.ms / 1000) : 0} seconds`,
+    failed: () => `then the API failed: ${why.code === 'failed' ? why.reason.replace(/\.$/, '') : ''}`,
+    changed: () => 'the list changed while it was read',
+  };
   const of = total === null ? '' : ` of ${count(total)}`;
-  const why =
-    stop === undefined
-      ? 'the list changed while it was read'
-      : `stopped by the limit of ${stop.by === 'rows' ? calls(stop.rows) : `${Math.round(stop.ms / 1000)} seconds`}`;
-  return `INCOMPLETE: read only ${count(read)}${of} calls, ${why}. The numbers below are for those; narrow from/to for exact ones.`;
+  const until = upTo === null ? '' : ` (those before ${upTo})`;
+  const rest =
+    why.code === 'rows' && upTo !== null
+      ? `For the rest: ${tool} ${JSON.stringify({ ...next, from: upTo })}; --mirror has no such limit.`
+      : why.code === 'rows'
+        ? 'Narrow from/to, or tell the user that --mirror has no such limit.'
+        : `Next: ${tool} ${JSON.stringify(next)}, the same call, resumes there.`;
+  return `INCOMPLETE: read only ${count(read)}${of} calls${until}, ${reasons[why.code]()}. All numbers here are for those. ${rest}`;
 }
 
 /** Says that rows came more than once. */
@@ -78,30 +130,46 @@ export function repeatedNotes(repeated: number): string[] {
     : [`${count(repeated)} repeated rows were counted once: the list changed while it was read.`];
 }
 
-/** What `summarize_calls` says about its groups. */
+/** What `analyze_calls` says about its groups. */
 export interface GroupFacts {
   readonly groups: number;
   readonly shown: number;
   /** Groups that the limit allows. */
   readonly allowed: number;
-  /** Calls in all groups, and in those that are not shown. */
+  /** Calls in all groups, and in those that are not shown; null when nobody counted them. */
   readonly calls: number;
-  readonly otherCalls: number;
+  readonly otherCalls: number | null;
+  /** A condition on groups leaves some out. */
+  readonly hasHaving: boolean;
 }
 
 /** Says how many groups there are and what the hidden ones hold. */
-export function groupsSummary({ groups, shown, allowed, calls: all, otherCalls }: GroupFacts): string {
+export function groupsSummary({
+  groups,
+  shown,
+  allowed,
+  calls: all,
+  otherCalls,
+  hasHaving,
+}: GroupFacts): string {
   if (groups === 0) return '';
   const total = counted(groups, 'group', 'groups');
   if (shown === groups) return `${total}, all shown.`;
-  const share = Math.round((otherCalls / all) * 100);
+  if (hasHaving && shown < allowed) return `${shown} of ${total} fulfill having.`;
+  const share =
+    otherCalls === null || all === 0
+      ? ''
+      : `, the others have ${calls(otherCalls)} (${Math.round((otherCalls / all) * 100)}%)`;
   const more = shown < allowed ? 'More do not fit: narrow the question.' : 'A higher limit shows more.';
-  return `${total}; the ${shown} largest are shown, the others have ${calls(otherCalls)} (${share}%). ${more}`;
+  return `${total}; the first ${shown} are shown${share}. ${more}`;
 }
 
-/** Says which SMS numbers a page has. */
-export function smsSummary(shown: number, first: number, total: number, cursor: string | undefined): string {
-  const all = counted(total, 'SMS number', 'SMS numbers');
+/** Says how many SMS numbers there are, how many take text messages, and which of them a page has. */
+export function smsSummary(
+  { shown, first, total, enabled }: { shown: number; first: number; total: number; enabled: number },
+  cursor: string | undefined,
+): string {
+  const all = `${counted(total, 'number', 'numbers')}, ${enabled === total ? (total === 1 ? 'which takes' : 'all of which take') : `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`} text messages`;
   if (shown === total) return `${all}.`;
   const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${all}`;
   return cursor === undefined ? rows : `${rows}; more with cursor=${cursor}`;

@@ -1,5 +1,6 @@
 import { CallsError } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
+import * as z from 'zod';
 import { toJsonSchema } from '../arguments/json-schema.ts';
 import { readArguments } from '../arguments/read.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
@@ -7,11 +8,28 @@ import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import { tools } from './index.ts';
 import type { Tool, ToolContext } from './tool.ts';
+import { traceTool } from './trace.ts';
+
+/** A part of a result: text, or a link to a resource with more. */
+export interface ToolContent {
+  /** What the part is. */
+  readonly type: 'text' | 'resource_link';
+  /** The text, in a part of type `text`. */
+  readonly text?: string;
+  /** Where the resource is read, in a link. */
+  readonly uri?: string;
+  /** Name of the file, in a link. */
+  readonly name?: string;
+  /** Media type of the resource, in a link. */
+  readonly mimeType?: string;
+  /** What the resource holds, in a link. */
+  readonly description?: string;
+}
 
 /** The result of a tool call. */
 export interface ToolResult extends Record<string, unknown> {
-  /** What models read: the structured content as JSON, or the failure in four lines. */
-  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  /** What models read: first the structured content as JSON, or the failure in four lines. A link follows when rows were left out. */
+  readonly content: readonly ToolContent[];
   /** The same as data, valid against the tool's output schema. Present on success only. */
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   /** The call failed. */
@@ -19,7 +37,7 @@ export interface ToolResult extends Record<string, unknown> {
 }
 
 /** What a call may bring along from the request that made it. */
-type CallRequest = Partial<Pick<RequestContext, 'signal' | 'notify' | 'progressToken'>>;
+export type CallRequest = Partial<Pick<RequestContext, 'signal' | 'notify' | 'progressToken'>>;
 
 /** Calls a tool by name. */
 export type ToolCaller = (name: string, args: unknown, request?: CallRequest) => Promise<ToolResult>;
@@ -42,30 +60,59 @@ export function createToolRunner(
 ): ToolRunner {
   return async (name, args, request = {}) => {
     const tool = toolNamed(name);
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline;
-    try {
+    return guarded(name, { timeoutMs, log }, request, async (signal) => {
       const read = readArguments(tool.name, tool.input, args);
-      return await tool.run(read, { ...settings, signal, progress: progressOf(request) });
-    } catch (error) {
-      if (error instanceof ToolError) throw error;
-      if (deadline.aborted) throw new ToolError({ code: 'timed_out', tool: name, seconds: timeoutMs / 1000 });
-      if (error instanceof CallsError) throw new ToolError({ code: 'api_error', tool: name, error });
-      if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: name });
-      log(`${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      throw new ToolError({ code: 'unexpected', tool: name });
-    }
+      return tool.run(read, { ...settings, signal, progress: progressOf(request) });
+    });
   };
+}
+
+/** Runs a tool under its deadline. Every error is thrown as a `ToolError`. */
+export async function guarded<T>(
+  name: string,
+  limits: {
+    readonly timeoutMs: number;
+    readonly log: (line: string) => void;
+    /** The messages of its errors are for agents. */
+    readonly isCustom?: boolean;
+  },
+  request: CallRequest,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { timeoutMs, log, isCustom } = limits;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline;
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  aborted.catch(() => {});
+  try {
+    // A tool of your own may not watch the signal.
+    return await (isCustom ? Promise.race([run(signal), aborted]) : run(signal));
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    if (deadline.aborted) throw new ToolError({ code: 'timed_out', tool: name, seconds: timeoutMs / 1000 });
+    if (error instanceof CallsError) throw new ToolError({ code: 'api_error', tool: name, error });
+    if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: name });
+    log(`${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+    throw new ToolError(
+      isCustom
+        ? { code: 'custom_tool', tool: name, reason: error instanceof Error ? error.message : String(error) }
+        : { code: 'unexpected', tool: name },
+    );
+  }
 }
 
 function toolNamed(name: string): Tool {
   const tool = tools.find((each) => each.name === name);
   if (tool) return tool;
   const names = tools.map((each) => each.name);
-  throw new ToolError({ code: 'unknown_tool', name, nearest: nearest(name, names), tools: names });
+  const meant = name === 'summarize_calls' ? 'analyze_calls' : nearest(name, names);
+  throw new ToolError({ code: 'unknown_tool', name, nearest: meant, tools: names });
 }
 
-function progressOf({ notify, progressToken }: CallRequest): ToolContext['progress'] {
+/** Reports progress to a client that requested it. */
+export function progressOf({ notify, progressToken }: CallRequest): ToolContext['progress'] {
   return (done, total, message) => {
     if (progressToken === undefined || !notify) return;
     const known = total === null ? {} : { total };
@@ -76,19 +123,55 @@ function progressOf({ notify, progressToken }: CallRequest): ToolContext['progre
 /** Turns the data of a tool, or its failure, into a result. */
 export function createToolCaller(run: ToolRunner): ToolCaller {
   return async (name, args, request) => {
-    try {
-      const structured = await run(name, args, request);
+    return orFailure(async () => {
+      const known = tools.some((tool) => tool.name === name) ? name : 'unknown';
+      const structured = await traceTool(known, () => run(name, args, request));
       // The text is the structured content word for word, so hosts that get both can see that and drop one.
       return { content: [{ type: 'text', text: JSON.stringify(structured) }], structuredContent: structured };
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-      return { content: [{ type: 'text', text: failureText(error.problem) }], isError: true };
-    }
+    });
   };
 }
 
+/** A result, or the result that reports a `ToolError`. */
+export async function orFailure(run: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { content: [{ type: 'text', text: failureText(error.problem) }], isError: true };
+  }
+}
+
+/** The arguments that are listed: those that this server can fulfill. */
+function listedInput(
+  { input, listedOnly }: Tool,
+  hasMirror: boolean,
+  accounts: readonly string[],
+): z.ZodObject {
+  const hidden = (hasMirror ? listedOnly?.withoutMirror : listedOnly?.withMirror) ?? [];
+  const shape = Object.entries((input as z.ZodObject).shape).filter(([name]) => !hidden.includes(name));
+  const account = z
+    .array(z.string())
+    .optional()
+    .describe(`Of ${accounts.join(', ')}; default all`);
+  return z.object({ ...Object.fromEntries(shape), ...(accounts.length > 1 ? { account } : {}) });
+}
+
+/** What `tools/list` depends on. */
+export interface Listing {
+  /** A local copy answers: other arguments are listed. */
+  readonly hasMirror: boolean;
+  /** The accounts to choose from, when there are several. */
+  readonly accounts: readonly string[];
+  /** The definitions of further tools that the caller knows. */
+  readonly more: readonly Record<string, unknown>[];
+}
+
 /** Handles `tools/list` and `tools/call`. */
-export function toolHandlers(call: ToolCaller): Readonly<Record<string, MethodHandler>> {
+export function toolHandlers(
+  call: ToolCaller,
+  { hasMirror, accounts, more }: Listing,
+): Readonly<Record<string, MethodHandler>> {
   let definitions: Record<string, unknown>[] | undefined;
   return {
     async 'tools/list'() {
@@ -96,11 +179,13 @@ export function toolHandlers(call: ToolCaller): Readonly<Record<string, MethodHa
         name: tool.name,
         title: tool.title,
         description: tool.description,
-        inputSchema: toJsonSchema(tool.input, 'input'),
-        outputSchema: toJsonSchema(tool.output, 'output'),
+        inputSchema: toJsonSchema(listedInput(tool, hasMirror, accounts), 'input'),
+        // Which parts are always there helps no model, and costs as many tokens as a tool.
+        outputSchema: { ...toJsonSchema(tool.output, 'output'), required: undefined },
         annotations: tool.annotations,
+        ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
       }));
-      return { tools: definitions };
+      return { tools: [...definitions, ...more] };
     },
     async 'tools/call'(params, context) {
       if (typeof params.name !== 'string') {

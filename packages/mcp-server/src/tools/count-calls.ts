@@ -1,36 +1,73 @@
 import * as z from 'zod';
-import { chooseFilter, filterShape } from '../arguments/filter.ts';
-import { zoneNote } from '../text/notes.ts';
-import { countSummary } from '../text/summaries.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { choose, selectionShape, withMirror, withoutMirror } from '../arguments/selection.ts';
+import type { CallSource, Selection } from '../source/source.ts';
+import { count } from '../text/notes.ts';
+import { incompleteSentence, scopeSentence } from '../text/summaries.ts';
+import { explanations } from './explain-count.ts';
+import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
-/** Counts calls. */
+const name = 'count_calls';
+
+/** Counts calls, and says why a count differs from another. */
 export const countCalls = defineTool({
-  name: 'count_calls',
+  name,
   title: 'Count calls',
-  description: 'How many calls match, without listing them.',
-  input: z.object(filterShape),
+  description: 'How many calls match. explain=true with expected says why another number differs.',
+  input: z.object({
+    ...selectionShape,
+    explain: z.boolean().optional(),
+    expected: z.number().optional().describe('The other number'),
+  }),
+  listedOnly: { withMirror, withoutMirror },
   output: z.object({
     summary: z.string(),
     total: z.number().int(),
-    source: z.string(),
-    filter: z.string(),
+    columns: z.array(z.string()).optional(),
+    rows: z.array(z.array(z.any())).optional(),
     notes: z.array(z.string()),
   }),
   annotations: readsApi,
   async run(args, context) {
-    const { text, filter, notes } = chooseFilter(args, context.version);
-    const client = await context.client();
-    const { total, source } = await client.countCalls({
-      signal: context.signal,
-      ...(filter ? { filter } : {}),
-    });
+    const chosen = choose(args, context.version, context.today());
+    const source = await context.source();
+    const counted = await source.count(chosen.selection, context);
+    const { incomplete } = counted;
+    const summary = [
+      ...(incomplete ? [incompleteSentence(incomplete, name, args)] : []),
+      scopeSentence(counted.total, chosen.scope, counted),
+    ];
+    const notes = [...chosen.notes, ...counted.notes];
+    if (args.explain !== true && args.expected === undefined)
+      return { summary: summary.join(' '), total: counted.total, notes };
+    const others = await explain(chosen.selection, source, context);
+    const same = others.filter(({ total }) => total === args.expected);
+    if (args.expected === counted.total) summary.push('That is the number expected.');
+    else if (args.expected !== undefined)
+      summary.push(
+        same.length > 0
+          ? `${count(args.expected)} is the number of ${same.map(({ what }) => what).join('; or ')}.`
+          : `None of the usual differences gives ${count(args.expected)}.`,
+      );
     return {
-      summary: countSummary(total, text, source),
-      total,
-      source,
-      filter: text,
-      notes: text.includes('date_added') ? [...notes, zoneNote(context.timeZone)] : notes,
+      summary: summary.join(' '),
+      total: counted.total,
+      columns: ['what is counted', 'calls'],
+      rows: others.map(({ what, total }) => [what, total]),
+      notes,
     };
   },
 });
+
+async function explain(
+  selection: Selection,
+  source: CallSource,
+  context: ToolContext,
+): Promise<{ what: string; total: number }[]> {
+  const results: { what: string; total: number }[] = [];
+  for (const { what, selection: other, overApi } of explanations(selection, context)) {
+    const counted = overApi ? await overApi() : await source.count(other, context);
+    if (counted !== null)
+      results.push({ what, total: typeof counted === 'number' ? counted : counted.total });
+  }
+  return results;
+}

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { selectFields } from '../fields/select.ts';
 import { estimateTokens, makeTable } from '../results/table.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
+import { minuteOf } from '../text/summaries.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 /** Shows one call. */
@@ -21,14 +22,15 @@ export const getCall = defineTool({
   annotations: readsApi,
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
-    const client = await context.client();
-    const call = await client.getCall(sid, { signal: context.signal });
+    const source = await context.source();
+    const { call, asOf } = await source.get(sid, context);
     const words = estimateTokens(JSON.stringify(fieldNotes(specs, context))) + 150;
-    const source = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
-    const table = makeTable(specs, source, context.budget - words);
+    const rows = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
+    const table = makeTable(specs, rows, context.budget - words);
     const row = table.rows[0] ?? [];
+    const when = asOf === null ? '' : `, as of ${minuteOf(asOf)}`;
     return {
-      summary: `One call, ${table.columns.length} of ${specs.length} fields have a value.`,
+      summary: `One call${when}, ${table.columns.length} of ${specs.length} fields have a value.`,
       call: Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null])),
       notes: tableNotes(table, specs, context),
     };

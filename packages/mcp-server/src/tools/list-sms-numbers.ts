@@ -12,7 +12,7 @@ const columns = ['number', 'sms_enabled', 'url'];
 export const listSmsNumbers = defineTool({
   name,
   title: 'List SMS numbers',
-  description: 'The account’s SMS numbers, whether they are enabled, and their listeners.',
+  description: 'Numbers for text messages, which of them take any, and their listeners.',
   input: z.object({ cursor: z.string().max(80).optional() }),
   output: z.object({
     summary: z.string(),
@@ -23,7 +23,7 @@ export const listSmsNumbers = defineTool({
   }),
   annotations: readsApi,
   async run({ cursor }, context) {
-    const scope = { tool: name, version: context.version, filter: '' };
+    const scope = { tool: name, version: context.version, key: context.cursorKey, filter: '' };
     const { skip } = cursor === undefined ? { skip: 0 } : readCursor(scope, cursor, undefined);
     const client = await context.client();
     const numbers = await client.listSmsNumbers({ signal: context.signal });
@@ -31,11 +31,12 @@ export const listSmsNumbers = defineTool({
       .slice(skip)
       .map(({ number, smsEnabled, url }) => [cleanText(number), smsEnabled, listenerOf(url)]);
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 150));
+    const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;
     const end = skip + shown.length;
     const next =
       end < numbers.length ? writeCursor(scope, { rows: 0, start: 0, skip: end, total: null }) : undefined;
     return {
-      summary: smsSummary(shown.length, skip + 1, numbers.length, next),
+      summary: smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next),
       columns,
       rows: shown,
       total: numbers.length,

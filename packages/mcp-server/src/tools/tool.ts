@@ -1,36 +1,47 @@
 import type { Client, FieldSpec, Version } from '@call-attribution/core';
-import type * as z from 'zod';
+import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
 import type { RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
+import type { CallSource } from '../source/source.ts';
 
-/** What a tool may use while it runs. */
-export interface ToolContext {
+/** What a tool of your own may use while it runs. */
+export interface CustomToolContext {
   /** The version of the API that the client speaks. */
   readonly version: Version;
   /** Resolves to the client of the API. Rejects with an error that names the setting that is missing. */
   client(): Promise<Client>;
   /** The whole field table. */
   readonly fields: readonly FieldSpec[];
-  /** Shows a record: masked, cleaned and fenced. */
+  /** Shows a record as the other tools do: masked, cleaned and fenced. */
   readonly view: RecordView;
-  /** Kinds of personal data that are shown as they are. */
-  readonly reveal: ReadonlySet<Reveal>;
-  /** Most tokens a result may take, by estimate. */
-  readonly budget: number;
   /** The time zone of the account, as the operator says. */
   readonly timeZone?: string;
-  /** How many calls and milliseconds `summarize_calls` reads at most. */
-  readonly summaryLimits: { readonly rows: number; readonly ms: number };
   /** Aborted when the call is cancelled or takes too long. */
   readonly signal: AbortSignal;
-  /** The current time in milliseconds. */
-  now(): number;
   /** Reports progress to the client, if it asked for that. */
   progress(done: number, total: number | null, message: string): void;
 }
 
-/** A tool, independent of any SDK. */
-export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
+/** What the tools of this package may use while they run. */
+export interface ToolContext extends CustomToolContext {
+  /** Resolves to where calls are read: the API, or a local copy. */
+  source(): Promise<CallSource>;
+  /** A local copy answers. */
+  readonly hasMirror: boolean;
+  /** Signs cursors. */
+  readonly cursorKey: string | Uint8Array;
+  /** Kinds of personal data that are shown as they are. */
+  readonly reveal: ReadonlySet<Reveal>;
+  /** Most tokens a result may take, by estimate. */
+  readonly budget: number;
+  /** The current time in milliseconds since 1970. */
+  now(): number;
+  /** The date of today, `YYYY-MM-DD`, in the zone of the account or else in UTC. */
+  today(): string;
+}
+
+/** A tool as hosts and agents see it. */
+export interface ToolInfo {
   /** The name that agents call it by. */
   readonly name: string;
   /** The name that people see. */
@@ -38,29 +49,34 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** What it does, for agents. Every word costs tokens in each conversation. */
   readonly description: string;
   /** Schema of the arguments. */
-  readonly input: z.ZodObject<Shape>;
+  readonly input: ObjectSchema;
   /** Schema of the structured result. */
-  readonly output: z.ZodObject;
+  readonly output: ObjectSchema;
   /** Hints for hosts. */
   readonly annotations: {
     /** The tool changes nothing. */
     readonly readOnlyHint: boolean;
     /** Calling it twice does no more than calling it once. */
     readonly idempotentHint: boolean;
-    /** The tool talks to a service outside this process. */
-    readonly openWorldHint: boolean;
   };
-  /** Resolves to data that matches `output`. Throws a `ToolError` on failure. */
-  run(args: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
-/** Annotations of a tool that reads from the API. */
-export const readsApi = { readOnlyHint: true, idempotentHint: true, openWorldHint: true } as const;
+/** A tool, independent of any SDK. */
+export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInfo {
+  /** Schema of the arguments. */
+  readonly input: Input;
+  /** Arguments that are listed only where a local copy answers, and only where none does. All are understood everywhere. */
+  readonly listedOnly?: { readonly withMirror: readonly string[]; readonly withoutMirror: readonly string[] };
+  /** What else hosts should know, such as the page that shows results. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Resolves to data that matches `output`. Throws a `ToolError` on failure. */
+  run(args: OutputOf<Input>, context: ToolContext): Promise<Record<string, unknown>>;
+}
 
-/** Annotations of a tool whose result comes from this process alone. */
-export const readsNothing = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const;
+/** Annotations of a tool that reads. That it talks to a service outside this process is the default of the protocol. */
+export const readsApi = { readOnlyHint: true, idempotentHint: true } as const;
 
 /** Ties the types of a tool's arguments to its input schema. */
-export function defineTool<Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool {
+export function defineTool<Input extends ObjectSchema>(tool: Tool<Input>): Tool {
   return tool as unknown as Tool;
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/arguments/read.ts';
 import { ToolError } from '../../src/text/failures.ts';
+import { analyzeCalls } from '../../src/tools/analyze-calls.ts';
+import { countCalls } from '../../src/tools/count-calls.ts';
 import { listCalls } from '../../src/tools/list-calls.ts';
-import { summarizeCalls } from '../../src/tools/summarize-calls.ts';
 import { failureOf } from '../support/failure-of.ts';
 
 const read = (args: unknown) => readArguments('list_calls', listCalls.input, args) as Record<string, unknown>;
@@ -17,11 +18,8 @@ describe('readArguments', () => {
   );
 
   it('accepts numbers and booleans as strings', () => {
-    expect(read({ rows: '10', min_talk_minutes: '1.5', include_call_extensions: 'TRUE' })).toEqual({
-      rows: 10,
-      min_talk_minutes: 1.5,
-      include_call_extensions: true,
-    });
+    expect(read({ rows: '10', min_talk_minutes: '1.5' })).toEqual({ rows: 10, min_talk_minutes: 1.5 });
+    expect(readArguments('count_calls', countCalls.input, { explain: 'TRUE' })).toEqual({ explain: true });
   });
 
   it('accepts the whole object as a JSON string, and treats null and empty strings as left out', () => {
@@ -32,7 +30,7 @@ describe('readArguments', () => {
   it.each([
     [{ row: 3 }, 'Did you mean "rows"?'],
     [{ minTalkMinutes: 3 }, 'Did you mean "min_talk_minutes"?'],
-    [{ __proto__x: 3 }, 'list_calls takes: q, from, to'],
+    [{ __proto__x: 3 }, 'list_calls takes: from, to, calls'],
     [{ rows: 0 }, '"rows"'],
     [{ rows: 2.5 }, '"rows"'],
     [{ min_talk_minutes: -1 }, '"min_talk_minutes"'],
@@ -50,7 +48,7 @@ describe('readArguments', () => {
           fc.dictionary(fc.constantFrom('q', 'rows', 'fields', 'from', 'x'), fc.anything()),
         ),
         (args) => {
-          for (const tool of [listCalls, summarizeCalls]) {
+          for (const tool of [listCalls, analyzeCalls]) {
             try {
               readArguments(tool.name, tool.input, args);
             } catch (error) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,14 +72,58 @@ describe('the program', () => {
     };
     const { child, exit, out, err } = start([], env);
     child.stdin.end(
-      initialize + call(2, 'list_calls') + call(3, 'list_sms_numbers') + call(4, 'summarize_calls'),
+      initialize + call(2, 'list_calls') + call(3, 'list_sms_numbers') + call(4, 'analyze_calls'),
     );
     expect(await exit).toBe(0);
-    expect(out()).toContain('Rows 1-25 of 40 calls');
-    expect(out()).toContain('1 SMS number');
-    expect(out()).toContain('Read all 40 calls');
+    expect(out()).toContain('40 website calls of all time');
+    expect(out()).toContain('1 number, which takes text messages');
+    expect(out()).toMatch(/\d+ website calls of all time \(\d+ through call extensions left out/);
     expect(`${out()}${err()}`).not.toContain('real-');
     await api.close();
+  });
+
+  it('with --mirror but without the package answers from the API, and says how to install it', async () => {
+    const api = await startHostileServer({ calls: fixtureCalls(40) });
+    const env = { CALLS_BASE_URL: api.url, CALLS_ACCESS_KEY: 'real-key', CALLS_SECRET_KEY: 'real-secret' };
+    const { child, exit, out, err, until } = start(['--mirror', join(folder, 'copy.duckdb')], env);
+    child.stdin.write(initialize);
+    await until('npm install', err);
+    child.stdin.end(call(2, 'count_calls') + call(3, 'count_calls', { where: 'missed' }));
+    expect(await exit).toBe(0);
+    expect(err()).toMatch(
+      /--mirror needs the package @call-attribution\/warehouse: run npm install .*@call-attribution\/warehouse\.\n/,
+    );
+    expect(out()).toMatch(/\d+ website calls of all time/);
+    expect(out()).toContain(
+      'where needs the local copy, but the local copy cannot be used: --mirror needs the package',
+    );
+    await api.close();
+  });
+
+  it('answers for several accounts of the configuration file, each with its own keys', async () => {
+    const servers = await Promise.all([30, 20].map((n) => startHostileServer({ calls: fixtureCalls(n) })));
+    const names = ['main', 'berlin'];
+    const config = join(folder, 'calls.config.json');
+    const accounts = names.map((name, i) => {
+      const files = {
+        accessKeyFile: join(folder, `${name}.access`),
+        secretKeyFile: join(folder, `${name}.secret`),
+      };
+      for (const file of Object.values(files)) writeFileSync(file, `key-of-${name}`, { mode: 0o600 });
+      return [name, { baseUrl: servers[i]?.url, ...files }];
+    });
+    writeFileSync(config, JSON.stringify({ accounts: Object.fromEntries(accounts) }), { mode: 0o600 });
+    const { child, exit, out, err } = start(['--all-accounts'], { CALLS_CONFIG: config });
+    child.stdin.end(
+      initialize +
+        call(2, 'analyze_calls', { calls: 'all', measures: 'calls' }) +
+        call(3, 'count_calls', { account: 'berlin', calls: 'all' }),
+    );
+    expect(await exit).toBe(0);
+    expect(out()).toContain('\\"rows\\":[[\\"main\\",30],[\\"berlin\\",20]]');
+    expect(out()).toContain('berlin: 20 calls of all time');
+    expect(out() + err()).not.toContain('key-of-');
+    for (const server of servers) await server.close();
   });
 
   it('has no key in a diagnostic report', async () => {

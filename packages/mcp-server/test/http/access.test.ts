@@ -117,5 +117,33 @@ describe('the HTTP endpoint', () => {
       version: '0.1.0',
     });
     expect((await send(url.replace('/mcp', '/other'), { method: 'GET' })).status).toBe(404);
+    for (const path of ['/healthz', '/readyz'])
+      expect((await send(url.replace('/mcp', path), { method: 'GET' })).status).toBe(200);
+  });
+
+  it('has metrics of its tools for those who have the token', async () => {
+    const url = await start({ auth: { token } });
+    const headers = { ...plain, authorization: `Bearer ${token}` };
+    const metrics = url.replace('/mcp', '/metrics');
+    expect((await send(metrics, { method: 'GET' })).status).toBe(401);
+    await send(url, { headers, body: rpc('tools/call', { name: 'a-secret-name', arguments: {} }) });
+    await send(url, {
+      headers,
+      body: rpc('tools/call', { name: 'count_calls', arguments: { from: 'never' } }),
+    });
+    const { text } = await send(metrics, { method: 'GET', headers });
+    expect(text).toContain('calls_mcp_tool_calls_total{tool="unknown",result="error"} 1');
+    expect(text).toContain('calls_mcp_tool_calls_total{tool="count_calls",result="error"} 1');
+    expect(text).toContain('calls_mcp_tool_seconds_count{tool="count_calls"} 1');
+    expect(text).not.toContain('secret');
+  });
+
+  it('is not ready without credentials, and does not say which', async () => {
+    const server = createServer(() => {
+      throw new Error('CALLS_SECRET_KEY is not set in /home/someone');
+    });
+    await using endpoint = await serveHttp(server, { port: 0 });
+    const { status, text } = await send(endpoint.url.replace('/mcp', '/readyz'), { method: 'GET' });
+    expect([status, text]).toEqual([503, 'the credentials are missing or cannot be used\n']);
   });
 });

@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
+import { createServer, mountHttp } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
 import { held } from '../support/held.ts';
-import { ping, plain, send, stateless, useEndpoint } from '../support/http.ts';
+import { ping, plain, send, stateless, token, useEndpoint } from '../support/http.ts';
 import { meta, revision, rpc } from '../support/rpc.ts';
 
 const { start, stop } = useEndpoint();
@@ -14,7 +20,7 @@ describe('the HTTP endpoint', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
     expect((await client.listTools()).tools).toHaveLength(6);
     const progress: unknown[] = [];
-    const result = await client.callTool({ name: 'summarize_calls', arguments: {} }, undefined, {
+    const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
       onprogress: (each) => progress.push(each.progress),
     });
     expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
@@ -39,8 +45,8 @@ describe('the HTTP endpoint', () => {
   it('streams the progress of a 2026-07-28 call before its result', async () => {
     const url = await start();
     const response = await send(url, {
-      headers: stateless('tools/call', { 'mcp-name': 'summarize_calls' }),
-      body: rpc('tools/call', { _meta: { ...meta, progressToken: 'p' }, name: 'summarize_calls' }),
+      headers: stateless('tools/call', { 'mcp-name': 'analyze_calls' }),
+      body: rpc('tools/call', { _meta: { ...meta, progressToken: 'p' }, name: 'analyze_calls' }),
     });
     expect(response.headers['content-type']).toBe('text/event-stream');
     const events = response.text.split('\n').filter((line) => line.startsWith('data: '));
@@ -126,6 +132,52 @@ describe('the HTTP endpoint', () => {
     expect((await send(url, { headers: plain, body: Array(51).fill(batch[0]) })).status).toBe(400);
   });
 
+  it('runs the calls of a batch a few at a time', async () => {
+    let running = 0;
+    let most = 0;
+    const url = await start(
+      {},
+      {
+        before: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise((resolve) => setImmediate(resolve));
+          running -= 1;
+        },
+      },
+    );
+    const batch = Array.from({ length: 50 }, (_, i) =>
+      rpc('tools/call', { name: 'list_calls', arguments: { rows: 1 } }, i),
+    );
+    const response = await send(url, { headers: plain, body: batch });
+    expect((response.json as unknown as { id: number }[]).map(({ id }) => id)).toEqual(
+      batch.map(({ id }) => id),
+    );
+    expect(most).toBeLessThanOrEqual(4);
+  });
+
+  it('lets at most eight calls read the API at a time, and the others wait', async () => {
+    let running = 0;
+    let most = 0;
+    const url = await start(
+      {},
+      {
+        before: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          running -= 1;
+        },
+      },
+    );
+    const body = rpc('tools/call', { name: 'list_calls', arguments: { rows: 1 } });
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => send(url, { headers: plain, body })),
+    );
+    expect(responses.every(({ json }) => 'result' in json)).toBe(true);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
   it('aborts a call when its client disconnects', async () => {
     for (const family of ['2025', '2026']) {
       const { before, begun, aborted } = held();
@@ -171,5 +223,72 @@ describe('the HTTP endpoint', () => {
     expect((await call).json).toMatchObject({ result: { structuredContent: { total: 30 } } });
     await closed;
     await expect(send(url, ping)).rejects.toThrow();
+  });
+});
+
+describe('a mounted endpoint', () => {
+  const server = () => createServer(fakeClient(fixtureCalls(30)));
+  const authorization = `Bearer ${token}`;
+
+  it.each([false, true])(
+    'serves the client of the SDK by Request and Response (sessions: %s)',
+    async (sessions) => {
+      const mcp = mountHttp(server(), { auth: { token }, sessions, allowedHosts: ['calls.example'] });
+      const transport = new StreamableHTTPClientTransport(new URL('https://calls.example/any/path'), {
+        fetch: (url, init) => mcp.fetch(new Request(url, init)),
+        requestInit: { headers: { authorization } },
+      });
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(transport as never);
+      const progress: unknown[] = [];
+      const result = await client.callTool(
+        { name: 'analyze_calls', arguments: { calls: 'all' } },
+        undefined,
+        {
+          onprogress: (each) => progress.push(each.progress),
+        },
+      );
+      expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
+      expect(progress).toEqual([30]);
+      await client.close();
+      await mcp.close();
+      const late = await mcp.fetch(new Request('https://calls.example/'));
+      expect(late.status).toBe(503);
+    },
+  );
+
+  it('takes a body that a parser of the application has read', async () => {
+    const mcp = mountHttp(server(), { auth: false });
+    const before = createHttpServer(async (request: IncomingMessage & { body?: unknown }, response) => {
+      let text = '';
+      for await (const part of request) text += part;
+      if (request.url !== '/lost') request.body = request.url === '/text' ? text : JSON.parse(text);
+      mcp.handler(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(before, 'listening');
+    const url = `http://127.0.0.1:${(before.address() as AddressInfo).port}`;
+    expect((await send(`${url}/mcp`, ping)).json).toMatchObject({ id: 1, result: {} });
+    expect((await send(`${url}/text`, ping)).json).toMatchObject({ id: 1, result: {} });
+    const lost = await send(`${url}/lost`, ping);
+    expect([lost.status, lost.text]).toEqual([
+      500,
+      expect.stringContaining('before it reached the MCP endpoint'),
+    ]);
+    before.close();
+  });
+
+  it('needs auth, and still refuses unknown hosts and wrong tokens', async () => {
+    expect(() => mountHttp(server(), {} as never)).toThrow('needs auth');
+    expect(() => mountHttp(server(), { auth: { token: 'short' } })).toThrow('too short');
+    const mcp = mountHttp(server(), { auth: { token } });
+    const request = (host: string, headers: object) =>
+      new Request(`https://${host}/mcp`, {
+        method: 'POST',
+        headers: { ...plain, ...headers },
+        body: JSON.stringify(ping.body),
+      });
+    expect((await mcp.fetch(request('calls.example', { authorization }))).status).toBe(403);
+    expect((await mcp.fetch(request('localhost', {}))).status).toBe(401);
+    expect((await mcp.fetch(request('localhost', { authorization }))).status).toBe(200);
   });
 });

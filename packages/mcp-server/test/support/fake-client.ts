@@ -3,6 +3,7 @@ import {
   type CallPage,
   type Client,
   HttpError,
+  isCallExtension,
   type ListQuery,
   type Version,
 } from '@call-attribution/core';
@@ -15,17 +16,24 @@ export interface FakeOptions {
   readonly maxRows?: number;
   /** Leaves out the total. */
   readonly withoutTotal?: boolean;
+  /** Leaves out calls through call extensions unless the filter asks for them, as a v3 server does. */
+  readonly leavesExtensions?: boolean;
   /** Called before each answer; may throw or wait. */
   readonly before?: (query: ListQuery) => void | Promise<void>;
-  readonly smsNumbers?: readonly { number: string; smsEnabled: string; url: string }[];
+  readonly smsNumbers?: readonly { number: string; smsEnabled: boolean | string; url: string }[];
 }
 
 /** A client over an array, for tests of what the tools make of answers. */
 export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): Client {
   const chosen = (query: Pick<ListQuery, 'filter'>): Call[] => {
-    if (query.filter === undefined) return [...calls];
-    const matches = matcher(toFilter(query.filter));
-    return calls.filter((call) => matches(call as unknown as Record<string, unknown>));
+    const filter = query.filter === undefined ? { clauses: [] } : toFilter(query.filter);
+    const matches = matcher(filter);
+    const isFlagged = filter.clauses.some(({ kind }) => kind === 'flag');
+    return calls.filter(
+      (call) =>
+        matches(call as unknown as Record<string, unknown>) &&
+        (isFlagged || options.leavesExtensions !== true || !isCallExtension(call)),
+    );
   };
   const onePage = async (query: ListQuery): Promise<CallPage> => {
     await options.before?.(query);
@@ -37,8 +45,12 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     const records = found.slice(number * rows, (number + 1) * rows);
     const total = options.withoutTotal ? null : found.length;
     const first = records.length === 0 ? 0 : number * rows + 1;
+    const end = number * rows + records.length;
     return {
       records,
+      total: options.withoutTotal ? null : found.length,
+      hasNext: () => (options.withoutTotal ? records.length > 0 : records.length > 0 && end < found.length),
+      next: () => onePage({ ...query, page: number + 1 }),
       range: options.withoutTotal
         ? null
         : { first, last: first === 0 ? 0 : first + records.length - 1, total },

@@ -1,6 +1,7 @@
 import { HttpError } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
-import { failureText, type Problem, ToolError } from '../../src/text/failures.ts';
+import { failureText, ToolError } from '../../src/text/failures.ts';
+import type { Problem } from '../../src/text/problem.ts';
 
 const accepted = ['rows', 'cursor'];
 const groups = ['summary', 'all'];
@@ -11,91 +12,79 @@ const limited = new HttpError('rate_limited', 'Too many requests.', {
   retryAfterMs: 1500,
 });
 
-const problems: readonly [Problem, what: string, why: string, next: string, retry: string][] = [
+/** Wrong arguments: one line. */
+const wrong: readonly [Problem, text: string][] = [
   [
     { code: 'unknown_tool', name: 'list_call', nearest: 'list_calls', tools: ['list_calls'] },
-    'There is no tool "list_call".',
-    'Did you mean list_calls?',
-    'The tools are list_calls.',
-    'Only with another name.',
+    'There is no tool "list_call". Did you mean list_calls? The tools are list_calls.',
   ],
   [
     { code: 'not_an_object', tool: 'list_calls', accepted },
-    'The arguments are not valid.',
-    'The arguments must be one JSON object.',
-    'list_calls takes: rows, cursor.',
-    'Only with other arguments.',
+    'The arguments must be one JSON object. list_calls takes: rows, cursor.',
   ],
   [
     { code: 'unknown_argument', name: 'row', nearest: 'rows', tool: 'list_calls', accepted },
-    'The arguments are not valid.',
-    'There is no argument "row". Did you mean "rows"?',
-    'list_calls takes: rows, cursor.',
-    'Only with other arguments.',
+    'There is no argument "row". Did you mean "rows"? list_calls takes: rows, cursor.',
   ],
   [
     { code: 'invalid_argument', path: 'rows', reason: 'Too small', tool: 'list_calls', accepted: [] },
-    'The arguments are not valid.',
-    '"rows": Too small',
-    'list_calls takes no arguments.',
-    'Only with other arguments.',
+    '"rows": Too small. list_calls takes no arguments.',
   ],
   [
     { code: 'two_filters' },
-    'The arguments are not valid.',
-    'q cannot be combined with from, to, min_talk_minutes or include_call_extensions.',
-    'Put everything into q, or leave q out.',
-    'Only with other arguments.',
+    'q cannot be combined with from, to, calls or min_talk_minutes. Put everything into q, or leave q out.',
   ],
   [
     { code: 'invalid_filter', message: 'Expected a field.', frame: 'x\n^', fixed: 'talk_minutes:[2 TO 5]' },
-    'The arguments are not valid.',
-    'q is not a valid filter. Expected a field.\nx\n^',
-    'If this is what you mean, use "talk_minutes:[2 TO 5]". check_filter explains q; calls://filters has the grammar.',
-    'Only with other arguments.',
+    'q is not a valid filter. Expected a field. Use q="talk_minutes:[2 TO 5]".',
   ],
   [
-    { code: 'empty_range', start: '2026-11-02 00:00:00', end: '2026-11-02 00:00:00' },
-    'The arguments are not valid.',
-    'The range is empty: it starts at 2026-11-02 00:00:00 and ends before 2026-11-02 00:00:00.',
-    'Give a "to" that is later than "from".',
-    'Only with other arguments.',
+    { code: 'invalid_where', message: 'There is no field stat.', frame: 'x\n^', corrected: "state = 'TX'" },
+    `where: There is no field stat. Use where="state = 'TX'".`,
   ],
   [
-    { code: 'invalid_time', argument: 'to', hasZone: true },
-    'The arguments are not valid.',
-    '"to" is not a valid date or time. Times here have no time zone.',
-    'Write to as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.',
-    'Only with other arguments.',
+    { code: 'empty_range', start: '2026-11-02 00:00:00', end: '2026-11-02 00:00:00', swapped: undefined },
+    'The range is empty: it starts at 2026-11-02 00:00:00 and ends before 2026-11-02 00:00:00. Give a "to" that is later than "from".',
+  ],
+  [
+    { code: 'invalid_time', argument: 'to', text: 'noon', hasZone: true, nearest: undefined },
+    'to="noon" is not a date or time that exists. Times here have no time zone. Write to as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.',
   ],
   [
     { code: 'unknown_field', name: 'ads\u202E x', nearest: undefined, groups },
-    'The arguments are not valid.',
-    'There is no field "ads x".',
-    'Use field names or the groups summary, all. The resource calls://fields lists every field.',
-    'Only with other arguments.',
+    'There is no field "ads x". Use field names or the groups summary, all; describe_data lists every field.',
   ],
   [
     { code: 'field_of_other_version', name: 'city', version: 'v2', groups },
-    'The arguments are not valid.',
-    'The field "city" does not exist in v2 of the API.',
-    'Use field names or the groups summary, all. The resource calls://fields lists every field.',
-    'Only with other arguments.',
+    'The field "city" does not exist in v2 of the API. Use field names or the groups summary, all; describe_data lists every field.',
+  ],
+  [
+    { code: 'needs_mirror', what: 'where' },
+    'where needs a local copy of the calls, which this server does not keep. Ask without it, or tell the user to start the server with --mirror.',
+  ],
+  [
+    {
+      code: 'mirror_not_ready',
+      what: 'where',
+      state: { code: 'loading', done: 12_000, total: 60_000, seconds: 9 },
+    },
+    'where needs all calls, and the local copy is loading (12,000 of 60,000 calls, about 9 s left). Repeat the call then, or ask without it.',
+  ],
+  [
+    { code: 'mirror_not_ready', what: 'where', state: { code: 'failed', reason: 'The disk is full.' } },
+    'where needs the local copy, but the local copy cannot be used: The disk is full. Ask without it, or tell the user.',
   ],
   [
     { code: 'foreign_cursor' },
-    'The cursor does not belong to this call.',
-    'It was made for another filter, tool or API version, or it was changed.',
-    'Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
-    'Only with other arguments.',
+    'The cursor does not belong to this call. It was made for another filter, tool or API version, or it was changed. Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
   ],
   [
     { code: 'cursor_of_other_size', cursorRows: 25, rows: 50 },
-    'The cursor does not belong to this call.',
-    'It was made with rows=25, but this call has rows=50.',
-    'Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
-    'Only with other arguments.',
+    'The cursor does not belong to this call. It was made with rows=25, but this call has rows=50. Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
   ],
+];
+
+const problems: readonly [Problem, what: string, why: string, next: string, retry: string][] = [
   [
     { code: 'missing_settings', problems: ['CALLS_BASE_URL is missing.', 'CALLS_ACCESS_KEY is missing.'] },
     'The server is not set up yet.',
@@ -148,6 +137,14 @@ const problems: readonly [Problem, what: string, why: string, next: string, retr
 ];
 
 describe('failureText', () => {
+  it.each(wrong.map(([problem, text]) => [problem.code, problem, text] as const))(
+    'says in one line what is wrong with the arguments and what is right: %s',
+    (_code, problem, text) => {
+      expect(failureText(problem)).toBe(text);
+      expect(text.startsWith(new ToolError(problem).message)).toBe(true);
+    },
+  );
+
   it.each(problems.map(([problem, ...lines]) => [problem.code, problem, lines] as const))(
     'says what failed, why, what to do next and whether to retry: %s',
     (_code, problem, [what, why, next, retry]) => {

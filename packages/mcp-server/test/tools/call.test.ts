@@ -1,26 +1,160 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { callTool, createServer } from '../../src/index.ts';
+import * as z from 'zod';
+import { callTool, createServer, defineTool } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
+import { request } from '../support/handlers.ts';
 
 const calls = fixtureCalls(30);
 
 describe('a tool call', () => {
+  it('is published on tracing channels, without arguments', async () => {
+    const { asyncEnd } = tracingChannel('call-attribution:tool');
+    const seen: Record<string, unknown>[] = [];
+    const end = (context: unknown) => seen.push(context as Record<string, unknown>);
+    asyncEnd.subscribe(end);
+    const server = createServer(fakeClient(calls));
+    await callTool(server, 'count_calls', {});
+    await callTool(server, 'list_calls', { zzz: '617-555-0100' });
+    await callTool(server, '617-555-0100', {});
+    asyncEnd.unsubscribe(end);
+    expect(seen).toEqual([
+      { tool: 'count_calls', durationMs: expect.any(Number) },
+      {
+        tool: 'list_calls',
+        durationMs: expect.any(Number),
+        code: 'unknown_argument',
+        error: expect.objectContaining({ message: 'unknown_argument' }),
+      },
+      {
+        tool: 'unknown',
+        durationMs: expect.any(Number),
+        code: 'unknown_tool',
+        error: expect.objectContaining({ message: 'unknown_tool' }),
+      },
+    ]);
+  });
+
   it.each([
-    ['list_calls', {}],
+    ['list_calls', { rows: 30 }],
     ['get_call', { sid: calls[0]?.sid }],
     ['count_calls', {}],
-    ['summarize_calls', {}],
+    ['analyze_calls', {}],
     ['list_sms_numbers', {}],
-    ['check_filter', { q: 'x' }],
+    ['describe_data', { fields: 'ads' }],
   ])('%s returns its structured content word for word as one text block', async (name, args) => {
     const { content, structuredContent } = await callTool(createServer(fakeClient(calls)), name, args);
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
+  });
+
+  it.each([
+    ['list_calls', { rows: 4, fields: ['sid', 'search_term'] }, 'total'],
+    ['analyze_calls', { group_by: 'sid', limit: 3 }, 'groups'],
+  ])('%s links to all rows as CSV where it leaves some out, for half an hour', async (name, args, all) => {
+    let time = Date.UTC(2026, 10, 1);
+    const odd = calls.map((call, i) => ({ ...call, search_term: i === 3 ? '=1+1 call 212-555-0100' : null }));
+    const server = createServer(fakeClient(odd), { now: () => time });
+    const { content, structuredContent } = await callTool(server, name, args);
+    const { uri = '', mimeType } = content[1] ?? {};
+    expect([content[1]?.type, mimeType]).toEqual(['resource_link', 'text/csv']);
+    const { contents } = (await request(server, 'resources/read', { uri })) as {
+      contents: { text: string }[];
+    };
+    const lines = contents[0]?.text.trim().split('\r\n') ?? [];
+    expect(lines[0]).toMatch(/^sid,/);
+    expect(new Set(lines.slice(1).map((line) => line.split(',')[0])).size).toBe(structuredContent?.[all]);
+    expect(contents[0]?.text).not.toMatch(/212-555-0100|,=/);
+    time += 31 * 60_000;
+    await expect(request(server, 'resources/read', { uri })).rejects.toThrow('This export has expired.');
   });
 
   it('suggests the tool that was probably meant', async () => {
     const result = await callTool(createServer(fakeClient([])), 'list_call');
     expect(result.isError).toBe(true);
     expect(result.content[0]?.text).toContain('Did you mean list_calls?');
+  });
+});
+
+describe('tools of the caller', () => {
+  const branchOf = defineTool({
+    name: 'branch_of',
+    title: 'Branch',
+    description: 'The branch that a dialed number belongs to.',
+    input: z.object({ dnis: z.string(), limit: z.number().default(3) }),
+    output: z.object({ branch: z.string() }),
+    annotations: { readOnlyHint: true },
+    run({ dnis, limit }) {
+      // The arguments have the types of the schema.
+      const typed: [string, number] = [dnis, limit];
+      if (dnis === 'none') throw new Error('No branch has this number. password=hunter2');
+      return { branch: dnis === 'odd' ? (1 as unknown as string) : `North of ${typed.join(' ')}` };
+    },
+  });
+  const newest = defineTool({
+    name: 'newest',
+    description: 'The sid of a call.',
+    input: { type: 'object', properties: { rows: { type: 'integer', minimum: 1 } }, required: ['rows'] },
+    async run({ rows }, { client, progress }) {
+      progress(1, 1, 'done');
+      const { records } = await (await client()).listCalls({ rows: Number(rows) });
+      return records[0]?.sid ?? 'none';
+    },
+  });
+  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeoutMs: 200 });
+  const text = async (name: string, args: object) =>
+    (await callTool(server, name, { ...args })).content[0]?.text;
+
+  it('are listed after the others, with their schemas', async () => {
+    const list = server.definition.handlers['tools/list'] as () => Promise<{ tools: { name: string }[] }>;
+    const { tools } = (await list()) as { tools: { name: string }[] };
+    expect(tools.slice(-2)).toEqual([
+      {
+        name: 'branch_of',
+        title: 'Branch',
+        description: 'The branch that a dialed number belongs to.',
+        inputSchema: expect.objectContaining({ required: ['dnis'], additionalProperties: false }),
+        outputSchema: expect.objectContaining({ type: 'object' }),
+        annotations: { readOnlyHint: true },
+      },
+      { name: 'newest', description: 'The sid of a call.', inputSchema: newest.input },
+    ]);
+  });
+
+  it('get checked arguments, and return objects or strings', async () => {
+    expect(await callTool(server, 'branch_of', { dnis: '555' })).toEqual({
+      content: [{ type: 'text', text: '{"branch":"North of 555 3"}' }],
+      structuredContent: { branch: 'North of 555 3' },
+    });
+    expect(await callTool(server, 'newest', { rows: 2 })).toEqual({
+      content: [{ type: 'text', text: calls[0]?.sid }],
+    });
+    expect(await text('branch_of', { dnsi: '555' })).toContain('Did you mean "dnis"?');
+    expect(await text('newest', { rows: 0 })).toContain('"rows": Too small');
+    expect(await text('count_calls', {})).toContain('total');
+  });
+
+  it('fail with a result that agents read, without secrets', async () => {
+    const failed = await callTool(server, 'branch_of', { dnis: 'none' });
+    expect(failed.isError).toBe(true);
+    expect(failed.content[0]?.text).toContain('Why: No branch has this number.');
+    expect(failed.content[0]?.text).not.toContain('hunter2');
+    expect(await text('branch_of', { dnis: 'odd' })).toContain('not as its schema says: branch');
+    const stuck = defineTool({ name: 'stuck', description: 'Never ends.', run: () => new Promise(() => {}) });
+    const late = createServer(fakeClient([]), { tools: [stuck], callTimeoutMs: 20 });
+    expect((await callTool(late, 'stuck')).content[0]?.text).toContain('longer than 0.02 seconds');
+  });
+
+  it.each([
+    ['a name of ours', { name: 'list_calls' }, 'there is already a tool list_calls'],
+    ['a name with a space', { name: 'my tool' }, 'is not a name'],
+    ['no description', { description: '' }, 'needs a description'],
+    ['a schema that is not of an object', { input: { type: 'string' } }, 'input of own must be'],
+  ])('are refused with %s', (_, change, message) => {
+    const own = { name: 'own', description: 'Mine.', run: () => 'x', ...change };
+    expect(() => createServer(fakeClient([]), { tools: [own] })).toThrow(message);
+    expect(() => createServer(fakeClient([]), { tools: [branchOf, branchOf] })).toThrow(
+      'already a tool branch_of',
+    );
   });
 });

@@ -6,13 +6,17 @@ import { fakeClient } from '../support/fake-client.ts';
 describe('list_sms_numbers', () => {
   it('shows where messages go, without the secrets in the URL', async () => {
     const smsNumbers = [
-      { number: '15555550100', smsEnabled: '1', url: 'https://me:pw@listener.example.com/in?key=s3cret&a=1' },
+      {
+        number: '15555550100',
+        smsEnabled: true,
+        url: 'https://me:pw@listener.example.com/in?key=s3cret&a=1',
+      },
     ];
     const result = await callTool(createServer(fakeClient([], { smsNumbers })), 'list_sms_numbers');
     expect(result.structuredContent).toEqual({
-      summary: '1 SMS number.',
+      summary: '1 number, which takes text messages.',
       columns: ['number', 'sms_enabled', 'url'],
-      rows: [['15555550100', '1', 'https://listener.example.com/in?key=…&a=…']],
+      rows: [['15555550100', true, 'https://listener.example.com/in?key=…&a=…']],
       total: 1,
     });
   });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseNaive } from '@call-attribution/core/time';
-import { print } from '@call-attribution/query-dsl';
+import { printFilter } from '@call-attribution/query-dsl';
+import { CheckpointError } from '../errors.ts';
 import { type Span, spanOf, timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 
@@ -37,25 +38,10 @@ export interface Checkpoint {
   readonly unproven?: true;
 }
 
-/** A checkpoint cannot be used. */
-export class CheckpointError extends Error {
-  /**
-   * `checkpoint_mismatch`: made for another query, or moved on by another run. `checkpoint_invalid`: not a checkpoint of this
-   * package, or the unfinished file or folder is not the one that it was made for.
-   */
-  readonly code: 'checkpoint_mismatch' | 'checkpoint_invalid';
-
-  constructor(code: CheckpointError['code'], message: string) {
-    super(message);
-    this.name = 'CheckpointError';
-    this.code = code;
-  }
-}
-
-/** What ties a checkpoint to its query. */
-export function queryHash(query: WindowQuery, version: string): string {
+/** What ties a checkpoint, or the state of a sync of a named period, to its query. */
+export function queryHash(query: WindowQuery, version: string, period?: string): string {
   return createHash('sha256')
-    .update(`${version} ${print(query.filter)}`)
+    .update(`${version} ${printFilter(query.filter)}${period === undefined ? '' : ` ${period}`}`)
     .digest('hex')
     .slice(0, 16);
 }

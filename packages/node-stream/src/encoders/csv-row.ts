@@ -1,15 +1,17 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
+
 /** How lines of CSV are written. */
 export interface CsvDialect {
   /** Default a comma. */
-  delimiter?: ',' | ';' | '\t' | '|';
+  delimiter?: ',' | ';' | '\t' | '|' | undefined;
   /** Default CR LF, as RFC 4180 has it. */
-  newline?: '\r\n' | '\n';
+  newline?: '\r\n' | '\n' | undefined;
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
    * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
    * that people open.
    */
-  safe?: boolean;
+  safe?: boolean | undefined;
 }
 
 // What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
@@ -68,7 +70,10 @@ export function csvRow<T>(
   dialect: CsvDialect,
 ): (item: T) => string {
   if (columns.length === 0)
-    throw new TypeError('columns is empty; name at least one column, or leave columns out for all fields');
+    throw new ConfigurationError(
+      'invalid_option',
+      'columns is empty; name at least one column, or leave columns out for all fields',
+    );
   const { delimiter = ',', newline = '\r\n' } = dialect;
   const cell = csvCell(dialect);
   const cells = new Array<string>(columns.length).fill('');

@@ -1,4 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
 import { type CsvColumn, type CsvDialect, csvLine, csvRow } from './csv-row.ts';
 import { type TextOptions, textChunks } from './text-chunks.ts';
@@ -6,11 +7,11 @@ import { type TextOptions, textChunks } from './text-chunks.ts';
 /** Settings of `toCsv`. */
 export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
   /** Fields by name, and columns of your own, in order. Default: all fields. */
-  columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[];
+  columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[] | undefined;
   /** Write a header line. Default true; false when `continued`. */
-  header?: boolean;
+  header?: boolean | undefined;
   /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
-  bom?: boolean;
+  bom?: boolean | undefined;
 }
 
 /**
@@ -55,7 +56,8 @@ export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8A
 function known(column: string): void {
   if (fields.some(({ name }) => name === column)) return;
   const names = fields.map(({ name }) => name).join(', ');
-  throw new TypeError(
+  throw new ConfigurationError(
+    'invalid_option',
     `there is no field ${column}; for a column of your own use { header, value }. Fields: ${names}`,
   );
 }

@@ -1,10 +1,11 @@
 import { createGzip, type Gzip } from 'node:zlib';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
 
 /** Settings of `toGzip`. */
 export interface GzipOptions {
   /** From 1 (fast) to 9 (small). Default 6. */
-  level?: number;
+  level?: number | undefined;
 }
 
 /**
@@ -17,7 +18,7 @@ export interface GzipOptions {
 export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
   const level = options.level ?? 6;
   if (!(Number.isInteger(level) && level >= 1 && level <= 9)) {
-    throw new RangeError(`level is ${level}; expected a whole number from 1 to 9`);
+    throw new ConfigurationError('invalid_option', `level is ${level}; expected a whole number from 1 to 9`);
   }
   return new Operator<Uint8Array | string, Uint8Array>(
     ({ emit, signal, continued }) => {

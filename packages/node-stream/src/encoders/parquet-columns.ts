@@ -1,5 +1,7 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { parseNaive } from '@call-attribution/core/time';
+import { ItemError } from '../errors.ts';
 import { numberOf } from '../operators/decimal.ts';
 
 /** The type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
@@ -48,13 +50,17 @@ export function parquetColumns<T>(
   columns: readonly (string | ParquetColumn<T>)[] | undefined,
 ): ReadyColumn<T>[] {
   if (columns?.length === 0)
-    throw new TypeError('columns is empty; name at least one column, or leave columns out for all fields');
+    throw new ConfigurationError(
+      'invalid_option',
+      'columns is empty; name at least one column, or leave columns out for all fields',
+    );
   return (columns ?? fields.map(({ name }) => name)).map((column) => {
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);
     if (field) return ready(column, typeOf[field.type], (item) => (item as Record<string, unknown>)[column]);
     const names = fields.map(({ name }) => name).join(', ');
-    throw new TypeError(
+    throw new ConfigurationError(
+      'invalid_option',
       `there is no field ${column}; for a column of your own use { name, type, value }. Fields: ${names}`,
     );
   });
@@ -71,7 +77,8 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
       if (stored !== undefined) return stored;
       const sid = (item as { sid?: unknown }).sid;
       const where = typeof sid === 'string' ? ` in call ${sid}` : '';
-      throw new TypeError(
+      throw new ItemError(
+        'unfit_value',
         `column ${name}${where} has type ${type}, which a ${typeof wire} value does not fit; choose another type for the column`,
       );
     },

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
 
@@ -9,11 +10,11 @@ type Schema = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'];
 /** Settings of `toParquet`. */
 export interface ParquetOptions<T = Call> {
   /** Fields by name, and columns of your own, in order. Default: all fields. */
-  columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[];
+  columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[] | undefined;
   /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
-  rowGroupSize?: number;
+  rowGroupSize?: number | undefined;
   /** How pages are compressed. Default `snappy`. */
-  compression?: 'snappy' | 'gzip' | 'none';
+  compression?: 'snappy' | 'gzip' | 'none' | undefined;
 }
 
 const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
@@ -29,7 +30,8 @@ const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = parquetColumns<T>(options.columns);
   const rowGroupSize = options.rowGroupSize ?? 10_000;
-  if (!(rowGroupSize >= 1)) throw new RangeError(`rowGroupSize is ${rowGroupSize}; expected at least 1`);
+  if (!(rowGroupSize >= 1))
+    throw new ConfigurationError('invalid_option', `rowGroupSize is ${rowGroupSize}; expected at least 1`);
   const codec = codecs[options.compression ?? 'snappy'];
   const schema = [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)];
 
@@ -94,7 +96,8 @@ async function peer(): Promise<Peer> {
   try {
     return await import('hyparquet-writer');
   } catch (cause) {
-    throw new Error(
+    throw new ConfigurationError(
+      'missing_package',
       'toParquet needs the package hyparquet-writer. Install it with: npm install hyparquet-writer',
       { cause },
     );

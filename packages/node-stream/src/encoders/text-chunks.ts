@@ -1,11 +1,12 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Outlet } from '../operators/kernel.ts';
 
 /** Settings of every text encoder. */
 export interface TextOptions {
   /** Approximate size of the chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
-  chunkBytes?: number;
+  chunkBytes?: number | undefined;
   /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
-  continued?: boolean;
+  continued?: boolean | undefined;
 }
 
 /** Gathers strings and emits them as UTF-8 in large chunks. */
@@ -22,7 +23,8 @@ export interface TextChunks {
  */
 export function textChunks(outlet: Outlet<Uint8Array>, options: TextOptions): TextChunks {
   const size = options.chunkBytes ?? 65_536;
-  if (!(size >= 1)) throw new RangeError(`chunkBytes is ${size}; expected at least 1`);
+  if (!(size >= 1))
+    throw new ConfigurationError('invalid_option', `chunkBytes is ${size}; expected at least 1`);
   let chunk = Buffer.alloc(0);
   let used = 0;
   const flush = () => {

@@ -1,33 +1,8 @@
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { FileLockedError } from '../errors.ts';
 import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
-
-/** Another run holds a lock file. */
-export class FileLockedError extends Error {
-  /** Always the same, to tell it from other errors. */
-  readonly code = 'file_locked';
-  /** The lock file. */
-  readonly path: string;
-  /** Id of the process that holds it; null when several processes were taking the lock at the same moment. */
-  readonly owner: number | null;
-  /** Name of the machine or container of that process; null when unknown. */
-  readonly host: string | null;
-
-  constructor(path: string, owner: Pick<LockOwner, 'pid' | 'host'> | null, isLost = false) {
-    super(
-      owner === null
-        ? isLost
-          ? `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`
-          : `Another process is taking the lock ${path} at the same moment. Try again.`
-        : `Process ${owner.pid} holds the lock ${path} (on ${owner.host}). Wait until it ends; remove the file if that process has nothing to do with it.`,
-    );
-    this.name = 'FileLockedError';
-    this.path = path;
-    this.owner = owner?.pid ?? null;
-    this.host = owner?.host ?? null;
-  }
-}
 
 /** Releases a lock. */
 export interface Unlock {
@@ -38,14 +13,14 @@ export interface Unlock {
 }
 
 /** Settings of `lockFile`. */
-export interface LockOptions {
+export interface FileLockOptions {
   /** Time between two signs of life, in milliseconds. Default 10,000. */
-  heartbeatMs?: number;
+  heartbeatMs?: number | undefined;
   /**
    * Time without a sign of life, in milliseconds, after which the lock of another machine or container is taken over. On
    * the same machine it is known whether the owner still runs, and this does not count. Default 60,000.
    */
-  staleMs?: number;
+  staleMs?: number | undefined;
 }
 
 interface Claim {
@@ -70,7 +45,7 @@ interface Claim {
  */
 export async function lockFile(
   path: string,
-  { heartbeatMs = 10_000, staleMs = 60_000 }: LockOptions = {},
+  { heartbeatMs = 10_000, staleMs = 60_000 }: FileLockOptions = {},
 ): Promise<Unlock> {
   const owner = newOwner();
   for (let attempt = 0; attempt < 5; attempt += 1) {

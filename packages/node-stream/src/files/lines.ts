@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { ItemError } from '../errors.ts';
 
 const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
@@ -6,8 +7,17 @@ const carriageReturn = 0x0d;
 /** Settings of `createLineReader` and `readLines`. */
 export interface LineReaderOptions {
   /** Longest line, in bytes without its line break. Default: no limit. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
 }
+
+/** What happens to lines that are too long. */
+export interface TooLongHandler {
+  /** Called with the first and the last bytes of such a line. */
+  onTooLong?: (first: Buffer, last: Buffer) => void;
+}
+
+/** Bytes of a line that is too long that are still reported, from each end. */
+const edge = 256;
 
 /** Takes bytes as they come and reports the lines in them. */
 export interface LineReader {
@@ -22,14 +32,14 @@ export interface LineReader {
  * CR LF and is reported without it. Bytes are joined before they are decoded, so a character that is split between two
  * chunks stays whole.
  *
- * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`.
+ * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`, with its first and last bytes.
  * @example
  * const reader = createLineReader((line) => handle(JSON.parse(line)));
  * socket.on('data', reader.push).on('end', reader.end);
  */
 export function createLineReader(
   onLine: (line: string) => void,
-  options: LineReaderOptions & { onTooLong?: () => void } = {},
+  options: LineReaderOptions & TooLongHandler = {},
 ): LineReader {
   // For plain ASCII both give the same, and latin1 is faster.
   return createByteLineReader((line) => onLine(line.toString(isAscii(line) ? 'latin1' : 'utf8')), options);
@@ -46,26 +56,31 @@ export function createLineReader(
  */
 export function createByteLineReader(
   onLine: (line: Buffer) => void,
-  {
-    maxBytes = Number.POSITIVE_INFINITY,
-    onTooLong = () => {},
-  }: LineReaderOptions & { onTooLong?: () => void } = {},
+  { maxBytes = Number.POSITIVE_INFINITY, onTooLong = () => {} }: LineReaderOptions & TooLongHandler = {},
 ): LineReader {
   let parts: Uint8Array[] = [];
   let size = 0;
+  let edges: [first: Buffer, last: Buffer] | null = null;
 
   const keep = (part: Uint8Array): void => {
     size += part.length;
     // One byte more than the limit may be the CR of a CR LF.
     if (size <= maxBytes + 1) parts.push(part);
-    else parts = [];
+    else {
+      const kept = joined([...parts, part], parts.reduce((sum, each) => sum + each.length, 0) + part.length);
+      edges = [Buffer.from(edges?.[0] ?? kept.subarray(0, edge)), Buffer.from(kept.subarray(-edge))];
+      parts = [edges[1]];
+    }
   };
   const endLine = (): void => {
     const bytes = size <= maxBytes + 1 ? joined(parts, size) : null;
+    const [first, last] = edges ?? [Buffer.alloc(0), Buffer.alloc(0)];
     parts = [];
     size = 0;
+    edges = null;
     const end = bytes?.at(-1) === carriageReturn ? bytes.length - 1 : bytes?.length;
-    if (bytes === null || end === undefined || end > maxBytes) onTooLong();
+    if (bytes === null || end === undefined || end > maxBytes)
+      onTooLong(bytes?.subarray(0, edge) ?? first, bytes?.subarray(-edge) ?? last);
     else onLine(end === bytes.length ? bytes : bytes.subarray(0, end));
   };
   return {
@@ -93,7 +108,7 @@ function joined(parts: readonly Uint8Array[], size: number): Buffer {
 }
 
 /**
- * The lines of a stream of bytes or strings, without their line breaks. Throws a `RangeError` with the number of the
+ * The lines of a stream of bytes or strings, without their line breaks. Throws an `ItemError` with the number of the
  * line when one is longer than `maxBytes`.
  *
  * @example
@@ -114,7 +129,8 @@ export async function* readLines(
     ready = [];
     for (const line of lines) {
       count += 1;
-      if (line === null) throw new RangeError(`Line ${count} is longer than ${maxBytes} bytes.`);
+      if (line === null)
+        throw new ItemError('line_too_long', `Line ${count} is longer than ${maxBytes} bytes.`);
       yield line;
     }
   };

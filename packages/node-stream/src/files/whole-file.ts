@@ -14,9 +14,9 @@ const blockSize = 65_536;
 /** Settings of `writeWholeFile`. */
 export interface WholeFileOptions {
   /** Wait for the disk before the file gets its name, so that a power cut loses nothing. Default true. */
-  durable?: boolean;
+  durable?: boolean | undefined;
   /** Permissions of the file, such as `0o600`. Default: as for any new file. */
-  mode?: number;
+  mode?: number | undefined;
 }
 
 /**

@@ -1,15 +1,17 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { ItemError } from '../errors.ts';
 import { type Accumulator, type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
 /** How items are grouped and what is measured of each group. */
 export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>> {
   /** The columns of the key: field names, or names with functions. Default none: one group. */
-  by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>>;
+  by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>> | undefined;
   /** The measured columns. */
   measures: M;
   /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
-  maxGroups?: number;
+  maxGroups?: number | undefined;
 }
 
 /** One row of the result: the key columns and the measured columns. */
@@ -76,7 +78,10 @@ export function groupTables<
   const names = [...taken, ...keys.map(([name]) => name), ...measures.map(([name]) => name)];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new TypeError(`column ${twice} appears twice in a row; rename the key or the measure`);
+    throw new ConfigurationError(
+      'invalid_option',
+      `column ${twice} appears twice in a row; rename the key or the measure`,
+    );
   const maxGroups = grouping.maxGroups ?? 1_000_000;
 
   return () => {
@@ -119,9 +124,10 @@ function keyOf(value: unknown): Key {
   return value === null || value === undefined ? null : String(value);
 }
 
-function tooMany(maxGroups: number, keys: readonly [string, unknown][]): RangeError {
+function tooMany(maxGroups: number, keys: readonly [string, unknown][]): ItemError {
   const names = keys.map(([name]) => name).join(', ');
-  return new RangeError(
+  return new ItemError(
+    'too_many_groups',
     `more than ${maxGroups} groups by ${names}; group by something coarser or raise maxGroups`,
   );
 }

@@ -1,19 +1,20 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { Operator } from './operator.ts';
 
 /** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
 export interface BatchOptions<T> {
   /** Most items in a batch. Default: 1000 when no other limit is given, else no limit. */
-  count?: number;
+  count?: number | undefined;
   /** Most bytes in a batch. An item larger than that is a batch of its own. */
-  bytes?: number;
+  bytes?: number | undefined;
   /** Size of one item in bytes. Default: the length of its JSON. */
-  sizeOf?: (item: T) => number;
+  sizeOf?: ((item: T) => number) | undefined;
   /** How long the first item of a batch may wait: milliseconds, or a string such as `5s`. */
-  time?: Duration;
+  time?: Duration | undefined;
   /** Where the time comes from, for tests. Default: the machine's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /**
@@ -75,5 +76,5 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
 function limit(value: number | undefined, name: string): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   if (value >= 1) return value;
-  throw new RangeError(`${name} is ${value}; expected at least 1`);
+  throw new ConfigurationError('invalid_option', `${name} is ${value}; expected at least 1`);
 }

@@ -1,3 +1,5 @@
+import { ItemError } from '../errors.ts';
+
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
 const kinds: Readonly<Record<string, string>> = {
@@ -12,7 +14,8 @@ export function numberOf(value: unknown, field: string, item: unknown): number {
   if (typeof value === 'string' && decimal.test(value)) return Number(value);
   const sid = (item as { sid?: unknown } | null)?.sid;
   const where = typeof sid === 'string' ? ` in call ${sid}` : '';
-  throw new TypeError(
+  throw new ItemError(
+    'unfit_value',
     `${field}${where} is ${kinds[typeof value] ?? 'an object'}; expected a number or a decimal string such as "1.5"`,
   );
 }

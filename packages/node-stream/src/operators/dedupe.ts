@@ -1,14 +1,15 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { Operator } from './operator.ts';
 
 /** Settings of `dedupe`. */
 export interface DedupeOptions<T> {
   /** Items with the same key are duplicates. Default: the `sid`. */
-  key?: (item: T) => string;
+  key?: ((item: T) => string) | undefined;
   /** Most keys to remember; the oldest is forgotten first. Default 1,000,000 (about 100 MB of sids). */
-  capacity?: number;
+  capacity?: number | undefined;
   /** Called with each duplicate. */
-  onDuplicate?: (item: T) => void;
+  onDuplicate?: ((item: T) => void) | undefined;
 }
 
 /**
@@ -21,7 +22,8 @@ export interface DedupeOptions<T> {
 export function dedupe<T = Call>(options: DedupeOptions<T> = {}): Operator<T, T> {
   const key = options.key ?? ((item: T) => (item as { sid: string }).sid);
   const capacity = options.capacity ?? 1_000_000;
-  if (!(capacity >= 1)) throw new RangeError(`capacity is ${capacity}; expected at least 1`);
+  if (!(capacity >= 1))
+    throw new ConfigurationError('invalid_option', `capacity is ${capacity}; expected at least 1`);
   return new Operator<T, T>(({ emit }) => {
     const seen = new Set<string>();
     return {

@@ -2,12 +2,10 @@ import { type Call, isCallExtension } from '@call-attribution/core';
 import { type FilterLike, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
-type Predicate = (call: Call) => boolean;
-
 /** Settings of `filterCalls`. */
 export interface FilterOptions {
   /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
-  asV3?: boolean;
+  asV3?: boolean | undefined;
 }
 
 const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
@@ -20,7 +18,7 @@ const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtens
  * createCallStream(client).pipe(filterCalls('talk_minutes:[2 TO *]'));
  */
 export function filterCalls(
-  filter: string | FilterLike | Predicate,
+  filter: string | FilterLike | ((call: Call) => boolean),
   options: FilterOptions = {},
 ): Operator<Call, Call> {
   const matches = typeof filter === 'function' ? filter : compiled(filter, options);
@@ -31,6 +29,6 @@ export function filterCalls(
   }));
 }
 
-function compiled(filter: string | FilterLike, { asV3 }: FilterOptions): Predicate {
+function compiled(filter: string | FilterLike, { asV3 }: FilterOptions): (call: Call) => boolean {
   return matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
 }

@@ -1,4 +1,6 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { ItemError } from '../errors.ts';
 import { type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
@@ -14,11 +16,11 @@ export interface JoinOptions<T, R, O> {
   /** The key of an item: a field or a function. A null key matches nothing. */
   on: Reading<NoInfer<T>>;
   /** The key of a row, for tables given as rows. Default: the same field as `on`. */
-  key?: Reading<NoInfer<R>>;
+  key?: Reading<NoInfer<R>> | undefined;
   /** Combines an item and its row; the row is undefined when nothing matches. Default `{ ...item, ...row }`. */
   merge?: (item: NoInfer<T>, row: NoInfer<R> | undefined) => O;
   /** What happens to items without a match: `keep` (default) or `drop`. */
-  unmatched?: 'keep' | 'drop';
+  unmatched?: 'keep' | 'drop' | undefined;
 }
 
 /**
@@ -42,7 +44,8 @@ export function join<R, T = Call, O = T & Partial<R>>(
     typeof (options.key ?? options.on) === 'function'
   ) {
     if (options.key === undefined)
-      throw new TypeError(
+      throw new ConfigurationError(
+        'invalid_option',
         'join: on is a function, so key is needed too: the field or function that gives the key of a row',
       );
   }
@@ -77,7 +80,8 @@ async function open<R>(table: JoinTable<R>, key: Reading<R>) {
   for await (const row of table as Iterable<R> | AsyncIterable<R>) {
     const id = read(row);
     if (rows.has(id))
-      throw new RangeError(
+      throw new ItemError(
+        'repeated_key',
         'join: two rows of the table have the same key; pass a table in which each key appears once',
       );
     rows.set(id, row);

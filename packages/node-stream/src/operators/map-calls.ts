@@ -1,13 +1,15 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { Operator } from './operator.ts';
 
 /** Settings of `mapCalls`. */
 export interface MapOptions {
   /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
-  concurrency?: number;
+  concurrency?: number | undefined;
 }
 
-type Mapped<O> = O | null | undefined;
+/** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
+export type Mapped<O> = O | null | undefined;
 
 /**
  * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
@@ -21,7 +23,8 @@ export function mapCalls<O, I = Call>(
   options: MapOptions = {},
 ): Operator<I, O> {
   const concurrency = options.concurrency ?? 1;
-  if (!(concurrency >= 1)) throw new RangeError(`concurrency is ${concurrency}; expected at least 1`);
+  if (!(concurrency >= 1))
+    throw new ConfigurationError('invalid_option', `concurrency is ${concurrency}; expected at least 1`);
   return new Operator<I, O>(
     ({ emit, fail, signal }) => {
       const put = (value: Mapped<O>) => {

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { DecimalSum, numberOf } from './decimal.ts';
 import { QuantileSketch } from './quantile-sketch.ts';
 
@@ -61,9 +62,9 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
 /** Settings of `percentile`. */
 export interface PercentileOptions {
   /** Keep every value (8 bytes each) for an exact result. Default false: a sketch of a few kilobytes. */
-  exact?: boolean;
+  exact?: boolean | undefined;
   /** Relative error of the sketch. Default 0.01. */
-  error?: number;
+  error?: number | undefined;
 }
 
 /**
@@ -78,7 +79,8 @@ export function percentile<T = Call>(
   p: number,
   options: PercentileOptions = {},
 ): Measure<number | null, T> {
-  if (!(p >= 0 && p <= 100)) throw new RangeError(`percentile ${p}; expected 0 to 100`);
+  if (!(p >= 0 && p <= 100))
+    throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
   const error = options.error ?? 0.01;
   if (!options.exact) {
     return numeric(of, () => {

@@ -2,8 +2,10 @@ import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { Mark } from '../checkpoint/mark.ts';
+import { ItemError } from '../errors.ts';
 import { Heap } from './heap.ts';
 import { type Reading, reader } from './measures.ts';
+import type { ReadableOf } from './operator.ts';
 
 /** Settings of `mergeOrdered`. */
 export interface MergeOptions<T> {
@@ -11,11 +13,11 @@ export interface MergeOptions<T> {
    * How much older an item may be than the latest one of the same source: `0s` (default) for sources in order of time, a
    * duration, or `marks` for sources with marks, whose slices may hold any order.
    */
-  lateness?: Duration | 'marks';
+  lateness?: Duration | 'marks' | undefined;
   /** The naive time of an item. Default: `date_added`. */
-  time?: Reading<T>;
+  time?: Reading<T> | undefined;
   /** Decides the order of items with the same time. Default: `sid`. */
-  tie?: Reading<T>;
+  tie?: Reading<T> | undefined;
 }
 
 interface Lane<T> {
@@ -42,8 +44,17 @@ interface Held<T> {
  */
 export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
+  options: MergeOptions<T> & { lateness: 'marks' },
+): ReadableOf<T | Mark>;
+/** The same without marks in the result. */
+export function mergeOrdered<T = Call>(
+  sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
+  options?: MergeOptions<T>,
+): ReadableOf<T>;
+export function mergeOrdered<T = Call>(
+  sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
   options: MergeOptions<T> = {},
-): Readable {
+): ReadableOf<T> {
   const marks = options.lateness === 'marks';
   const lateness =
     options.lateness === undefined || options.lateness === 'marks'
@@ -72,7 +83,10 @@ export function mergeOrdered<T = Call>(
     }
     const time = parseNaive(timeOf(item));
     if (Number.isNaN(time))
-      throw new TypeError(`source ${lanes.indexOf(lane)}: the time of an item cannot be read`);
+      throw new ItemError(
+        'unreadable_time',
+        `source ${lanes.indexOf(lane)}: the time of an item cannot be read`,
+      );
     if (time < lane.latest - lateness) throw disorder(lanes.indexOf(lane), marks);
     if (!marks && time > lane.latest) lane.latest = time;
     held.push({ time, tie: String(tieOf(item)), item });
@@ -100,7 +114,7 @@ export function mergeOrdered<T = Call>(
   };
   return pulled(take, () => {
     for (const lane of lanes) endSource(lane);
-  });
+  }) as ReadableOf<T>;
 }
 
 function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {
@@ -135,9 +149,9 @@ function endSource<T>(lane: Lane<T>): void {
   else if (!lane.ended) void Promise.resolve(lane.iterator.return?.()).catch(() => {});
 }
 
-function disorder(index: number, marks: boolean): RangeError {
+function disorder(index: number, marks: boolean): ItemError {
   const advice = marks
     ? 'its marks came too early'
     : "raise lateness, or use 'marks' with sources that have them";
-  return new RangeError(`source ${index} is not in order of time; ${advice}`);
+  return new ItemError('out_of_order', `source ${index} is not in order of time; ${advice}`);
 }

@@ -1,9 +1,12 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { ItemError } from '../errors.ts';
+
 /** Settings of a `QuantileSketch`. */
 export interface SketchOptions {
   /** Largest relative error of a quantile: 0.01 is within 1 % of the true value. Default 0.01. */
-  error?: number;
+  error?: number | undefined;
   /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
-  buckets?: number;
+  buckets?: number | undefined;
 }
 
 /**
@@ -32,7 +35,10 @@ export class QuantileSketch {
   constructor(options: SketchOptions = {}) {
     this.error = options.error ?? 0.01;
     if (!(this.error > 0 && this.error < 1)) {
-      throw new RangeError(`error is ${this.error}; expected more than 0 and less than 1, such as 0.01`);
+      throw new ConfigurationError(
+        'invalid_option',
+        `error is ${this.error}; expected more than 0 and less than 1, such as 0.01`,
+      );
     }
     this.#limit = options.buckets ?? 2048;
     this.#growth = Math.log((1 + this.error) / (1 - this.error));
@@ -45,7 +51,7 @@ export class QuantileSketch {
 
   /** Adds a finite number. */
   add(value: number): void {
-    if (!Number.isFinite(value)) throw new RangeError('a sketch takes only finite numbers');
+    if (!Number.isFinite(value)) throw new ItemError('unfit_value', 'a sketch takes only finite numbers');
     this.#count += 1;
     if (value < this.#min) this.#min = value;
     if (value > this.#max) this.#max = value;
@@ -57,7 +63,8 @@ export class QuantileSketch {
   /** Adds all values of another sketch that has the same error. */
   merge(other: QuantileSketch): void {
     if (other.error !== this.error) {
-      throw new RangeError(
+      throw new ConfigurationError(
+        'invalid_option',
         `sketches with errors ${this.error} and ${other.error} cannot be merged; create both with the same error`,
       );
     }
@@ -71,7 +78,7 @@ export class QuantileSketch {
 
   /** The value at rank `ceil(q * count)`, within the relative error. Null when nothing was added. */
   quantile(q: number): number | null {
-    if (!(q >= 0 && q <= 1)) throw new RangeError(`quantile ${q}; expected 0 to 1`);
+    if (!(q >= 0 && q <= 1)) throw new ConfigurationError('invalid_option', `quantile ${q}; expected 0 to 1`);
     if (this.#count === 0) return null;
     const rank = Math.max(1, Math.ceil(q * this.#count));
     if (rank === 1) return this.#min;

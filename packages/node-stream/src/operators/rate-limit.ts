@@ -1,4 +1,5 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { Operator } from './operator.ts';
 
@@ -7,13 +8,13 @@ export interface RateLimitOptions<T> {
   /** Items per interval, on average. */
   limit: number;
   /** The interval. Default `1s`. */
-  per?: Duration;
+  per?: Duration | undefined;
   /** Items that may pass at once after a pause. Default: `limit`, at least 1. */
-  burst?: number;
+  burst?: number | undefined;
   /** What one item costs, for instance the length of a batch. Default 1. */
-  cost?: (item: T) => number;
+  cost?: ((item: T) => number) | undefined;
   /** Where the time comes from, for tests. Default: the machine's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /**
@@ -24,7 +25,7 @@ export interface RateLimitOptions<T> {
  */
 export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
   const { limit, cost = () => 1, clock = monotonicClock } = options;
-  if (!(limit > 0)) throw new RangeError(`limit is ${limit}; expected more than 0`);
+  if (!(limit > 0)) throw new ConfigurationError('invalid_option', `limit is ${limit}; expected more than 0`);
   const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
   const burst = Math.max(1, options.burst ?? limit);
   return new Operator<T, T>(({ emit, signal }) => {

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import type { ReadableOf } from './operator.ts';
 
 /** Settings of `tee`. */
 export interface TeeOptions {
   /** Items a branch may hold for its reader. Default 16. */
-  highWaterMark?: number;
+  highWaterMark?: number | undefined;
 }
 
 /**
@@ -15,10 +17,22 @@ export interface TeeOptions {
  */
 export function tee<T>(
   source: Iterable<T> | AsyncIterable<T>,
+  branches?: 2,
+  options?: TeeOptions,
+): [ReadableOf<T>, ReadableOf<T>];
+/** The same for any number of readers. */
+export function tee<T>(
+  source: Iterable<T> | AsyncIterable<T>,
+  branches: number,
+  options?: TeeOptions,
+): ReadableOf<T>[];
+export function tee<T>(
+  source: Iterable<T> | AsyncIterable<T>,
   branches = 2,
   options: TeeOptions = {},
 ): Readable[] {
-  if (!(branches >= 1)) throw new RangeError(`branches is ${branches}; expected at least 1`);
+  if (!(branches >= 1))
+    throw new ConfigurationError('invalid_option', `branches is ${branches}; expected at least 1`);
   const iterator =
     Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   const full = new Set<Readable>();

@@ -1,5 +1,7 @@
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { ItemError } from '../errors.ts';
 import { type Grouping, type GroupRow, type GroupTable, groupTables } from './aggregate.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
@@ -13,13 +15,13 @@ export interface TumblingOptions<T, K extends string, M extends Record<string, M
    * How long a window stays open for late items after its end has passed. The marks of the source say how far time has
    * come; without marks it is the latest item seen, and without `lateness` all windows then close at the end.
    */
-  lateness?: Duration;
+  lateness?: Duration | undefined;
   /** What happens to an item whose window has closed: `fail` (default), `drop`, or a function that takes the item. */
-  onLate?: 'fail' | 'drop' | ((item: NoInfer<T>) => void);
+  onLate?: ('fail' | 'drop' | ((item: NoInfer<T>) => void)) | undefined;
   /** A naive time at which a window begins. Default `1970-01-05 00:00:00`, a Monday at midnight. */
-  origin?: string;
+  origin?: string | undefined;
   /** The naive time of an item. Default: `date_added`. */
-  time?: Reading<NoInfer<T>>;
+  time?: Reading<NoInfer<T>> | undefined;
 }
 
 /** Settings of `sliding`. */
@@ -60,13 +62,15 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
   const size = durationMillis(options.size, 'size');
   const step = durationMillis(options.step, 'step');
   if (!(step >= 1000 && size % step === 0)) {
-    throw new RangeError(
+    throw new ConfigurationError(
+      'invalid_option',
       `size ${size} ms and step ${step} ms; expected a step of at least 1s that divides the size`,
     );
   }
   const lateness = options.lateness === undefined ? null : durationMillis(options.lateness, 'lateness');
   const origin = parseNaive(options.origin ?? '1970-01-05 00:00:00');
-  if (Number.isNaN(origin)) throw new RangeError('origin is not a time; expected YYYY-MM-DD HH:MM:SS');
+  if (Number.isNaN(origin))
+    throw new ConfigurationError('invalid_option', 'origin is not a time; expected YYYY-MM-DD HH:MM:SS');
   const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
   const table = groupTables<T, K, M>(options, ['from', 'to']);
 
@@ -120,14 +124,18 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
 function lateItem<T>(item: T, onLate: 'fail' | 'drop' | ((item: T) => void)): void {
   if (typeof onLate === 'function') onLate(item);
   else if (onLate === 'fail') {
-    throw new RangeError(
+    throw new ItemError(
+      'late_item',
       `${name(item)} arrived after its window had closed; raise lateness, or set onLate to 'drop' or a function`,
     );
   }
 }
 
-function noTime(item: unknown): TypeError {
-  return new TypeError(`the time of ${name(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`);
+function noTime(item: unknown): ItemError {
+  return new ItemError(
+    'unreadable_time',
+    `the time of ${name(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`,
+  );
 }
 
 function name(item: unknown): string {

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
@@ -7,16 +8,16 @@ import { PartFile, type PartState, readPartState } from './part-file.ts';
 /** Settings of `fileSink`. */
 export interface FileSinkOptions<T> {
   /** Turns records into bytes. Without it, the sink takes bytes and strings as they are. */
-  encode?: Encoding<T>;
+  encode?: Encoding<T> | undefined;
   /** Continue an unfinished file of the same path: pass `sink.checkpoint` to the source. Default false: start over. */
-  resume?: boolean;
+  resume?: boolean | undefined;
   /** Wait for the disk at each mark and at the end, so that a power failure loses nothing. Default true. */
-  durable?: boolean;
+  durable?: boolean | undefined;
   /**
    * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
    * file finds them in `sink.metadata`.
    */
-  metadata?: unknown;
+  metadata?: unknown | undefined;
 }
 
 /** A file that appears under its name when it is complete. */
@@ -47,7 +48,8 @@ type Item<T> = T | Mark | Uint8Array | string;
  */
 export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> = {}): FileSink {
   if (options.resume && options.encode && !encoders(options.encode).every(({ resumable }) => resumable)) {
-    throw new TypeError(
+    throw new ConfigurationError(
+      'invalid_option',
       `${path} cannot be resumed in this format. Write one file per slice with sliceFiles instead.`,
     );
   }

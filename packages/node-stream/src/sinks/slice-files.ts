@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { type Checkpoint, CheckpointError } from '../checkpoint/checkpoint.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
+import { CheckpointError, ItemError } from '../errors.ts';
 import type { Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
@@ -15,9 +16,9 @@ export interface SliceFilesOptions<T> {
   /** The file name of a slice; each needs a different one. `from` and `until` are null at the ends of the query. */
   name: (slice: { from: string | null; until: string | null }) => string;
   /** Continue where an earlier run into the same folder stopped: pass `sink.checkpoint` to the source. Default false. */
-  resume?: boolean;
+  resume?: boolean | undefined;
   /** Wait for the disk before a file gets its name. Default true. */
-  durable?: boolean;
+  durable?: boolean | undefined;
 }
 
 /** A folder of files, one per slice. */
@@ -152,7 +153,8 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   #nameOf(slice: { from: string | null; until: string | null }): string {
     const name = this.#options.name(slice);
     if (this.#names.has(name)) {
-      throw new Error(
+      throw new ItemError(
+        'repeated_name',
         `the slice from ${slice.from} has the same name as an earlier one, ${name}; give each slice a name of its own`,
       );
     }

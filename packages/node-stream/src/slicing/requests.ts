@@ -36,7 +36,11 @@ export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestio
   if (draft.question !== null) return;
   const id = takeId(draft);
   draft.question = { ...question, id, slice: slice.id };
-  draft.outputs.push({ kind: 'request', id, ...rangeOf(question, draft.style), rows: 1, start: 0 });
+  draft.outputs.push({
+    ...{ kind: 'request', id, slice: slice.id },
+    ...rangeOf(question, draft.style),
+    ...{ rows: 1, start: 0 },
+  });
 }
 
 /** Requests the next page of a slice. */
@@ -50,7 +54,15 @@ function requestPage(draft: Draft, slice: SliceWork): void {
     result: null,
   };
   put(draft, { ...slice, pages: [...pages, page], next: next + 1 });
-  draft.outputs.push({ kind: 'request', id: page.id, span, style: page.style, rows: page.rows, start: next });
+  draft.outputs.push({
+    kind: 'request',
+    id: page.id,
+    slice: slice.id,
+    span,
+    style: page.style,
+    rows: page.rows,
+    start: next,
+  });
 }
 
 /** The slice before its first page is requested. What was delivered of it in this pass stays known. */

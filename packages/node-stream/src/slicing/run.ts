@@ -1,4 +1,4 @@
-import { type Client, type RawPage, ResponseError } from '@call-attribution/core';
+import { type Client, type RawPage, type RequestOptions, ResponseError } from '@call-attribution/core';
 import type { Span } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 import type { Trouble } from './judge.ts';
@@ -9,6 +9,18 @@ import type { Failure } from './work.ts';
 
 /** The part of core's client that the streams use. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
+
+/** What all requests of a read have in common; `signal` is added to it. */
+export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
+
+/** The settings that are given. */
+export function requestSettings({ timeout, retry, headers }: RequestSettings): RequestSettings {
+  return {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
 
 /** Records to deliver, and the page they are on. */
 export interface Batch extends PlannedBatch {
@@ -29,20 +41,42 @@ export interface RunObserver {
   onReread(span: Span, trouble: Trouble): void;
 }
 
+/** Puts what a run does into the context of a trace. */
+export interface RunTrace {
+  /** Runs in the context of the whole read. */
+  run<T>(part: () => T): T;
+  /** Sends a request of a slice in its context, and begins that with the first one. */
+  inSlice(id: number, span: Span, send: () => void): void;
+  delivered(batch: Batch): void;
+  failed(span: Span, error: unknown): void;
+  /** Slices that are no longer open have been cut. */
+  keepOnly(isOpen: (id: number) => boolean): void;
+}
+
 /** Connects the planning to a client: sends its requests and feeds the responses back. The only part that waits. */
 export class Run {
   readonly #client: PageClient;
   readonly #query: WindowQuery;
   readonly #observer: RunObserver;
   readonly #abort = new AbortController();
+  readonly #request: RequestOptions;
   /** What the requests brought, for as long as the planning needs it. */
   readonly #pages = new Map<number, RawPage>();
   readonly #errors = new Map<number, unknown>();
   #plan: Plan;
+  /** Set before the first records are wanted. */
+  trace: RunTrace | null = null;
   #waiting: { resolve(outcome: Outcome): void; reject(reason: unknown): void } | null = null;
 
-  constructor(client: PageClient, query: WindowQuery, plan: Plan, observer: RunObserver) {
+  constructor(
+    client: PageClient,
+    query: WindowQuery,
+    plan: Plan,
+    observer: RunObserver,
+    settings: RequestSettings = {},
+  ) {
     this.#client = client;
+    this.#request = { ...requestSettings(settings), signal: this.#abort.signal };
     this.#query = query;
     this.#plan = plan;
     this.#observer = observer;
@@ -61,7 +95,8 @@ export class Run {
   async count(span: Span): Promise<number | null> {
     // `closed` is documented for both versions, so it is right where this server's way was never asked for.
     const filter = this.#query.within(span, this.#plan.style ?? 'closed');
-    const page = await this.#client.fetchPage({ filter, rows: 1, page: 0, signal: this.#abort.signal });
+    const count = () => this.#client.fetchPage({ ...this.#request, filter, rows: 1, page: 0 });
+    const page = await (this.trace?.run(count) ?? count());
     this.#observer.onPage(page);
     return page.range?.total ?? null;
   }
@@ -84,12 +119,14 @@ export class Run {
     const { plan, outputs } = step(this.#plan, event);
     this.#plan = plan;
     for (const output of outputs) this.#carryOut(output);
+    this.trace?.keepOnly((id) => this.#plan.work.some((piece) => piece.id === id));
   }
 
   #carryOut(output: Output): void {
     switch (output.kind) {
       case 'request':
-        void this.#send(output);
+        if (this.trace) this.trace.inSlice(output.slice, output.span, () => void this.#send(output));
+        else void this.#send(output);
         break;
       case 'forget':
         this.#pages.delete(output.id);
@@ -97,7 +134,9 @@ export class Run {
       case 'batch': {
         const page = this.#pages.get(output.batch.id) as RawPage;
         this.#pages.delete(output.batch.id);
-        this.#settle({ kind: 'batch', batch: { ...output.batch, page } });
+        const batch = { ...output.batch, page };
+        this.trace?.delivered(batch);
+        this.#settle({ kind: 'batch', batch });
         break;
       }
       case 'end':
@@ -106,6 +145,7 @@ export class Run {
       case 'failure': {
         const { failure } = output;
         const cause = failure.kind === 'request' ? this.#errors.get(failure.id) : undefined;
+        this.trace?.failed(failure.span, cause ?? failure);
         this.#settle({ kind: 'failure', failure, cause });
         break;
       }
@@ -128,7 +168,7 @@ export class Run {
     let event: PlanEvent;
     try {
       const filter = this.#query.within(span, style);
-      const page = await this.#client.fetchPage({ filter, rows, page: start, signal: this.#abort.signal });
+      const page = await this.#client.fetchPage({ ...this.#request, filter, rows, page: start });
       this.#observer.onPage(page);
       this.#pages.set(id, page);
       event = { kind: 'arrived', id, page: viewOf(page) };

@@ -57,6 +57,8 @@ export type Output =
   | {
       readonly kind: 'request';
       readonly id: number;
+      /** The slice that it is for. */
+      readonly slice: number;
       readonly span: Span;
       readonly style: BoundStyle;
       readonly rows: number;

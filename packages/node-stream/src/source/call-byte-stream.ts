@@ -1,6 +1,10 @@
-import type { Readable } from 'node:stream';
+import { kinds, type OptionKind, type OptionShape, oneOf } from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { Mark } from '../checkpoint/mark.ts';
+import type { ReadableOf } from '../operators/operator.ts';
+import type { TimeSlice } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
+import { checkRead, streamShape } from './check-stream-options.ts';
 import type { StreamOptions } from './options.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
@@ -12,26 +16,42 @@ export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
    * Send a `Mark` after the bytes of each slice, so that a file sink can be resumed. The stream is then in object mode, of
    * buffers and marks. Default false.
    */
-  marks?: boolean;
+  marks?: boolean | undefined;
 }
+
+const byteShape = {
+  ...streamShape,
+  onError: oneOf('fail'),
+  marks: kinds.flag,
+} satisfies OptionShape & Record<keyof CallByteStreamOptions, OptionKind>;
 
 /**
  * Every record of a query, once, as lines of JSON exactly as the server sent them, without parsing. Its checkpoint moves
  * page by page: a page counts as taken when all of its bytes were.
  */
-export interface CallByteStream extends Readable {
+export interface CallByteStream<T = Buffer> extends ReadableOf<T> {
   /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
   /** Where to resume: covers the pages that the consumer has taken so far. */
   checkpoint(): Checkpoint;
+  /** Calls the listener with each chunk. */
+  on(event: 'data', listener: (item: T) => void): this;
+  /** Calls the listener after each slice. */
+  on(event: 'slice', listener: (slice: TimeSlice & { readonly records: number }) => void): this;
+  /** Calls the listener before the end. */
+  on(event: 'verdict', listener: (verdict: Verdict) => void): this;
+  /** Any other event of a Readable. */
+  // biome-ignore lint/suspicious/noExplicitAny: as Node.js declares it.
+  on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 
-class LineStream extends SessionStream implements CallByteStream {
+class LineStream extends SessionStream {
   #lines: Buffer | null = null;
   #batch: Batch | null = null;
   readonly #hasMarks: boolean;
 
   constructor(client: PageClient, options: CallByteStreamOptions = {}) {
+    checkRead(client, options, byteShape);
     super(client, options, options.marks ? { objectMode: true, highWaterMark: 2 } : {});
     this.#hasMarks = options.marks === true;
   }
@@ -74,7 +94,13 @@ class LineStream extends SessionStream implements CallByteStream {
  */
 export function createCallByteStream(
   client: PageClient,
+  options: CallByteStreamOptions & { marks: true },
+): CallByteStream<Buffer | Mark>;
+/** The same without marks. */
+export function createCallByteStream(client: PageClient, options?: CallByteStreamOptions): CallByteStream;
+export function createCallByteStream(
+  client: PageClient,
   options: CallByteStreamOptions = {},
-): CallByteStream {
-  return new LineStream(client, options);
+): CallByteStream<Buffer | Mark> {
+  return new LineStream(client, options) as CallByteStream<Buffer | Mark>;
 }

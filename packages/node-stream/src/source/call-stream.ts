@@ -1,10 +1,19 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
+import {
+  ConfigurationError,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  whole,
+} from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
-import { timeSliceOf } from '../query/time-slice.ts';
+import type { ReadableOf } from '../operators/operator.ts';
+import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
+import { checkRead, streamShape } from './check-stream-options.ts';
 import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
 import type { DeadRecord, StreamOptions } from './options.ts';
@@ -15,16 +24,22 @@ import type { Verdict } from './verdict.ts';
 /** Settings of `createCallStream`. */
 export interface CallStreamOptions extends StreamOptions {
   /** Send a `Mark` after the records of each slice, for windows and file sinks. Default false. */
-  marks?: boolean;
+  marks?: boolean | undefined;
   /** Records parsed ahead of the consumer. Default 256. */
-  highWaterMark?: number;
+  highWaterMark?: number | undefined;
 }
+
+const recordShape = {
+  ...streamShape,
+  marks: kinds.flag,
+  highWaterMark: whole(1),
+} satisfies OptionShape & Record<keyof CallStreamOptions, OptionKind>;
 
 /**
  * Every record of a query, once, as an object-mode Readable. It ends only when each slice was proved complete; otherwise it
  * fails with an `IncompleteError`. It emits `slice` after each slice and `verdict` before its end.
  */
-export interface CallStream<T = Call> extends Readable {
+export interface CallStream<T = Call> extends ReadableOf<T> {
   /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
   /** Where to resume: covers exactly what the consumer has taken so far. */
@@ -35,17 +50,25 @@ export interface CallStream<T = Call> extends Readable {
   toWeb(options?: { by?: 'record' }): ReadableStream<T>;
   /** A web stream of pages. */
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
-  /** The records, one by one. */
-  [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
+  /** Calls the listener with each record. */
+  on(event: 'data', listener: (item: T) => void): this;
+  /** Calls the listener after each slice. */
+  on(event: 'slice', listener: (slice: TimeSlice & { readonly records: number }) => void): this;
+  /** Calls the listener before the end. */
+  on(event: 'verdict', listener: (verdict: Verdict) => void): this;
+  /** Any other event of a Readable. */
+  // biome-ignore lint/suspicious/noExplicitAny: as Node.js declares it.
+  on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 
-class RecordStream extends SessionStream implements CallStream<Call | Mark> {
+class RecordStream extends SessionStream {
   readonly #options: CallStreamOptions;
   #batch: Batch | null = null;
   #at = 0;
   #readAs: 'records' | 'pages' | null = null;
 
   constructor(client: PageClient, options: CallStreamOptions = {}) {
+    checkRead(client, options, recordShape);
     super(client, options, { objectMode: true, highWaterMark: options.highWaterMark ?? 256 });
     this.#options = options;
   }
@@ -163,7 +186,8 @@ class RecordStream extends SessionStream implements CallStream<Call | Mark> {
   #claim(as: 'records' | 'pages'): void {
     this.#readAs ??= as;
     if (this.#readAs === as) return;
-    throw new Error(
+    throw new ConfigurationError(
+      'invalid_argument',
       `This stream is already being read as ${this.#readAs}. Create another one to read it as ${as}.`,
     );
   }
@@ -192,5 +216,5 @@ export function createCallStream(
   client: PageClient,
   options: CallStreamOptions = {},
 ): CallStream<Call | Mark> {
-  return new RecordStream(client, options);
+  return new RecordStream(client, options) as CallStream<Call | Mark>;
 }

@@ -1,3 +1,10 @@
+import {
+  CallsError,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorWords,
+  nameErrors,
+} from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { describeSlice, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Trouble } from '../slicing/judge.ts';
@@ -11,59 +18,62 @@ export interface StreamPlace {
   readonly page: number;
 }
 
+/** Codes of `StreamError`, in addition to those of a failed request, which are those of the client. */
+export type StreamErrorCode =
+  /** The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`. */
+  | 'range_ignored'
+  /** A page could not be read for a reason that has no code. The `cause` is the error. */
+  | 'read_failed';
+
+/** What a `StreamError` knows. */
+export interface StreamErrorDetails extends StreamPlace, ErrorDetails {}
+
 /** A read ended early. The error names the slice and page, and carries the checkpoint to resume from. */
-export class StreamError extends Error {
-  /** What went wrong; for a failed request, the code of the client's error. */
-  readonly code: string;
-  /** Whether the same read may succeed later. */
-  readonly isRetryable: boolean;
+export class StreamError<Code extends string = StreamErrorCode | ErrorCode> extends CallsError<Code> {
   /** The slice that was read. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
   readonly page: number;
-  /** What to do about it, where that is known. */
-  readonly hint?: string;
   /** Covers everything that was delivered before; pass it as `checkpoint` to resume. */
   checkpoint: Checkpoint | null = null;
 
-  constructor(
-    code: string,
-    message: string,
-    details: StreamPlace & { isRetryable?: boolean; hint?: string; cause?: unknown },
-  ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'StreamError';
-    this.code = code;
-    this.isRetryable = details.isRetryable ?? false;
-    this.slice = details.slice;
-    this.page = details.page;
-    if (details.hint !== undefined) this.hint = details.hint;
+  static {
+    nameErrors(StreamError, 'StreamError');
+  }
+
+  constructor(code: Code, words: string | ErrorWords, { slice, page, ...details }: StreamErrorDetails) {
+    super(code, words, details);
+    this.slice = slice;
+    this.page = page;
   }
 
   /** Adds the place to an error of the client; errors that have one already and aborts stay as they are. */
   static from(error: unknown, place: StreamPlace): unknown {
     if (error instanceof StreamError || !(error instanceof Error) || error.name === 'AbortError')
       return error;
-    const { code, isRetryable, hint } = error as { code?: unknown; isRetryable?: unknown; hint?: unknown };
-    return new StreamError(
-      typeof code === 'string' ? code : 'read_failed',
-      `${describeSlice(place.slice)}, page ${place.page}: ${error.message}`,
-      {
-        ...place,
-        isRetryable: isRetryable === true,
-        ...(typeof hint === 'string' ? { hint } : {}),
-        cause: error,
-      },
-    );
+    const where = `${describeSlice(place.slice)}, page ${place.page}`;
+    if (!CallsError.is(error))
+      return new StreamError('read_failed', `${where}: ${error.message}`, { ...place, cause: error });
+    const { code, summary, message: _, name: __, stack: ___, ...details } = error;
+    return new StreamError(code as ErrorCode, `${where}: ${summary}`, { ...details, ...place, cause: error });
   }
 }
 
+/** Codes of `IncompleteError`. */
+export type IncompleteErrorCode =
+  /** The pages of a slice did not agree in any try. Resume from the checkpoint later, with smaller slices or a longer `settle`. */
+  'incomplete';
+
 /** A slice could not be read completely: its pages did not agree in any try. */
-export class IncompleteError extends StreamError {
+export class IncompleteError extends StreamError<IncompleteErrorCode> {
   /** Records of the slice by its total; null when the server gave none. */
   readonly expected: number | null;
   /** Distinct records that the last try received. */
   readonly got: number;
+
+  static {
+    nameErrors(IncompleteError, 'IncompleteError');
+  }
 
   constructor(facts: {
     slice: TimeSlice;
@@ -79,9 +89,17 @@ export class IncompleteError extends StreamError {
         `expected ${expected ?? 'a total'}, got ${got} in the last one (${reasons[trouble]}).`,
       { slice, page: 0, isRetryable: trouble !== 'no_total' },
     );
-    this.name = 'IncompleteError';
     this.expected = expected;
     this.got = got;
+  }
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `StreamError` of node-stream. */
+    StreamError: StreamError;
+    /** See `IncompleteError` of node-stream. */
+    IncompleteError: IncompleteError;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RequestOptions } from '@call-attribution/core';
 import type { Duration } from '@call-attribution/core/time';
 import type { FilterLike } from '@call-attribution/query-dsl';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -11,15 +12,15 @@ export interface WindowOptions {
    * Pages a slice may have. Default 1: a slice that fits in one page comes in one response, so nothing can shift while it is
    * read. More pages need fewer requests, but are checked by totals and distinct sids only.
    */
-  pages?: number;
+  pages?: number | undefined;
   /** Age from which records count as settled: none is expected to appear or change, in any time zone. Default `14h`. */
-  settle?: Duration;
+  settle?: Duration | undefined;
   /** Naive time before which records count as settled, if you know the server's clock. Replaces `settle`. */
-  sealedBefore?: string;
+  sealedBefore?: string | undefined;
   /** Passes over one slice before the read fails as incomplete. Default 5. */
-  tries?: number;
+  tries?: number | undefined;
   /** How the upper end of a slice is written: `[a TO b}` or `[a TO b - 1 s]`. Default `auto`: one request finds out. */
-  bounds?: 'auto' | BoundStyle;
+  bounds?: 'auto' | BoundStyle | undefined;
 }
 
 /** A record that could not be parsed. */
@@ -36,31 +37,31 @@ export interface DeadRecord {
   readonly index: number;
 }
 
-/** Settings of the streams of call records. */
-export interface StreamOptions {
+/** Settings of the streams of call records. `timeout`, `retry` and `headers` are those of every request of the stream. */
+export interface StreamOptions extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers'> {
   /** Which calls: a string in the language of `q`, a filter or a builder. Default: all. */
-  filter?: string | FilterLike;
+  filter?: string | FilterLike | undefined;
   /** Records per request. Default 1000; when the server returns fewer, the reader adapts. */
-  rows?: number;
+  rows?: number | undefined;
   /** Most pages held ahead of the consumer, and their bytes. Default 4 pages and 64 MiB. */
-  prefetch?: number | { pages?: number; bytes?: number };
+  prefetch?: number | { pages?: number; bytes?: number } | undefined;
   /** How the query is cut by `date_added`. `false` reads it as one list. */
-  window?: WindowOptions | false;
+  window?: WindowOptions | false | undefined;
   /** Where to resume: the checkpoint of an earlier stream of the same query. */
-  checkpoint?: Checkpoint | null;
+  checkpoint?: Checkpoint | null | undefined;
   /** Ends the stream and its requests. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called after each page. */
-  onProgress?: (progress: Progress) => void;
+  onProgress?: ((progress: Progress) => void) | undefined;
   /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
-  onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void);
+  onError?: ('fail' | 'skip' | ((dead: DeadRecord) => void)) | undefined;
   /**
    * A record that has changed when its slice has to be read again: deliver it `again` (default), for a store that upserts,
    * or `keep` what was delivered, for a file with one line per record. The verdict counts such records as `changed`.
    */
-  onChange?: 'again' | 'keep';
+  onChange?: 'again' | 'keep' | undefined;
   /** When the server returns no totals: `fail` (default) with an IncompleteError, or `report` it in the verdict. */
-  incomplete?: 'fail' | 'report';
+  incomplete?: 'fail' | 'report' | undefined;
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  now?: () => number;
+  now?: (() => number) | undefined;
 }

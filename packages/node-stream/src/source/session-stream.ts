@@ -15,7 +15,7 @@ export abstract class SessionStream extends Readable {
   protected readonly session: Session;
   #outcome: { resolve(verdict: Verdict): void; reject(error: unknown): void };
   #failure: Error | null = null;
-  #hasConcluded = false;
+  #verdict: Verdict | null = null;
   #isPulling = false;
 
   constructor(client: PageClient, options: StreamOptions, readable: ReadableOptions) {
@@ -87,7 +87,14 @@ export abstract class SessionStream extends Readable {
     this.session.close(error ?? undefined);
     if (error !== null && error.name !== 'AbortError') {
       this.#outcome.reject(this.session.placed(error, this.checkpoint()));
-    } else if (!this.#hasConcluded) this.#outcome.resolve(this.session.verdict(false));
+      this.session.endTrace({ error });
+    } else {
+      const verdict = this.#verdict ?? this.session.verdict(false);
+      this.#outcome.resolve(verdict);
+      // A loop that is left ends with an AbortError too, but nothing has failed.
+      const isAborted = error !== null && this.session.options.signal?.aborted === true;
+      this.session.endTrace(isAborted ? { error } : { verdict });
+    }
     done(error);
   }
 
@@ -101,7 +108,7 @@ export abstract class SessionStream extends Readable {
   /** Announces the verdict. Throws when nothing proves that the read was complete. */
   protected conclude(): void {
     const verdict = this.session.conclude();
-    this.#hasConcluded = true;
+    this.#verdict = verdict;
     this.#outcome.resolve(verdict);
     this.emit('verdict', verdict);
   }

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { durationMillis, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
 import type { Span } from '../query/time-slice.ts';
@@ -8,6 +9,7 @@ import { errorOf, IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
 import { Meter } from './progress.ts';
+import { ReadTrace } from './read-trace.ts';
 import type { Recount, Verdict, VerdictReason } from './verdict.ts';
 
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
@@ -25,6 +27,8 @@ export class Session {
   /** What to count at the end; null when there is nothing to compare with. */
   readonly #toRecount: Span | VerdictReason | null;
   #recount: Recount | VerdictReason | null = null;
+  /** Undefined before the first records are wanted; null when nobody listens. */
+  #trace: ReadTrace | null | undefined;
 
   constructor(client: PageClient, options: StreamOptions) {
     const now = options.now ?? Date.now;
@@ -65,11 +69,16 @@ export class Session {
         onTotal: (total) => meter.expect(total),
         onReread: (span, trouble) => meter.reread(span, trouble),
       },
+      options,
     );
   }
 
   /** The next records, not yet entered in the ledger; null at the end. */
   async next(): Promise<Batch | null> {
+    if (this.#trace === undefined) {
+      this.#trace = ReadTrace.begin(this.options.checkpoint != null);
+      this.#run.trace = this.#trace;
+    }
     const outcome = await this.#run.next();
     if (outcome.kind === 'end') {
       await this.#countAgain();
@@ -135,6 +144,11 @@ export class Session {
     }
   }
 
+  /** Publishes how the stream ended. */
+  endTrace(outcome: { readonly error: unknown } | { readonly verdict: Verdict }): void {
+    this.#trace?.end(outcome);
+  }
+
   /** Ends the requests in flight. */
   close(reason?: unknown): void {
     this.#run.close(reason);
@@ -163,7 +177,10 @@ function sealedBefore({ sealedBefore: given, settle }: WindowOptions, now: numbe
     return Math.floor((now - durationMillis(settle ?? '14h', 'window.settle')) / second) * second;
   const at = parseNaive(given);
   if (Number.isNaN(at))
-    throw new RangeError(`window.sealedBefore is ${given}; expected a time as 'YYYY-MM-DD HH:MM:SS'`);
+    throw new ConfigurationError(
+      'invalid_option',
+      `window.sealedBefore is ${given}; expected a time as 'YYYY-MM-DD HH:MM:SS'`,
+    );
   return at;
 }
 
@@ -175,5 +192,8 @@ function lookahead(prefetch: StreamOptions['prefetch']): { pages: number; bytes:
 
 function positive(value: number, name: string): number {
   if (Number.isInteger(value) && value > 0) return value;
-  throw new RangeError(`${name} is ${value}; expected a whole number of at least 1`);
+  throw new ConfigurationError(
+    'invalid_option',
+    `${name} is ${value}; expected a whole number of at least 1`,
+  );
 }

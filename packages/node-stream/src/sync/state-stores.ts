@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { FileLockedError, lockFile, type Unlock } from '../files/file-lock.ts';
+import { FileLockedError, StateError } from '../errors.ts';
+import { lockFile, type Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
-import { StateError, type StateStore, type SyncState } from './sync-state.ts';
+import type { StateStore, SyncState } from './sync-state.ts';
 
 /**
  * Keeps the state of a sync in memory, for tests and for programs that keep running.

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { StateError } from '../errors.ts';
 
 /** What is remembered of a record: its sid, its `date_added` and a hash of its contents. */
 export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string];
@@ -8,6 +9,8 @@ export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string]
 export interface SyncRun {
   /** Where it began. */
   readonly from: string | null;
+  /** Where it ends, when it is a run of a moving period. */
+  readonly to?: string;
   /** Latest `date_added` it saw. */
   readonly latest: string | null;
   /** The same when the run was last resumed: calls that appeared before its position since then lie within a lookback of it. */
@@ -20,8 +23,10 @@ export interface SyncRun {
 export interface SyncState {
   /** The form of the state. */
   readonly version: 1;
-  /** Hash of the filter and the API version; the state fits no other query. */
+  /** Hash of the filter, the name of the moving period and the API version; the state fits no other query. */
   readonly query: string;
+  /** The same in words, for messages. Absent in states of earlier releases. */
+  readonly about?: string;
   /** The latest `date_added` that the last run saw; the next run begins a lookback before it. Null at first. */
   readonly watermark: string | null;
   /** Records within the lookback. */
@@ -74,23 +79,8 @@ export interface UpsertSink {
   commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
 }
 
-/** The state of a sync cannot be used. */
-export class StateError extends Error {
-  /**
-   * `state_mismatch`: made for another query. `state_invalid`: not a state of this package. `state_locked`: another run
-   * is using it.
-   */
-  readonly code: 'state_mismatch' | 'state_invalid' | 'state_locked';
-
-  constructor(code: StateError['code'], message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = 'StateError';
-    this.code = code;
-  }
-}
-
 /** Returns a state of this query. Throws for anything else. */
-export function checkState(state: SyncState, query: string): SyncState {
+export function checkState(state: SyncState, query: string, about: string): SyncState {
   const { version, seen, pending, run } = state as Partial<SyncState>;
   if (version !== 1 || !Array.isArray(seen) || !Array.isArray(pending) || run === undefined) {
     throw new StateError(
@@ -101,7 +91,10 @@ export function checkState(state: SyncState, query: string): SyncState {
   if (state.query === query) return state;
   throw new StateError(
     'state_mismatch',
-    `The sync state belongs to another query (${state.query}, this is ${query}): the filter or the API version changed. ` +
-      'Sync with the filter it was made for, or use another state.',
+    `The sync state belongs to another query: ${
+      typeof state.about === 'string'
+        ? `it was made for ${state.about}`
+        : 'the filter or the API version changed'
+    }, and this is ${about}. Sync with the filter it was made for, or use another state.`,
   );
 }

@@ -1,12 +1,13 @@
-import type { Call, Client } from '@call-attribution/core';
+import type { Call, Client, RequestOptions } from '@call-attribution/core';
 import { durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
-import type { Filter } from '@call-attribution/query-dsl';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import { queryHash } from '../checkpoint/checkpoint.ts';
 import { windowQuery } from '../query/window-query.ts';
+import { requestSettings } from '../slicing/run.ts';
 import { createCallStream } from '../source/call-stream.ts';
 import type { Verdict } from '../source/verdict.ts';
 import { SeenRecords } from './seen-records.ts';
-import type { SyncChange, SyncOptions } from './sync-options.ts';
+import type { MovingPeriod, SyncChange, SyncOptions } from './sync-options.ts';
 import { checkState, type SyncState } from './sync-state.ts';
 
 /** The part of core's client that a sync uses. */
@@ -41,21 +42,29 @@ export async function* syncSteps(
   options: SyncOptions,
   compares = false,
 ): AsyncGenerator<SyncStep, void, void> {
-  const { filter } = windowQuery(options.filter, client.version);
-  const query = queryHash(windowQuery(options.filter, client.version), client.version);
-  const state = loaded === null ? null : checkState(loaded, query);
+  const { period } = options;
+  const base = windowQuery(options.filter, client.version);
+  const query = queryHash(base, client.version, period?.name);
+  const about = [
+    printFilter(base.filter) || 'all calls',
+    ...(period ? [period.name] : []),
+    client.version,
+  ].join(', ');
+  const state = loaded === null ? null : checkState(loaded, query, about);
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const lookback = lookbackOf(client, options, settle);
   const ceiling = (options.now ?? Date.now)() + ahead;
   const memory = new SeenRecords(state, options, compares);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
-  const from = interrupted ? interrupted.from : watermark && minus(watermark, lookback);
+  const from = interrupted ? interrupted.from : beginOf(watermark, lookback, period);
+  const to = (interrupted ? interrupted.to : period?.to) ?? null;
   const resumedAt = interrupted && (interrupted.resumedAt ?? interrupted.latest);
   let latest = interrupted ? interrupted.latest : watermark;
+  const { rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now } = options;
   const stream = createCallStream(client, {
-    ...options,
-    filter: since(filter, from),
+    ...{ rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now },
+    filter: within(base.filter, from, to),
     checkpoint: interrupted?.checkpoint ?? null,
   });
   for await (const page of stream.pages()) {
@@ -69,18 +78,18 @@ export async function* syncSteps(
     // Without memory of what was seen this is quick, and keeps the state small in a long first run too.
     if ((page.isLast || compares) && newest !== null)
       memory.forget(minus(newest, lookback), minus(newest, settle));
-    const run = { from, latest, resumedAt, checkpoint: page.checkpoint };
+    const run = { from, ...(to === null ? {} : { to }), latest, resumedAt, checkpoint: page.checkpoint };
     yield {
       changes,
       gone: 0,
       skipped: count - records.length,
       isRecheck: false,
       verdict: null,
-      state: { version: 1, query, watermark, ...memory.toState(), run },
+      state: { version: 1, query, about, watermark, ...memory.toState(), run },
     };
   }
   const done = (): SyncState => {
-    return { version: 1, query, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
+    return { version: 1, query, about, watermark: resumedAt ?? latest, ...memory.toState(), run: null };
   };
   yield { changes: [], gone: 0, skipped: 0, isRecheck: false, verdict: await stream.verdict, state: done() };
   // Calls that appeared before the position of an interrupted run are found by another one.
@@ -102,9 +111,10 @@ async function* recheck(
   client: SyncClient,
   memory: SeenRecords,
   from: string | null,
-  { maxRechecks = 1000, signal, onError = 'fail' }: SyncOptions,
+  { maxRechecks = 1000, signal, onError = 'fail', ...rest }: SyncOptions,
   state: () => SyncState,
 ): AsyncGenerator<SyncStep, void, void> {
+  const request = { ...requestSettings(rest), ...(signal === undefined ? {} : { signal }) };
   const open = from === null ? [] : memory.openBefore(from).slice(0, maxRechecks);
   for (let i = 0; i < open.length; i += stepSize) {
     const changes: SyncChange[] = [];
@@ -112,7 +122,7 @@ async function* recheck(
     let skipped = 0;
     for (let j = i; j < Math.min(open.length, i + stepSize); j += atOnce) {
       const sids = open.slice(j, Math.min(j + atOnce, i + stepSize));
-      const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, signal, onError !== 'fail')));
+      const found = await Promise.all(sids.map((sid) => getOrNull(client, sid, request, onError !== 'fail')));
       for (const [k, call] of found.entries()) {
         // It stays open, so that the next run reads it again.
         if (call === 'unreadable') {
@@ -134,11 +144,11 @@ const unreadable: ReadonlySet<string> = new Set(['invalid_record', 'invalid_json
 async function getOrNull(
   client: SyncClient,
   sid: string,
-  signal: AbortSignal | undefined,
+  request: RequestOptions,
   maySkip: boolean,
 ): Promise<Call | null | 'unreadable'> {
   try {
-    return await client.getCall(sid, signal === undefined ? {} : { signal });
+    return await client.getCall(sid, request);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'not_found') return null;
@@ -147,10 +157,24 @@ async function getOrNull(
   }
 }
 
-function since(filter: Filter, from: string | null): Filter {
-  if (from === null) return filter;
-  const lower = { text: from, inclusive: true };
-  return { clauses: [...filter.clauses, { kind: 'range', field: 'date_added', lower, upper: null }] };
+function within(filter: Filter, from: string | null, to: string | null): Filter {
+  if (from === null && to === null) return filter;
+  const lower = from === null ? null : { text: from, inclusive: true };
+  const upper = to === null ? null : { text: to, inclusive: false };
+  return { clauses: [...filter.clauses, { kind: 'range', field: 'date_added', lower, upper }] };
+}
+
+/** A run begins a lookback before the latest call seen, within its period, but leaves no gap before it. */
+function beginOf(
+  watermark: string | null,
+  lookback: number,
+  period: MovingPeriod | undefined,
+): string | null {
+  const from = period?.from ?? null;
+  if (watermark === null) return from;
+  const again = minus(watermark, lookback);
+  if (from === null) return again;
+  return [again, from < watermark ? from : watermark].sort().at(-1) ?? null;
 }
 
 function minus(time: string, millis: number): string {

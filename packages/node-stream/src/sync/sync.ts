@@ -1,7 +1,19 @@
+import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { proofOf } from '../source/verdict.ts';
+import { checkSyncCalls, checkSyncInto } from './check-sync-options.ts';
 import type { SyncChange, SyncOptions, SyncSummary } from './sync-options.ts';
 import type { StateStore, UpsertSink } from './sync-state.ts';
 import { type SyncClient, syncSteps } from './sync-steps.ts';
+
+/** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
+export interface SyncTrace extends TraceContext {
+  /** Which of them runs. */
+  readonly function: 'syncInto' | 'syncCalls';
+  /** What `syncInto` did, once it has ended without an error. */
+  summary?: SyncSummary;
+}
+
+const tracing = createTracing<SyncTrace>('sync');
 
 /**
  * Yields what is new and what has changed since the last run, by `sid` and contents. The state is saved when the consumer
@@ -13,6 +25,30 @@ import { type SyncClient, syncSteps } from './sync-steps.ts';
  * }
  */
 export async function* syncCalls(
+  client: SyncClient,
+  options: SyncOptions & { state: StateStore },
+): AsyncGenerator<SyncChange, void, void> {
+  checkSyncCalls(client, options);
+  const changes = changesOf(client, options);
+  if (!tracing.isActive()) {
+    yield* changes;
+    return;
+  }
+  const trace = tracing.begin({ function: 'syncCalls' });
+  try {
+    // A generator runs in the context of whoever asks for the next change, so each step is put into that of the trace.
+    const next = () => trace.run(() => changes.next());
+    for (let step = await next(); step.done !== true; step = await next()) yield step.value;
+  } catch (error) {
+    trace.end({ error });
+    throw error;
+  } finally {
+    await trace.run(() => changes.return());
+    trace.end();
+  }
+}
+
+async function* changesOf(
   client: SyncClient,
   options: SyncOptions & { state: StateStore },
 ): AsyncGenerator<SyncChange, void, void> {
@@ -38,6 +74,23 @@ export async function syncInto(
   client: SyncClient,
   sink: UpsertSink,
   options: SyncOptions = {},
+): Promise<SyncSummary> {
+  checkSyncInto(client, sink, options);
+  if (!tracing.isActive()) return bringUpToDate(client, sink, options);
+  const context: SyncTrace = { function: 'syncInto' };
+  return tracing.run(
+    context,
+    () => bringUpToDate(client, sink, options),
+    (outcome) => {
+      if ('value' in outcome) context.summary = outcome.value;
+    },
+  );
+}
+
+async function bringUpToDate(
+  client: SyncClient,
+  sink: UpsertSink,
+  options: SyncOptions,
 ): Promise<SyncSummary> {
   // A sink that compares records cannot know which fields to ignore.
   const compares = sink.compares === true && !options.ignore?.length;

@@ -2,7 +2,7 @@
 // when another process that runs holds it too.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FileLockedError, lockFile } from '../../src/index.ts';
+import { FileLockedError, lockFile } from '../../src/files/index.ts';
 
 const [lock = '', guard = ''] = process.argv.slice(2);
 

@@ -3,11 +3,11 @@ import type { Happening, Schedule } from './schedule.ts';
 /** How time passes in a live sandbox. */
 export interface LiveOptions {
   /** New calls per minute and account. Default 12. */
-  readonly callsPerMinute?: number;
+  readonly callsPerMinute?: number | undefined;
   /** Seconds of sandbox time per second of real time; with 60, an hour passes in a minute. Default 1. */
-  readonly speed?: number;
+  readonly speed?: number | undefined;
   /** Milliseconds between two updates. Default 1,000. */
-  readonly tick?: number;
+  readonly tick?: number | undefined;
 }
 
 /** Advances schedules: by the real clock, or by hand in tests. */

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { parseNaive } from '@call-attribution/core/time';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
 import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
 import { callMaker, type MadeUpCall } from './make-call.ts';
@@ -9,15 +10,18 @@ import { day, Rhythm } from './rhythm.ts';
 /** What to generate. The same options give the same calls, byte for byte, on every machine. */
 export interface GenerateOptions {
   /** The number of calls over all accounts. Default 2,000. */
-  readonly records?: number;
+  readonly records?: number | undefined;
   /** The seed of all randomness. Default 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** The number of accounts that share the calls; the first has the most. Default 1. */
-  readonly accounts?: number;
+  readonly accounts?: number | undefined;
   /** The number of days over which the calls are spread. Default 90. */
-  readonly days?: number;
-  /** The end of these days, `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default `2026-11-01 00:00:00`. */
-  readonly until?: string;
+  readonly days?: number | undefined;
+  /**
+   * The end of these days, `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
+   * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
+   */
+  readonly until?: string | undefined;
 }
 
 /** The made-up calls of one account. */
@@ -33,14 +37,17 @@ export interface MadeUpCalls {
   readonly until: number;
 }
 
-/** Accounts and their calls, made when they are read. */
-export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCalls[] {
+/**
+ * Accounts and their calls, made when they are read. Without `until`, the calls end at `present`, in seconds of wall time, and
+ * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
+ */
+export function madeUpAccounts(options: GenerateOptions = {}, present?: number): readonly MadeUpCalls[] {
   const {
     records = sandboxDefaults.records,
     seed = sandboxDefaults.seed,
     accounts = sandboxDefaults.accounts,
     days = sandboxDefaults.days,
-    until = sandboxDefaults.until,
+    until = present === undefined ? sandboxDefaults.until : formatNaive(present * 1000),
   } = options;
   whole('records', records, 0, 1e8);
   whole('accounts', accounts, 1, 1000);
@@ -48,12 +55,14 @@ export function madeUpAccounts(options: GenerateOptions = {}): readonly MadeUpCa
   whole('seed', seed, 0, 0xffffffff);
   const end = parseNaive(until) / 1000;
   if (!Number.isInteger(end)) {
-    throw new RangeError(
+    throw new ConfigurationError(
+      'invalid_option',
       `until is "${until}": expected YYYY-MM-DD HH:MM:SS, for example ${sandboxDefaults.until}`,
     );
   }
   const shares = shareOut(records, accounts);
-  return shares.map((count, index) => source(makeAccount(seed, index), count, end - days * day, end));
+  const place = options.until === undefined && present !== undefined ? upToPresent : upToEnd;
+  return shares.map((count, index) => source(makeAccount(seed, index), count, days, end, place));
 }
 
 /**
@@ -66,25 +75,72 @@ export function* generate(options: GenerateOptions = {}): Generator<Call, void, 
   for (const account of madeUpAccounts(options)) yield* account.calls();
 }
 
-function source(account: MadeUpAccount, records: number, from: number, until: number): MadeUpCalls {
-  let rhythm: Rhythm | undefined;
+/** The numbers of an account's calls from `first` on, and the time of each. */
+interface Timeline {
+  readonly first: number;
+  timeOf(i: number): number;
+}
+type Place = (seed: number, records: number, days: number, end: number) => Timeline;
+
+function source(
+  account: MadeUpAccount,
+  records: number,
+  days: number,
+  until: number,
+  place: Place,
+): MadeUpCalls {
+  let known: Timeline | undefined;
+  const timeline = () => (known ??= place(account.seed, records, days, until));
   const make = callMaker(account, peopleOf(account));
-  const timeOf = (i: number) => {
-    rhythm ??= new Rhythm(account.seed, from, until);
-    // Some calls arrive in the same second as the one before.
-    const noise = mix(account.seed + Math.imul(i, 0x85ebca6b));
-    const slot = i > 0 && (noise & 63) === 0 ? i - 1 : i;
-    const place = mix(account.seed + Math.imul(slot, 0xc2b2ae35)) / 4294967296;
-    return rhythm.at((slot + place) / Math.max(records, 1));
+  const at: MadeUpCalls['at'] = (i, asOf, time) => {
+    const { first, timeOf } = timeline();
+    return make(first + i, time ?? timeOf(first + i), asOf);
   };
   return {
     account,
     records,
     until,
-    at: (i, asOf, time = timeOf(i)) => make(i, time, asOf),
+    at,
     *calls() {
-      for (let i = 0; i < records; i++) yield make(i, timeOf(i), until).call;
+      for (let i = 0; i < records; i++) yield at(i, until).call;
     },
+  };
+}
+
+const upToEnd: Place = (seed, records, days, end) => ({
+  first: 0,
+  timeOf: timesOf(seed, records, new Rhythm(seed, end - days * day, end)),
+});
+
+/** The calls of whole days, today's included, of which the last ones before the present are taken. */
+const upToPresent: Place = (seed, records, days, present) => {
+  const today = Math.floor(present / day) * day;
+  let from = today - days * day;
+  let rhythm = new Rhythm(seed, from, today + day);
+  // Where nearly all days before today are closed, it takes more of them.
+  while (rhythm.shareBefore(today) < 0.05) {
+    from -= day;
+    rhythm = new Rhythm(seed, from, today + day);
+  }
+  const all = Math.ceil(records / rhythm.shareBefore(today)) + 1;
+  const timeOf = timesOf(seed, all, rhythm);
+  let [low, high] = [records, all];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (timeOf(middle) < present) low = middle + 1;
+    else high = middle;
+  }
+  return { first: low - records, timeOf };
+};
+
+/** The time of each of so many calls. It never decreases from one call to the next. */
+function timesOf(seed: number, records: number, rhythm: Rhythm): (i: number) => number {
+  return (i) => {
+    // Some calls arrive in the same second as the one before.
+    const noise = mix(seed + Math.imul(i, 0x85ebca6b));
+    const slot = i > 0 && (noise & 63) === 0 ? i - 1 : i;
+    const place = mix(seed + Math.imul(slot, 0xc2b2ae35)) / 4294967296;
+    return rhythm.at((slot + place) / Math.max(records, 1));
   };
 }
 
@@ -105,5 +161,8 @@ function shareOut(records: number, accounts: number): number[] {
 
 function whole(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(`${name} is ${value}: expected a whole number from ${least} to ${most}`);
+  throw new ConfigurationError(
+    'invalid_option',
+    `${name} is ${value}: expected a whole number from ${least} to ${most}`,
+  );
 }

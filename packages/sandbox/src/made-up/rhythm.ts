@@ -37,6 +37,14 @@ export class Rhythm {
     if (this.sums[count] === 0) for (let i = 1; i <= count; i++) this.sums[i] = i;
   }
 
+  /** The share (0 to 1) of all calls that has arrived when this hour begins. */
+  shareBefore(hour: number): number {
+    const { sums } = this;
+    const last = sums.length - 1;
+    const index = Math.min(Math.max((hour - this.from) / 3600, 0), last);
+    return (sums[Math.floor(index)] as number) / (sums[last] as number);
+  }
+
   /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived. It never decreases as the share grows. */
   at(share: number): number {
     const { sums } = this;

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { ConfigurationError } from '@call-attribution/core/errors';
 
 /** The address by which connections are counted: IPv4 as it is, IPv6 by its /64 network, all of which one user may have. */
 export function countedAddress(address: string): string {
@@ -37,7 +38,8 @@ function addTo(list: BlockList, proxy: string): void {
   const most = family === 'ipv4' ? 32 : 128;
   const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
   if (isIP(address) === 0 || !isNetwork) {
-    throw new RangeError(
+    throw new ConfigurationError(
+      'invalid_option',
       `The proxy ${JSON.stringify(proxy)} is not an IP address or network. Write it as 127.0.0.1, 10.0.0.0/8 or ::1.`,
     );
   }

@@ -7,7 +7,9 @@ import { createResponseMemory } from './memory.ts';
 /** The connections of one server. */
 export interface Connections {
   /** Adds a connection. To stay within the limits it may close others, or the new one: then it returns null. */
-  open(socket: Socket, isSecure: boolean): Connection | null;
+  open(socket: Socket, isSecure: boolean, from?: string): Connection | null;
+  /** Forgets a connection that goes on without the service. */
+  release(connection: Connection): void;
   /** Counts a handshake that starts, and closes another one when there are too many. */
   startHandshake(connection: Connection): void;
   /** Notes that a connection has come into a state. */
@@ -39,6 +41,7 @@ export function createConnections(
   const isProxy = proxyCheck(proxies);
   const all = new Set<Connection>();
   const perAddress = new Map<string, number>();
+  const listeners = new WeakMap<Connection, () => void>();
   const memory = createResponseMemory(
     limits.unsentBytes,
     (connection) => close(connection, 'unsent_bytes'),
@@ -89,8 +92,7 @@ export function createConnections(
     get size() {
       return all.size;
     },
-    open(socket, isSecure) {
-      const from = socket.remoteAddress;
+    open(socket, isSecure, from = socket.remoteAddress) {
       // It has gone already.
       if (from === undefined) {
         socket.destroy();
@@ -116,11 +118,14 @@ export function createConnections(
       all.add(connection);
       const fromHere = (perAddress.get(connection.address) ?? 0) + 1;
       perAddress.set(connection.address, fromHere);
-      socket.once('close', () => {
+      const onClose = (): void => {
         remove(connection);
         connection.leave();
-      });
-      if (!connection.isProxy && fromHere > limits.connectionsPerAddress) {
+      };
+      socket.once('close', onClose);
+      listeners.set(connection, onClose);
+      // Without an address, nothing tells clients apart.
+      if (!connection.isProxy && connection.address !== '' && fromHere > limits.connectionsPerAddress) {
         makeSpace(
           [...all].filter(({ address }) => address === connection.address),
           'address',
@@ -129,6 +134,11 @@ export function createConnections(
       }
       if (all.size > limits.connections) makeSpace(busiestAddress(all), 'total', connection);
       return all.has(connection) ? connection : null;
+    },
+    release(connection) {
+      remove(connection);
+      const onClose = listeners.get(connection);
+      if (onClose !== undefined) connection.socket.off('close', onClose);
     },
     startHandshake(connection) {
       connection.state = 'handshake';

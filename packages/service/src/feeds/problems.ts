@@ -1,8 +1,14 @@
+import { CallsError, nameErrors } from '@call-attribution/core/errors';
+
 /** Something in a file of feeds that cannot be used, as facts. `FeedsError` has a sentence for each. */
 export type FeedsProblem =
+  /** The file of feeds is not JSON. Write it as the message shows. */
   | { readonly code: 'not_json'; readonly reason: string }
+  /** The file has no list of feeds. Write at least one. */
   | { readonly code: 'no_feeds' }
+  /** A feed is not an object. Write it as the message shows. */
   | { readonly code: 'not_an_object'; readonly feed: number }
+  /** A feed has a name that does not exist. Use the suggested one. */
   | {
       readonly code: 'unknown_name';
       readonly feed: number | null;
@@ -10,19 +16,28 @@ export type FeedsProblem =
       readonly near: string | undefined;
       readonly known: readonly string[];
     }
+  /** A feed lacks a name that it needs. Add it as the message shows. */
   | { readonly code: 'missing'; readonly feed: number; readonly name: string; readonly example: string }
+  /** A value of a feed has the wrong type or form. Write what the message says. */
   | { readonly code: 'wrong_value'; readonly feed: number; readonly name: string; readonly expected: string }
+  /** There is no such format. Use one of those that the message lists. */
   | {
       readonly code: 'unknown_format';
       readonly feed: number;
       readonly near: string | undefined;
       readonly known: readonly string[];
     }
+  /** The time zone does not exist. Write it as America/New_York. */
   | { readonly code: 'unknown_zone'; readonly feed: number; readonly zone: string }
+  /** The tool needs the name of the conversion. Add `conversionName`, spelled as in the tool. */
   | { readonly code: 'no_name'; readonly feed: number; readonly title: string }
+  /** A feed has both a value and rules for it. Keep one of the two. */
   | { readonly code: 'two_values'; readonly feed: number }
+  /** The value rules of a feed cannot be used. The message says which rule is wrong. */
   | { readonly code: 'value_rules'; readonly feed: number; readonly message: string }
+  /** Two feeds have the same path. Rename one of them. */
   | { readonly code: 'same_path'; readonly feed: number; readonly other: number; readonly path: string }
+  /** The window is longer than the tool remembers a click. Use a shorter one. */
   | {
       readonly code: 'window_too_long';
       readonly feed: number;
@@ -30,21 +45,32 @@ export type FeedsProblem =
       readonly most: number;
       readonly title: string;
     }
+  /** `once` and `ledger` need each other. Write both. */
   | { readonly code: 'ledger_alone'; readonly feed: number; readonly missing: 'once' | 'ledger' }
+  /** The ledger cannot be opened. Check its path, and that nothing else uses it. */
   | {
       readonly code: 'ledger_unusable';
       readonly feed: number;
       readonly file: string;
       readonly message: string;
     }
+  /** The tool adds what it gets, so a feed would count each call once per import. Add `once` and `ledger`. */
   | { readonly code: 'adds_up'; readonly feed: number; readonly title: string }
+  /** A password is in the file. Use `passwordEnv`, `passwordFile` or `passwordHash`. */
   | { readonly code: 'clear_password'; readonly feed: number }
+  /** A feed has more than one password. Keep one. */
   | { readonly code: 'many_passwords'; readonly feed: number }
+  /** A user name and a password need each other. Write both. */
   | { readonly code: 'user_alone'; readonly feed: number; readonly missing: 'user' | 'password' }
+  /** The variable of a password has the wrong form. Call it CALLS_..._PASSWORD, so that it is taken out of the environment. */
   | { readonly code: 'bad_variable'; readonly feed: number; readonly name: string }
+  /** A variable or file holds no password. Set it. */
   | { readonly code: 'password_unset'; readonly feed: number; readonly from: string }
+  /** A password is too short. Choose a longer one. */
   | { readonly code: 'password_short'; readonly feed: number; readonly from: string; readonly least: number }
+  /** `passwordHash` is not a hash that `hashPassword` has made. Make it again. */
   | { readonly code: 'bad_hash'; readonly feed: number }
+  /** A file of a feed cannot be read. Check its path and permissions. */
   | {
       readonly code: 'file_unreadable';
       readonly feed: number;
@@ -53,19 +79,21 @@ export type FeedsProblem =
     };
 
 /** A file of feeds that cannot be used. It never holds a password. */
-export class FeedsError extends Error {
-  /** The name of the class, which survives a bundler. */
-  override readonly name = 'FeedsError';
-  /** Stable name of the problem. */
-  readonly code: FeedsProblem['code'];
-  /** What to write instead; null when the message says it. */
-  readonly hint: string | null;
+export class FeedsError extends CallsError<FeedsProblem['code']> {
+  static {
+    nameErrors(FeedsError, 'FeedsError');
+  }
 
   constructor(problem: FeedsProblem, source: string) {
     const [message, hint] = feedsProblemText(problem, source);
-    super(message);
-    this.code = problem.code;
-    this.hint = hint ?? null;
+    super(problem.code, hint === undefined ? message : { message, hint });
+  }
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `FeedsError` of service. */
+    FeedsError: FeedsError;
   }
 }
 

@@ -1,4 +1,5 @@
 import { type LeftOutReason, reasonTexts } from '@call-attribution/conversions';
+import { type MetricFamily, metricsText } from '@call-attribution/core/status';
 import type { Reply } from '../http/exchange.ts';
 import type { FeedState } from './desk.ts';
 
@@ -71,37 +72,32 @@ export function statusJson(states: readonly FeedState[]): Reply {
 export function feedMetrics(states: readonly FeedState[]): string {
   const family = (
     name: string,
-    type: string,
+    type: 'counter' | 'gauge',
     help: string,
     value: (state: FeedState) => number | null,
-  ): string[] => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...states.flatMap((state) => {
+  ): MetricFamily => ({
+    name,
+    type,
+    help,
+    samples: states.flatMap((state) => {
       const found = value(state);
-      return found === null ? [] : [`${name}{feed="${state.feed.path}"} ${found}`];
+      return found === null ? [] : [{ value: found, labels: { feed: state.feed.path } }];
     }),
-  ];
-  const lines = [
-    ...family('calls_feed_fetches_total', 'counter', 'Fetches with success.', ({ fetches }) => fetches),
-    ...family(
-      'calls_feed_refusals_total',
-      'counter',
-      'Fetches that were refused.',
-      ({ refusals }) => refusals,
-    ),
-    ...family(
+  });
+  return metricsText([
+    family('calls_feed_fetches_total', 'counter', 'Fetches with success.', ({ fetches }) => fetches),
+    family('calls_feed_refusals_total', 'counter', 'Fetches that were refused.', ({ refusals }) => refusals),
+    family(
       'calls_feed_last_fetch_timestamp_seconds',
       'gauge',
       'When it was last fetched.',
       ({ lastFetch }) => (lastFetch === null ? null : Math.floor(lastFetch / 1000)),
     ),
-    ...family('calls_feed_rows', 'gauge', 'Conversions in the sheet.', ({ latest }) => latest?.rows ?? null),
-    ...family('calls_feed_failing', 'gauge', '1 while the sheet cannot be made.', ({ failedAt }) =>
+    family('calls_feed_rows', 'gauge', 'Conversions in the sheet.', ({ latest }) => latest?.rows ?? null),
+    family('calls_feed_failing', 'gauge', '1 while the sheet cannot be made.', ({ failedAt }) =>
       failedAt === null ? 0 : 1,
     ),
-  ];
-  return `${lines.join('\n')}\n`;
+  ]);
 }
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

@@ -8,6 +8,9 @@ import { smsReply } from './sms.ts';
 
 const callsPath = /^\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/;
 
+/** Is this a path of the API? */
+export const isApiPath = (path: string): boolean => path === '/ibp_api.php' || callsPath.test(path);
+
 /** Handles a request, or returns null when its path is not known here. */
 export type Handler = (exchange: Exchange) => Promise<Reply> | null;
 

@@ -1,6 +1,6 @@
 import { formatContentRange } from '@call-attribution/core/page';
-import { safeParse } from '@call-attribution/query-dsl';
-import { type Page, type Selection, type Store, selectionOf } from '@call-attribution/store';
+import { type Filter, safeParse } from '@call-attribution/query-dsl';
+import { type CallSelection, type Page, type Store, selectionOf } from '@call-attribution/store';
 import type { Exchange, Reply } from './exchange.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -90,7 +90,13 @@ export async function countReply(store: Store, account: string, exchange: Exchan
   };
 }
 
-function readFilter(parameters: ReadonlyMap<string, string>, version: Version): Selection {
+/** The filter of a request as numbers. */
+function readFilter(parameters: ReadonlyMap<string, string>, version: Version): CallSelection {
+  return selectionFor(parsedFilter(parameters, version), version);
+}
+
+/** The parameter `q`, checked. */
+export function parsedFilter(parameters: ReadonlyMap<string, string>, version: Version): Filter {
   const parsed = safeParse(parameters.get('q') ?? '', { version });
   if (!parsed.ok) {
     throw new Refusal(400, 'invalid_filter', parsed.problem.message, {
@@ -98,8 +104,12 @@ function readFilter(parameters: ReadonlyMap<string, string>, version: Version): 
       filter: parsed.problem,
     });
   }
-  // v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has inc_gce:1.
-  return selectionOf(parsed.filter, { extensions: version === 'v2' });
+  return parsed.filter;
+}
+
+/** v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has `inc_gce:1`. */
+export function selectionFor(filter: Filter, version: Version): CallSelection {
+  return selectionOf(filter, { extensions: version === 'v2' });
 }
 
 function readRows(parameters: ReadonlyMap<string, string>, { shape, changes }: Exchange): number {

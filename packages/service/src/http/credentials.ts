@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Credential } from '@call-attribution/store';
-import { Refusal } from './refusal.ts';
+import type { AccountCredential } from '@call-attribution/store';
+import { Refusal, type RefusalCode } from './refusal.ts';
 
 const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;
 
 /** Reads the credentials of a request in the given version; refuses with 401 when they are missing or incomplete. */
-export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): Credential {
+export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): AccountCredential {
   const [authorization, accessKey, secretKey] = authHeaders.map((name) => single(request, name));
   const wantsKeys = version === 'v3' && (accessKey !== undefined || secretKey !== undefined);
   if (wantsKeys && authorization !== undefined) {
@@ -28,11 +28,11 @@ export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): 
 }
 
 /** The refusal of a credential that does not belong to an account. */
-export function refused(code: string, detail: string): Refusal {
+export function refused(code: RefusalCode, detail: string): Refusal {
   return new Refusal(401, code, detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-function keys(accessKey: string | undefined, secretKey: string | undefined): Credential {
+function keys(accessKey: string | undefined, secretKey: string | undefined): AccountCredential {
   if (accessKey && secretKey) return { kind: 'keys', accessKey, secretKey };
   const absent = accessKey ? 'secret_key' : 'access_key';
   throw refused(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Account, Credential, Store } from '@call-attribution/store';
+import type { Account, AccountCredential, Store } from '@call-attribution/store';
 import { refused } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
@@ -11,21 +11,25 @@ interface Admission {
 }
 
 /** Accepts a credential, or refuses it with 401, 403 or 429. */
-export type Gate = (credential: Credential) => Promise<Admission>;
+export type Gate = (credential: AccountCredential) => Promise<Admission>;
 
 /** For how long a known key is remembered: a revoked key is refused after this many milliseconds at the latest. */
 const memoryMs = 2_000;
 const memorySize = 10_000;
 
-/** A gate over the keys in a store, with a rate limit per key when one is given. */
-export function createGate(store: Store, limiter: RateLimiter | null, now: () => number): Gate {
+/** A gate over known keys, such as those in a store, with a rate limit per key when one is given. */
+export function createGate(
+  findAccount: Store['findAccount'],
+  limiter: RateLimiter | null,
+  now: () => number,
+): Gate {
   const memory = new Map<string, { account: Account; until: number }>();
 
-  const find = async (key: string, credential: Credential): Promise<Account> => {
+  const find = async (key: string, credential: AccountCredential): Promise<Account> => {
     const known = memory.get(key);
     if (known !== undefined && known.until > now()) return known.account;
     memory.delete(key);
-    const account = await store.findAccount(credential);
+    const account = await findAccount(credential);
     if (account === null) {
       throw refused(
         'invalid_credentials',

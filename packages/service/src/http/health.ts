@@ -1,48 +1,51 @@
-import type { Store } from '@call-attribution/store';
+import { type StatusSource, statusPaths, statusReply } from '@call-attribution/core/status';
+import { everything, type Store } from '@call-attribution/store';
 import type { Reply, Route } from './exchange.ts';
-import type { Metrics } from './metrics.ts';
-
-const plain = (status: number, body: string): Reply => ({
-  status,
-  headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: `${body}\n`,
-});
 
 /**
- * `/healthz`: the process is alive. `/readyz`: its store responds, the service is not stopping, and `ready` has nothing
- * against it.
+ * `/healthz`, `/readyz` and `/metrics`. The service is ready when its store responds, it is not stopping, and `ready` has
+ * nothing against it.
  */
-export function healthRoutes(
+export function statusRoutes(
   store: Pick<Store, 'ping'> | null,
   stopping: () => boolean,
-  ready: () => string | null,
+  { ready, metrics }: StatusSource,
 ): Route[] {
-  return [
-    { path: '/healthz', handle: () => plain(200, 'ok') },
-    {
-      path: '/readyz',
-      async handle() {
-        if (stopping()) return plain(503, 'stopping');
-        try {
-          await store?.ping();
-          const reason = ready();
-          return reason === null ? plain(200, 'ready') : plain(503, reason);
-        } catch {
-          return plain(503, 'the store does not respond');
-        }
-      },
+  const source: StatusSource = {
+    async ready() {
+      if (stopping()) return 'stopping';
+      try {
+        await store?.ping();
+        return await ready();
+      } catch {
+        return 'the store does not respond';
+      }
     },
-  ];
+    metrics,
+  };
+  return statusPaths.map((path) => ({
+    path,
+    handle: async () => (await statusReply(path, source)) as Reply,
+  }));
 }
 
-/** `/metrics` in the text format of Prometheus; `more` adds families. */
-export function metricsRoute(metrics: Metrics, more: () => string): Route {
-  return {
-    path: '/metrics',
-    handle: () => ({
-      status: 200,
-      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-      body: metrics.text() + more(),
-    }),
+/** How long the number of calls in the store is kept: whoever reaches `/metrics` must not make the store count all the time. */
+const countFor = 10_000;
+
+/** The number of calls in the store; null while it does not respond. */
+export function callCounter(
+  store: Pick<Store, 'accounts' | 'count'>,
+  now: () => number,
+): () => Promise<number | null> {
+  let counted: { readonly at: number; readonly calls: Promise<number | null> } | null = null;
+  const count = async (): Promise<number> => {
+    let sum = 0;
+    for (const { id } of await store.accounts()) sum += await store.count(id, everything);
+    return sum;
+  };
+  return () => {
+    if (counted === null || now() - counted.at >= countFor)
+      counted = { at: now(), calls: count().catch(() => null) };
+    return counted.calls;
   };
 }

@@ -1,3 +1,4 @@
+import { type MetricFamily, type MetricSample, metricsText } from '@call-attribution/core/status';
 import type { ClosedFor } from '../connections/connection.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -17,8 +18,8 @@ export interface Metrics {
   finished(observation: Observation): void;
   /** Counts a connection that the service closed to keep a limit. */
   closed(reason: ClosedFor): void;
-  /** All of them in the text format of Prometheus. */
-  text(): string;
+  /** All of them in the text format of Prometheus. `calls`: how many the store has; null leaves that out. */
+  text(calls: number | null): string;
 }
 
 /** What is read when the metrics are requested. */
@@ -30,8 +31,8 @@ interface Gauges {
 /** A few counters and one histogram, without a library. */
 export function createMetrics({ connections, waiting }: Gauges): Metrics {
   const closures = new Map<ClosedFor, number>();
-  const requests = new Map<string, number>();
-  const times = new Map<string, { counts: number[]; sum: number; count: number }>();
+  const requests = new Map<string, MetricSample>();
+  const times = new Map<string, Times>();
   let inFlight = 0;
 
   return {
@@ -42,8 +43,9 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
       inFlight -= 1;
       // A client may send any method; only the usual ones become labels.
       const known = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
-      const key = `route="${route}",method="${known}",status="${status}"`;
-      requests.set(key, (requests.get(key) ?? 0) + 1);
+      const key = `${route} ${known} ${status}`;
+      const value = (requests.get(key)?.value ?? 0) + 1;
+      requests.set(key, { value, labels: { route, method: known, status: String(status) } });
       let time = times.get(route);
       if (time === undefined) {
         time = { counts: bounds.map(() => 0), sum: 0, count: 0 };
@@ -58,44 +60,68 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
     closed(reason) {
       closures.set(reason, (closures.get(reason) ?? 0) + 1);
     },
-    text() {
-      const lines = [
-        ...family('calls_http_requests_total', 'counter', 'Requests completed.'),
-        ...[...requests].map(([labels, n]) => `calls_http_requests_total{${labels}} ${n}`),
-        ...family(
-          'calls_http_request_seconds',
-          'histogram',
-          'Time from the request to the end of the response.',
-        ),
-        ...[...times].flatMap(([route, time]) => [
-          ...bounds.map(
-            (le, i) => `calls_http_request_seconds_bucket{route="${route}",le="${le}"} ${time.counts[i]}`,
-          ),
-          `calls_http_request_seconds_bucket{route="${route}",le="+Inf"} ${time.count}`,
-          `calls_http_request_seconds_sum{route="${route}"} ${time.sum}`,
-          `calls_http_request_seconds_count{route="${route}"} ${time.count}`,
-        ]),
-        ...family('calls_http_requests_in_flight', 'gauge', 'Requests in progress.'),
-        `calls_http_requests_in_flight ${inFlight}`,
-        ...family('calls_http_requests_waiting', 'gauge', 'Requests that wait for their turn to read.'),
-        `calls_http_requests_waiting ${waiting()}`,
-        ...family('calls_http_connections', 'gauge', 'Connections.'),
-        `calls_http_connections ${connections()}`,
-        ...family('calls_http_connections_closed_total', 'counter', 'Connections closed to keep a limit.'),
-        ...[...closures].map(([reason, n]) => `calls_http_connections_closed_total{reason="${reason}"} ${n}`),
-        ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.'),
-        `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
-        ...family('process_cpu_seconds_total', 'counter', 'CPU time used.'),
-        `process_cpu_seconds_total ${cpuSeconds()}`,
-      ];
-      return `${lines.join('\n')}\n`;
+    text(calls) {
+      return metricsText([
+        {
+          name: 'calls_http_requests_total',
+          type: 'counter',
+          help: 'Requests completed.',
+          samples: [...requests.values()],
+        },
+        {
+          name: 'calls_http_request_seconds',
+          type: 'histogram',
+          help: 'Time from the request to the end of the response.',
+          samples: [...times].flatMap(([route, time]) => samplesOf(route, time)),
+        },
+        gauge('calls_http_requests_in_flight', 'Requests in progress.', inFlight),
+        gauge('calls_http_requests_waiting', 'Requests that wait for their turn to read.', waiting()),
+        gauge('calls_http_connections', 'Connections.', connections()),
+        {
+          name: 'calls_http_connections_closed_total',
+          type: 'counter',
+          help: 'Connections closed to keep a limit.',
+          samples: [...closures].map(([reason, value]) => ({ value, labels: { reason } })),
+        },
+        ...(calls === null ? [] : [gauge('calls_store_calls', 'Calls in the store.', calls)]),
+        gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+        {
+          name: 'process_cpu_seconds_total',
+          type: 'counter',
+          help: 'CPU time used.',
+          samples: [{ value: cpuSeconds() }],
+        },
+      ]);
     },
   };
 }
 
-function family(name: string, type: string, help: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+interface Times {
+  readonly counts: number[];
+  sum: number;
+  count: number;
 }
+
+function samplesOf(route: string, { counts, sum, count }: Times): MetricSample[] {
+  const bucket = (le: number | string, value: number): MetricSample => ({
+    suffix: '_bucket',
+    labels: { route, le: String(le) },
+    value,
+  });
+  return [
+    ...bounds.map((le, i) => bucket(le, counts[i] as number)),
+    bucket('+Inf', count),
+    { suffix: '_sum', labels: { route }, value: sum },
+    { suffix: '_count', labels: { route }, value: count },
+  ];
+}
+
+const gauge = (name: string, help: string, value: number): MetricFamily => ({
+  name,
+  type: 'gauge',
+  help,
+  samples: [{ value }],
+});
 
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();

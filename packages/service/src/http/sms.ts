@@ -36,6 +36,10 @@ async function readAll(exchange: Exchange): Promise<Map<string, string>> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) {
     throw new Refusal(200, 'unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
   }
+  if (exchange.request.readableDidRead) {
+    const body = formReadBefore((exchange.request as { body?: unknown }).body);
+    return readParameters([exchange.query, body].join('&'), names);
+  }
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of exchange.request) {
@@ -47,6 +51,18 @@ async function readAll(exchange: Exchange): Promise<Map<string, string>> {
   // A parameter in both places counts as given twice.
   const form = Buffer.concat(chunks).toString('utf8');
   return readParameters([exchange.query, form].join('&'), names);
+}
+
+/** A form that a parser of the application has read, as it was sent. */
+function formReadBefore(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
+  if (typeof body !== 'object' || body === null)
+    throw new Refusal(200, 'form_lost', 'The form was read before it reached the service');
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(body))
+    for (const one of [value].flat()) form.append(name, String(one));
+  return form.toString();
 }
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {

@@ -1,17 +1,17 @@
 import { serviceDefaults } from '../defaults.ts';
-import type { Route } from '../http/exchange.ts';
+import type { Route, Shape } from '../http/exchange.ts';
 import { paths } from './paths.ts';
-import { recordSchema, type Schema } from './record-schema.ts';
-import { type ReplyShapes, refusalResponses, replySchemas } from './schemas.ts';
+import { recordSchema } from './record-schema.ts';
+import { refusalResponses, replySchemas } from './schemas.ts';
 
 /** The shapes and limits of the service that the document describes. */
-export interface OpenApiOptions extends Partial<ReplyShapes> {
+export interface OpenApiOptions extends Partial<Pick<Shape, 'singleAs' | 'countAs'>> {
   /** Rows of a page when the request names none. Default 100. */
-  readonly defaultRows?: number;
+  readonly defaultRows?: number | undefined;
   /** Most rows of one page. Default 1,000. */
-  readonly maxRows?: number;
+  readonly maxRows?: number | undefined;
   /** URL of the service. Default `/`: the one the document was loaded from. */
-  readonly serverUrl?: string;
+  readonly serverUrl?: string | undefined;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface OpenApiOptions extends Partial<ReplyShapes> {
  * @example
  * writeFileSync('openapi.json', JSON.stringify(openApiDocument({ maxRows: 500 })));
  */
-export function openApiDocument(options: OpenApiOptions = {}): Schema {
+export function openApiDocument(options: OpenApiOptions = {}): { readonly [keyword: string]: unknown } {
   const {
     singleAs = serviceDefaults.singleAs,
     countAs = serviceDefaults.countAs,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Reply, Route } from '../http/exchange.ts';
+import type { PageSource } from './question.ts';
 
 /** An account with its test keys, as the page of a sandbox shows it. */
 export interface PageAccount {
@@ -22,13 +23,20 @@ export interface PageAccount {
 /** What the page at `/` shows. */
 export interface PageOptions {
   /** A sandbox shows its test keys, a mirror has input fields for keys. Default `mirror`. */
-  readonly kind?: 'sandbox' | 'mirror';
+  readonly kind?: 'sandbox' | 'mirror' | undefined;
   /** Are new calls coming in? Default false. */
-  readonly live?: boolean;
+  readonly live?: boolean | undefined;
   /** The accounts of a sandbox. Default none. */
-  readonly accounts?: readonly PageAccount[];
+  readonly accounts?: readonly PageAccount[] | undefined;
   /** Folder of the built page. Default: the one in this package. */
-  readonly assets?: string;
+  readonly assets?: string | undefined;
+  /**
+   * Where the page reads numbers and calls. Default: the store, some fields of which are kept in memory, about 90 bytes for a
+   * call, once the page was opened.
+   */
+  readonly source?: PageSource | undefined;
+  /** Most calls of a store that are kept in memory for the page. Default 2,000,000. */
+  readonly mostCalls?: number | undefined;
 }
 
 const built = fileURLToPath(new URL('./assets/', import.meta.url));
@@ -52,9 +60,9 @@ const policy = [
 ].join('; ');
 
 /** The routes of the page for people. */
-export function pageRoutes(options: PageOptions = {}): Route[] {
+export function pageRoutes(options: PageOptions, hasApi: boolean): Route[] {
   const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
-  const about = JSON.stringify({ kind, live, accounts: kind === 'sandbox' ? accounts : [] });
+  const about = JSON.stringify({ kind, live, hasApi, accounts: kind === 'sandbox' ? accounts : [] });
   return [
     ...files.map(([path, file, type]) => ({ path, handle: () => fileReply(join(assets, file), type) })),
     {

@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, expect, test } from 'vitest';
 
 /** Other work on the machine can only make a round worse, so a round may be repeated when its times are too long. */
@@ -16,8 +16,8 @@ const tally = openDrill({
   kind: 'hostile clients',
   what: '10,000 bad requests, 2,000 silent TLS connections, 500 slow readers and 1,200 pages requested ahead at once; a good client gets right pages, its p99 stays under 3 times the quiet one, and memory under 400 MB',
 });
-const fixtures = fileURLToPath(new URL('../fixtures', import.meta.url));
-const ca = readFileSync(join(fixtures, 'localhost-cert.pem'), 'utf8');
+const fixtures = dirname(localhostTls.certFile);
+const ca = localhostTls.cert;
 const folder = mkdtempSync(join(tmpdir(), 'calls-attack-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
+import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createService, type LogEntry, type ServiceOptions } from '../../src/index.ts';
 import {
@@ -28,9 +29,7 @@ const account = {
 const keys = 'access_key: test_access_101\r\nsecret_key: test_secret_101\r\n';
 const headers = { access_key: account.accessKey, secret_key: account.secretKey };
 const list = '/v3/user/bid-management?q=inc_gce:1';
-const pem = (name: string) =>
-  readFileSync(new URL(`../fixtures/localhost-${name}.pem`, import.meta.url), 'utf8');
-const tls = { cert: pem('cert'), key: pem('key') };
+const tls = { cert: localhostTls.cert, key: localhostTls.key };
 
 const folder = mkdtempSync(join(tmpdir(), 'calls-attack-'));
 const store = await openStore(`sqlite:${folder}/calls.db`);

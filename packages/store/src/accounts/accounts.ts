@@ -13,7 +13,7 @@ export interface Account {
 }
 
 /** The credentials of a request: two keys, or a bearer token. */
-export type Credential =
+export type AccountCredential =
   | { readonly kind: 'keys'; readonly accessKey: string; readonly secretKey: string }
   | { readonly kind: 'bearer'; readonly token: string };
 
@@ -24,14 +24,15 @@ export interface CredentialInfo {
   /** Id of the account that it belongs to. */
   readonly account: string;
   /** Two keys, or a bearer token. */
-  readonly kind: Credential['kind'];
+  readonly kind: AccountCredential['kind'];
   /** Was it revoked? */
   readonly revoked: boolean;
 }
 
 // Keys are long and random, so they cannot be guessed from a plain hash.
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-const idOf = (c: Credential): string => hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
+const idOf = (c: AccountCredential): string =>
+  hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
 
 /** Adds an account, or renames, disables or enables one. Without `disabled` that state does not change. */
 export async function putAccount(
@@ -70,7 +71,11 @@ export async function listAccounts(driver: Driver): Promise<Account[]> {
 }
 
 /** Adds a credential to an account. One that was revoked stays revoked. The secret itself is not kept. */
-export async function putCredential(driver: Driver, account: string, credential: Credential): Promise<void> {
+export async function putCredential(
+  driver: Driver,
+  account: string,
+  credential: AccountCredential,
+): Promise<void> {
   const id = idOf(credential);
   await driver.write(async (session) => {
     const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
@@ -98,7 +103,7 @@ export async function listCredentials(driver: Driver, account?: string): Promise
     .map((row) => ({
       id: String(row.id).slice(0, 12),
       account: String(row.account),
-      kind: row.kind as Credential['kind'],
+      kind: row.kind as AccountCredential['kind'],
       revoked: Number(row.revoked) === 1,
     }));
 }
@@ -113,7 +118,7 @@ export async function revokeCredential(driver: Driver, id: string): Promise<bool
 }
 
 /** The account that a credential belongs to, or null. It is looked up by hash, so timing reveals nothing about a secret. */
-export async function findAccount(driver: Driver, credential: Credential): Promise<Account | null> {
+export async function findAccount(driver: Driver, credential: AccountCredential): Promise<Account | null> {
   const [row] = await driver.all(
     `SELECT c.account AS account, c.secret_hash AS secret_hash, c.revoked AS revoked, a.name AS name, a.disabled AS disabled
        FROM credentials c JOIN accounts a ON a.account = c.account WHERE c.id = $1`,

@@ -47,7 +47,7 @@ export interface Dialect {
 /** What a transaction is like. */
 export interface WorkOptions {
   /** Upkeep that reads whole tables: its statements have no time limit. */
-  isSlow?: boolean;
+  isSlow?: boolean | undefined;
 }
 
 /** A database, as the store uses it. Its errors are `StoreError`s. */

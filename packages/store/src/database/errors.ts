@@ -1,35 +1,62 @@
-/** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
-export class StoreError extends Error {
-  /** What went wrong. */
-  readonly code: StoreErrorCode;
-  /** Can the same call succeed later, as when the database was busy or away? */
-  readonly isRetryable: boolean;
-  /** With `unfit_record`: which of the calls given to `upsert` or `commitClaimed` it was, counted from 0. */
-  readonly index?: number;
-
-  constructor(
-    code: StoreErrorCode,
-    message: string,
-    options: { cause?: unknown; retryable?: boolean; index?: number } = {},
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'StoreError';
-    this.code = code;
-    this.isRetryable = options.retryable ?? false;
-    if (options.index !== undefined) this.index = options.index;
-  }
-}
+import { CallsError, type ErrorDetails, type ErrorWords, nameErrors } from '@call-attribution/core/errors';
 
 /** The stable codes of {@link StoreError}. */
 export type StoreErrorCode =
+  /** The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`. */
   | 'store_url'
+  /** The package of the database is not installed. Install the one that the message names. */
+  | 'missing_package'
+  /** A later release has changed the store. Update this program. */
   | 'store_newer'
+  /** The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions. */
   | 'store_unavailable'
+  /** Another process keeps the database busy. Try again. */
   | 'store_busy'
+  /** The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database. */
   | 'store_failed'
+  /** The disk of the database is full. Free space and run again; nothing is damaged. */
   | 'disk_full'
+  /** Another process fills the same account or journal. Wait until it ends. */
   | 'claim_lost'
+  /** The store has no such account. Add it first, or use one of its accounts. */
   | 'unknown_account'
+  /** A call cannot be stored, for example because it has no `sid`. `index` says which call of the batch it was. */
   | 'unfit_record'
+  /** The database returned fewer rows than it counted. Try again. */
   | 'short_page'
-  | 'not_a_sandbox';
+  /** A sandbox was to be filled into a store with calls of others. Choose another store. */
+  | 'not_a_sandbox'
+  /** A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names. */
+  | 'unfit_filter';
+
+/** What a `StoreError` knows. */
+export interface StoreErrorDetails extends ErrorDetails {
+  /** With `unfit_record`: which of the calls it was, counted from 0. */
+  readonly index?: number | undefined;
+}
+
+/** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
+export class StoreError extends CallsError<StoreErrorCode> {
+  /** With `unfit_record`: which of the calls given to `upsert` or `commitClaimed` it was, counted from 0. */
+  declare readonly index?: number;
+
+  static {
+    nameErrors(StoreError, 'StoreError');
+  }
+
+  constructor(
+    code: StoreErrorCode,
+    words: string | ErrorWords,
+    { index, ...details }: StoreErrorDetails = {},
+  ) {
+    super(code, words, details);
+    if (index !== undefined) this.index = index;
+  }
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `StoreError` of store. */
+    StoreError: StoreError;
+  }
+}

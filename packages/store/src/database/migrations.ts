@@ -49,6 +49,12 @@ export const journals: Step = run(({ key, clustered }) => [
      name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
 ]);
 
+/** Which calls the last transactions of an account changed. */
+export const edits: Step = run(({ key, clustered }) => [
+  `CREATE TABLE edits (
+     account ${key} NOT NULL, n bigint NOT NULL, sids text NOT NULL, PRIMARY KEY (account, n)) ${clustered}`,
+]);
+
 /** Errors that occur when another process migrates at the same moment. The next attempt finds the work done. */
 const sameMoment = new Set(['23505', '42P07', '42P01']);
 

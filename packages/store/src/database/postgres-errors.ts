@@ -15,11 +15,11 @@ interface Meaning {
 const unavailable =
   (what: string, hint: string) =>
   (sqlState: string, cause: unknown): StoreError =>
-    new StoreError('store_unavailable', `${what} (${sqlState}). ${hint}`, { cause, retryable: true });
+    new StoreError('store_unavailable', `${what} (${sqlState}). ${hint}`, { cause, isRetryable: true });
 const busy =
   (what: string, hint: string) =>
   (sqlState: string, cause: unknown): StoreError =>
-    new StoreError('store_busy', `${what} (${sqlState}). ${hint}`, { cause, retryable: true });
+    new StoreError('store_busy', `${what} (${sqlState}). ${hint}`, { cause, isRetryable: true });
 
 const ended: Meaning = {
   remedy: 'reconnect',
@@ -65,7 +65,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
       new StoreError(
         'disk_full',
         `The disk of the PostgreSQL server is full (${sqlState}). Free some space and try again.`,
-        { cause, retryable: true },
+        { cause, isRetryable: true },
       ),
   },
   '55P03': {

@@ -7,20 +7,20 @@ import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-
 /** How a PostgreSQL store uses its server. */
 export interface PostgresOptions {
   /** Most connections of this process. Default 10. */
-  poolSize?: number;
+  poolSize?: number | undefined;
   /** How long to wait for a connection, in milliseconds. Default 10,000. */
-  connectTimeoutMs?: number;
+  connectTimeoutMs?: number | undefined;
   /** How long a statement may run, in milliseconds. 0: no limit. Default 30,000. */
-  statementTimeoutMs?: number;
+  statementTimeoutMs?: number | undefined;
   /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default 3,600,000. */
-  slowStatementTimeoutMs?: number;
+  slowStatementTimeoutMs?: number | undefined;
   /**
    * After how many milliseconds the server ends a transaction in which this process no longer does anything, as when it was
    * stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
    */
-  idleTransactionTimeoutMs?: number;
+  idleTransactionTimeoutMs?: number | undefined;
   /** How long to try again after a connection was lost or refused, in milliseconds. Default 5,000. */
-  reconnectMs?: number;
+  reconnectMs?: number | undefined;
 }
 
 const dialect: Dialect = {
@@ -44,7 +44,7 @@ const integerTypes = new Set([20, 1700]);
 /** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
 export function openPostgres(
   url: string,
-  options: PostgresOptions & { busyTimeoutMs?: number } = {},
+  options: PostgresOptions & { busyTimeoutMs?: number | undefined } = {},
 ): Driver {
   const {
     poolSize = 10,
@@ -159,7 +159,7 @@ export function openPostgres(
     throw new StoreError(
       'store_unavailable',
       'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
-      { cause: error, retryable: true },
+      { cause: error, isRetryable: true },
     );
   };
 

@@ -21,14 +21,14 @@ export function fromSqlite(cause: unknown, file: string): StoreError {
     return new StoreError(
       'disk_full',
       `The disk with the database ${file} is full, or cannot be written to (${code}). Free some space and try again.`,
-      { cause, retryable: true },
+      { cause, isRetryable: true },
     );
   }
   if (isBusy(cause)) {
     return new StoreError(
       'store_busy',
       'Another process has been writing to the database for too long. Try again, or end that process.',
-      { cause, retryable: true },
+      { cause, isRetryable: true },
     );
   }
   if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') {

@@ -11,9 +11,9 @@ export interface SqliteOptions {
    * `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
    * `full` survives that too and is slower. Default `normal`.
    */
-  synchronous?: 'normal' | 'full';
+  synchronous?: 'normal' | 'full' | undefined;
   /** How long a writer waits for the writer of another process, in milliseconds. Default 30,000. */
-  busyTimeoutMs?: number;
+  busyTimeoutMs?: number | undefined;
 }
 
 const dialect: Dialect = {

@@ -4,7 +4,7 @@ import { StoreError } from '../database/errors.ts';
 import { documentOf } from './documents.ts';
 import type { Layouts } from './layouts.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
-import type { Selection } from './selection.ts';
+import type { CallSelection } from './selection.ts';
 
 /** How pages are read, for tests and benchmarks. */
 export interface PageTuning {
@@ -17,7 +17,7 @@ export interface PageTuning {
 /** Which page of an account to read. */
 export interface PageQuery {
   /** Which calls. */
-  readonly selection: Selection;
+  readonly selection: CallSelection;
   /** The version of the records. */
   readonly version: 'v2' | 'v3';
   /** Rank of the first call, counted from 0. */
@@ -25,7 +25,7 @@ export interface PageQuery {
   /** Most calls of the page. */
   readonly rows: number;
   /** When it is aborted, no further rows are read and the page rejects with its reason. Default never. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A page, whose size is known before its records are sent. */
@@ -94,7 +94,7 @@ export async function readPage(
 async function readSlice(
   session: Session,
   account: string,
-  selection: Selection,
+  selection: CallSelection,
   start: Start,
   rows: number,
 ): Promise<Row[]> {

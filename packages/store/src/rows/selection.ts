@@ -1,8 +1,9 @@
 import type { Filter, RangeClause } from '@call-attribution/query-dsl';
+import { StoreError } from '../database/errors.ts';
 import { mostTenths, noTime, secondsOf, tenthsBound } from './wire-values.ts';
 
 /** A filter as numbers. */
-export interface Selection {
+export interface CallSelection {
   /** The first second of `date_added`, counted from 1970 on the clock of the API. */
   readonly from: number;
   /** The second after the last one. */
@@ -18,7 +19,7 @@ const beginning = noTime + 2 ** 25;
 const end = 2 ** 38;
 
 /** Selects every call, also those without a usable date. */
-export const everything: Selection = { from: noTime, to: end, talk: null, extensions: true };
+export const everything: CallSelection = { from: noTime, to: end, talk: null, extensions: true };
 
 /**
  * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
@@ -28,19 +29,19 @@ export const everything: Selection = { from: noTime, to: end, talk: null, extens
  * const filter = parse('talk_minutes:[2 TO *]', { version: 'v3' });
  * await store.count('101', selectionOf(filter, { extensions: false }));
  */
-export function selectionOf(filter: Filter, options: { extensions: boolean }): Selection {
-  let selection: Selection = { ...everything, extensions: options.extensions };
+export function selectionOf(filter: Filter, options: { extensions: boolean }): CallSelection {
+  let selection: CallSelection = { ...everything, extensions: options.extensions };
   for (const clause of filter.clauses) {
     if (clause.kind === 'flag') selection = { ...selection, extensions: true };
     else if (clause.field === 'date_added') selection = withinDates(selection, clause);
     else if (clause.field === 'talk_minutes') selection = withinTalk(selection, clause);
     // Ignoring a field here would select more calls than the filter does.
-    else throw new Error(`The store cannot filter by ${clause.field}.`);
+    else throw new StoreError('unfit_filter', `The store cannot filter by ${clause.field}.`);
   }
   return selection;
 }
 
-function withinDates(selection: Selection, { lower, upper }: RangeClause): Selection {
+function withinDates(selection: CallSelection, { lower, upper }: RangeClause): CallSelection {
   // A filter on the date finds no call without one.
   const from = lower === null ? beginning : seconds(lower.text) + (lower.inclusive ? 0 : 1);
   const to = upper === null ? end : seconds(upper.text) + (upper.inclusive ? 1 : 0);
@@ -49,11 +50,12 @@ function withinDates(selection: Selection, { lower, upper }: RangeClause): Selec
 
 function seconds(text: string): number {
   const at = secondsOf(text);
-  if (at === null) throw new Error('A bound of date_added passed the filter check, but is not a date.');
+  if (at === null)
+    throw new StoreError('unfit_filter', 'A bound of date_added passed the filter check, but is not a date.');
   return at;
 }
 
-function withinTalk(selection: Selection, { lower, upper }: RangeClause): Selection {
+function withinTalk(selection: CallSelection, { lower, upper }: RangeClause): CallSelection {
   const before = selection.talk ?? { from: 0, to: mostTenths };
   const talk = {
     from: Math.max(before.from, lower === null ? 0 : lowest(lower)),

@@ -1,4 +1,5 @@
-import type { Selection } from './selection.ts';
+import { StoreError } from '../database/errors.ts';
+import type { CallSelection } from './selection.ts';
 import { anyTalk, mostTenths } from './wire-values.ts';
 
 /** Widths of the time buckets as powers of two in seconds: 388 days, 24.3 days, 36.4 hours. */
@@ -58,7 +59,7 @@ export function differences(added: Iterable<Place>, removed: Iterable<Place>): C
 const mostNamed = 600;
 
 /** Does the selection match most calls, so that few are skipped between two that match? */
-export function isWide({ talk }: Selection): boolean {
+export function isWide({ talk }: CallSelection): boolean {
   return talk === null || (talk.to >= mostTenths && talk.from <= 100);
 }
 
@@ -66,13 +67,13 @@ export function isWide({ talk }: Selection): boolean {
  * Which cells of a bucket to add up. A few talk values are listed; for many, those outside are subtracted from all calls. The
  * key is then read at exactly the cells that matter, however many buckets there are.
  */
-export function cellsOf({ talk, extensions }: Selection): { sum: string; only: string } {
+export function cellsOf({ talk, extensions }: CallSelection): { sum: string; only: string } {
   const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
   if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
   const { from, to } = talk;
   // These numbers are part of the statement's text, so that the database can plan with them.
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0) {
-    throw new TypeError('A talk range must be in whole tenths of a minute, 0 or more.');
+    throw new StoreError('unfit_filter', 'A talk range must be in whole tenths of a minute, 0 or more.');
   }
   if (from > mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk >= ${from} AND talk <= ${to}` };
   if (to <= mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk IN (${named(from, to)})` };

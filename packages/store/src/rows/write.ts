@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { phoneKey } from '@call-attribution/core/privacy';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
+import { noteEdits } from './edits.ts';
 import { keyOf } from './record-key.ts';
 import { callerOf, type StoredCall } from './stored-call.ts';
 import { type Cell, differences, type Place } from './tally.ts';
@@ -93,6 +94,11 @@ export async function writeCalls(
   const now = changed.map((change) => change.now);
   const was = changed.map((change) => change.was);
   await addCells(session, account, differences([...added, ...now], was));
+  await noteEdits(
+    session,
+    account,
+    [...added, ...now].map(({ key }) => key),
+  );
   return { stored: batch.size, added: added.length, changed: changed.length, leftOut };
 }
 
@@ -121,6 +127,7 @@ export async function deleteKeys(
     driver.dialect.list(unique),
   ]);
   await addCells(session, account, differences([], [...before.values()]));
+  await noteEdits(session, account, [...before.keys()]);
   return before.size;
 }
 

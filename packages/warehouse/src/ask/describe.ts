@@ -10,7 +10,7 @@ export interface FieldDescription {
   /** Other names that it goes by. */
   readonly otherNames: readonly string[];
   /** How values of the field compare. */
-  readonly type: QuestionField['type'];
+  readonly type: 'text' | 'number' | 'time' | 'day' | 'week' | 'month' | 'boolean';
   /** What the field says. */
   readonly meaning: string;
   /** Says who the caller is or how to reach them. */

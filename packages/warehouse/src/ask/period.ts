@@ -1,7 +1,13 @@
-import { addMonths, checkTimeZone, day, formatNaive, parseTime } from '@call-attribution/core/time';
+import {
+  addMonths,
+  checkTimeZone,
+  formatNaive,
+  parseTime,
+  startOfPeriodBefore,
+} from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { WarehouseError } from '../errors.ts';
-import type { Question, Selection } from './question.ts';
+import type { CallSelection, Question } from './question.ts';
 
 /** A period of naive time, half-open. An open end is null. */
 export interface Period {
@@ -16,7 +22,7 @@ export interface ClosedPeriod {
 }
 
 /** Reads `from` and `to`. */
-export function readPeriod({ from, to }: Pick<Selection, 'from' | 'to'>, name = ''): Period {
+export function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
   const period = { from: readTime(from, `${name}from`), to: readTime(to, `${name}to`) };
   if (period.from !== null && period.to !== null && period.from >= period.to) {
     throw new WarehouseError(
@@ -44,7 +50,7 @@ export interface Zones {
 }
 
 /** Checks the zones of a question. */
-export function readZones({ timeZone, inZone }: Pick<Selection, 'timeZone' | 'inZone'>): Zones {
+export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' | 'inZone'>): Zones {
   for (const [name, zone] of Object.entries({ timeZone, inZone }))
     if (zone !== undefined) checkZone(name, zone);
   if (inZone !== undefined && timeZone === undefined) {
@@ -90,19 +96,7 @@ export function comparedPeriod(
     );
   }
   if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
-  const months = wholeMonths(from, to);
-  // A month is compared with the month before it, whatever their lengths.
-  return months === null
-    ? { from: from - (to - from), to: from }
-    : { from: addMonths(from, -months), to: from };
-}
-
-/** How many whole calendar months the period is, or null when it does not begin and end with one. */
-function wholeMonths(from: number, to: number): number | null {
-  const begins = (millis: number) => millis % day === 0 && new Date(millis).getUTCDate() === 1;
-  if (!begins(from) || !begins(to)) return null;
-  const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
-  return index(to) - index(from);
+  return { from: startOfPeriodBefore(from, to), to: from };
 }
 
 /** A naive time as an answer shows it. */

@@ -2,7 +2,7 @@ import type { Condition, Term, Vocabulary } from '../where/condition.ts';
 import type { Parameters } from '../where/sql.ts';
 import { measureSpecs } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
-import type { AnswerColumn, Selection } from './question.ts';
+import type { AnswerColumn, CallSelection } from './question.ts';
 import type { Order, ReadMeasure } from './resolve.ts';
 import type { QuestionField } from './vocabulary.ts';
 
@@ -14,7 +14,7 @@ export interface SelectionPlan {
   readonly mostShift: number;
   readonly period: Period;
   readonly accounts: readonly string[] | null;
-  readonly calls: NonNullable<Selection['calls']>;
+  readonly calls: NonNullable<CallSelection['calls']>;
   readonly conditions: readonly { readonly condition: Condition; readonly vocabulary: Vocabulary }[];
 }
 

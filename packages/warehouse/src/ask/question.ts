@@ -46,7 +46,7 @@ export interface ValueRules {
 }
 
 /** Which calls to count, in which period. */
-export interface Selection {
+export interface CallSelection {
   /** First moment, `2026-10-01` or `2026-10-01 08:30:00`. Default: the first call. */
   readonly from?: string | undefined;
   /** First moment after the period, in the same form. Default: after the last call. */
@@ -77,7 +77,7 @@ export interface QuestionLimits {
 }
 
 /** A question to the warehouse: which calls, grouped by what, what of each group, and which groups to show. */
-export interface Question extends Selection, QuestionLimits {
+export interface Question extends CallSelection, QuestionLimits {
   /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
   readonly groupBy?: readonly string[] | undefined;
   /** What to measure. Default `['calls']`. */

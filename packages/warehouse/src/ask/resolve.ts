@@ -108,6 +108,8 @@ export function readWhere(
 
 /** A condition that cannot be read. */
 export class InvalidCondition extends WarehouseError {
+  /** Always `invalid_condition`. */
+  declare readonly code: 'invalid_condition';
   /** What is wrong, where, and the corrected condition when there is one. */
   readonly problem: ConditionProblem;
 
@@ -189,4 +191,11 @@ export function readCount(
     'invalid_question',
     `${name} is ${JSON.stringify(value)}: expected a whole number from ${least} to ${most.toLocaleString('en')}.`,
   );
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `InvalidCondition` of warehouse. */
+    InvalidCondition: InvalidCondition;
+  }
 }

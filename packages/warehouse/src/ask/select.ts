@@ -4,7 +4,7 @@ import type { Session } from '../file/session.ts';
 import type { ConditionProblem } from '../where/problem.ts';
 import { type Period, readPeriod, readZones, type Zones } from './period.ts';
 import type { SelectionPlan } from './plan.ts';
-import type { Selection } from './question.ts';
+import type { CallSelection } from './question.ts';
 import { readFilter, readWhere } from './resolve.ts';
 import { type QuestionField, questionFields } from './vocabulary.ts';
 import { type Shift, shiftedTime, shiftsBetween } from './zone-shift.ts';
@@ -20,7 +20,7 @@ export interface ReadSelection {
 }
 
 /** Reads everything about a selection that needs no look into the database. */
-export async function readSelection(selection: Selection, session: Session): Promise<ReadSelection> {
+export async function readSelection(selection: CallSelection, session: Session): Promise<ReadSelection> {
   const zones = readZones(selection);
   const period = readPeriod(selection);
   const shifts = await shiftsOf(zones, period, session);

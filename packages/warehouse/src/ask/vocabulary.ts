@@ -12,25 +12,6 @@ export interface QuestionField extends Term {
   readonly isTime: boolean;
 }
 
-/** Names that people use for a field, besides its own. */
-const otherNames: Readonly<Record<string, string>> = {
-  campaign: 'ppc_campaign',
-  adgroup: 'ppc_adgroup',
-  ad_group: 'ppc_adgroup',
-  keyword: 'ppc_keywords',
-  keywords: 'ppc_keywords',
-  match_type: 'ppc_match_type',
-  gclid: 'ppc_gclid',
-  status: 'ppc_status',
-  label: 'phone_label',
-  source: 'referrer',
-  device: 'vt_device',
-  network: 'vt_network',
-  caller: 'ani',
-  number_dialed: 'dnis',
-  date: 'day',
-};
-
 const timeBuckets = new Set(['day', 'week', 'month', 'weekday', 'hour']);
 
 /** All fields of a question. `time` is the expression of the time of a call, in the zone the question is about. */
@@ -61,8 +42,9 @@ export function questionFields(time = 'date_added'): ReadonlyMap<string, Questio
     }),
   ];
   const byName = new Map(list.map((term) => [term.name, term]));
-  for (const [other, name] of Object.entries(otherNames))
-    byName.set(other, byName.get(name) as QuestionField);
+  for (const { name, otherNames = [] } of fields)
+    for (const other of otherNames) byName.set(other, byName.get(name) as QuestionField);
+  byName.set('date', byName.get('day') as QuestionField);
   return byName;
 }
 

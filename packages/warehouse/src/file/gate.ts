@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FileLockedError, lockFile, lockOwner } from '@call-attribution/node-stream';
+import { FileLockedError, lockFile, lockOwner } from '@call-attribution/node-stream/files';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { failureOf, inUse } from './failure.ts';

@@ -1,12 +1,7 @@
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import {
-  FileLockedError,
-  lockFile,
-  type SyncBatch,
-  type SyncState,
-  type UpsertSink,
-} from '@call-attribution/node-stream';
+import type { SyncBatch, SyncState, UpsertSink } from '@call-attribution/node-stream';
+import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
@@ -87,12 +82,23 @@ export class WarehouseSink implements UpsertSink {
   }
 
   async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
-    const latest = new Map<unknown, Call>(calls.map((call) => [call.sid, call]));
-    if (this.#staging.hasAny(latest.values())) await this.flush({ more: true });
-    await this.#staging.add(latest.values(), state);
+    const latest = [...new Map<unknown, Call>(calls.map((call) => [call.sid, call])).values()];
+    if (this.#staging.hasAny(latest)) await this.flush({ more: true });
+    const { batch } = this.#host;
+    // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
+    const left = batch - (this.#staging.staged.records % batch);
+    if (left < latest.length) {
+      await this.#staging.add(latest.slice(0, left));
+      await this.#storeWhenDue();
+    }
+    await this.#staging.add(left < latest.length ? latest.slice(left) : latest, state);
+    if (state?.run !== null) await this.#storeWhenDue();
+  }
+
+  async #storeWhenDue(): Promise<void> {
     const { records } = this.#staging.staged;
     const isDue = records >= this.#host.batch || this.#host.now() - this.#storedAt >= storeEvery;
-    if (isDue && state?.run !== null) await this.#tryFlush(records >= 4 * this.#host.batch);
+    if (isDue) await this.#tryFlush(records >= 4 * this.#host.batch);
   }
 
   /** Stores all that is staged. `more`: further calls follow soon. */

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { selected } from '../ask/compose.ts';
 import type { SelectionPlan } from '../ask/plan.ts';
-import type { Selection } from '../ask/question.ts';
+import type { CallSelection } from '../ask/question.ts';
 import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
 import { WarehouseError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { callOf, recordJson } from '../tables/row-reader.ts';
 import { Parameters } from '../where/sql.ts';
 
 /** Which calls to give, and in which order. */
-export interface CallsQuery extends Selection {
+export interface CallsQuery extends CallSelection {
   /** Fields to sort by, such as `talk_minutes desc, sid`. Default `date_added, sid`. */
   readonly order?: string | undefined;
   /** Calls at most. Default all. */

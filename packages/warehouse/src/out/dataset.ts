@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream';
+import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
 import { selected } from '../ask/compose.ts';
-import type { Selection } from '../ask/question.ts';
+import type { CallSelection } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
@@ -12,7 +12,7 @@ import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
 
 /** How a folder of Parquet files is written. */
-export interface ExportOptions extends Selection {
+export interface ExportOptions extends CallSelection {
   /** One folder for each month or each day. Default `month`. */
   readonly partition?: 'month' | 'day' | undefined;
   /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */

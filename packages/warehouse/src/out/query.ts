@@ -1,4 +1,4 @@
-import type { ParquetType } from '@call-attribution/node-stream';
+import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult, DuckDBType } from '@duckdb/node-api';
 import { DuckDBTypeId, JsonDuckDBValueConverter } from '@duckdb/node-api';
 import type { Session } from '../file/session.ts';

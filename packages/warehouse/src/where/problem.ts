@@ -34,10 +34,35 @@ export type Fact =
   | { readonly code: 'unclosed_bracket' }
   | { readonly code: 'extra_bracket' };
 
+/** What can be wrong with a condition. */
+export type ConditionProblemCode =
+  | 'limit'
+  | 'empty'
+  | 'missing_field'
+  | 'unknown_field'
+  | 'filter_language'
+  | 'missing_operator'
+  | 'unknown_operator'
+  | 'wrong_operator'
+  | 'missing_value'
+  | 'missing_list'
+  | 'wrong_type'
+  | 'double_quotes'
+  | 'unclosed_string'
+  | 'unquoted'
+  | 'invalid_time'
+  | 'unknown_value'
+  | 'null_comparison'
+  | 'escape'
+  | 'missing_and'
+  | 'other_word'
+  | 'unclosed_bracket'
+  | 'extra_bracket';
+
 /** One thing wrong with a condition, or one warning. Offsets are UTF-16 offsets into the text. */
 export interface ConditionProblem {
   /** What kind of problem it is, for programs. */
-  readonly code: Fact['code'];
+  readonly code: ConditionProblemCode;
   /** What is wrong and what to write instead, in one line. */
   readonly message: string;
   /** Where the problem starts. */

@@ -1,4 +1,5 @@
 import { day, formatNaive } from '@call-attribution/core/time';
+import { WarehouseError } from '../errors.ts';
 import type { SqlValue } from '../file/session.ts';
 import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
 
@@ -32,7 +33,7 @@ export function printCondition(condition: Condition, vocabulary: Vocabulary, par
 function termOf(field: string, vocabulary: Vocabulary): Term {
   const term = vocabulary.get(field);
   // Conditions are checked before they are printed.
-  if (term === undefined) throw new TypeError(`There is no field ${field}.`);
+  if (term === undefined) throw new WarehouseError('unknown_name', `There is no field ${field}.`);
   return term;
 }
 

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Call, fields } from '@call-attribution/core';
-import { fileSink, toParquet } from '@call-attribution/node-stream';
+import { toParquet } from '@call-attribution/node-stream/encoders';
+import { fileSink } from '@call-attribution/node-stream/sinks';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';

@@ -66,7 +66,7 @@ describe('a file that is not a warehouse', () => {
     const path = join(folder, 'missing.duckdb');
     await expect(openWarehouse(path, { create: false })).rejects.toMatchObject({
       code: 'not_found',
-      message: `There is no warehouse at ${path}.`,
+      summary: `There is no warehouse at ${path}.`,
     });
     await expect(openWarehouse(join(folder, 'nowhere', 'x.duckdb'))).rejects.toMatchObject({
       code: 'not_found',

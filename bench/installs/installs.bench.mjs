@@ -1,0 +1,80 @@
+// What an installation of each package brings: the packed tarballs are installed with npm into an empty folder, as a user's program
+// would have them. `pnpm bench installs` prints the table of results.md and fails when a limit is passed; `--write` updates the page.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Most packages and megabytes, where the project promises them. @type {Record<string, [number, number]>} */
+const limits = { 'query-dsl': [1, 1], core: [6, 8], 'node-stream': [7, 10], 'mcp-server': [10, 10] };
+/** Optional peers that programs install next to the package. @type {Record<string, string[]>} */
+const peers = { core: ['zod'], store: ['libsql', 'pg'], service: ['libsql'] };
+
+const root = join(import.meta.dirname, '../..');
+/** @param {string} name */
+const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+const names = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private);
+const work = mkdtempSync(join(tmpdir(), 'installs-'));
+process.on('exit', () => rmSync(work, { recursive: true, force: true }));
+
+/** The packages below a folder, and the one that takes the most space. @param {string} folder */
+function measure(folder) {
+  const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
+  const places = Object.keys(lock.packages).filter((place) => place.includes('node_modules/'));
+  const sizes = places.map((place) => ({ place, bytes: bytesOf(join(folder, place)) }));
+  sizes.sort((a, b) => b.bytes - a.bytes);
+  return { count: places.length, bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0), largest: sizes[0] };
+}
+
+/** Bytes of the files of one package, without packages inside it. @param {string} folder @returns {number} */
+function bytesOf(folder) {
+  const lines = execFileSync(
+    'find',
+    [folder, '-name', 'node_modules', '-prune', '-o', '-type', 'f', '-printf', '%s\n'],
+    {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    },
+  );
+  return lines.split('\n').reduce((sum, line) => sum + Number(line), 0);
+}
+
+const rows = [];
+let passed = true;
+for (const name of names) {
+  for (const more of [[], ...(peers[name] ?? []).map((peer) => [peer])]) {
+    const folder = join(work, `${name}-${more.join('-')}`);
+    const versions = more.map(
+      (peer) =>
+        `${peer}@${manifestOf('core').peerDependencies[peer] ?? manifestOf('store').peerDependencies[peer]}`,
+    );
+    execFileSync(process.execPath, [join(root, 'scripts/pack.mjs'), folder, name, ...versions], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const { count, bytes, largest } = measure(folder);
+    const [mostPackages = Infinity, mostMegabytes = Infinity] = more.length === 0 ? (limits[name] ?? []) : [];
+    const megabytes = bytes / 1e6;
+    if (count > mostPackages || megabytes > mostMegabytes) {
+      console.error(
+        `${name} has ${count} packages and ${megabytes.toFixed(1)} MB: more than ${mostPackages} and ${mostMegabytes} MB`,
+      );
+      passed = false;
+    }
+    const limit = mostPackages === Infinity ? '' : `${mostPackages}, ${mostMegabytes} MB`;
+    const most = largest
+      ? `${largest.place.replace(/^.*node_modules\//, '')} ${(largest.bytes / 1e6).toFixed(1)}`
+      : '';
+    rows.push(
+      `| ${[name, ...more].join(' and ')} | ${count} | ${megabytes.toFixed(1)} | ${limit} | ${most} |`,
+    );
+    console.log(rows.at(-1));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+if (process.argv.includes('--write')) {
+  const page = join(import.meta.dirname, 'results.md');
+  const [head = ''] = readFileSync(page, 'utf8').split('\n| package |');
+  const title = '| package | packages | MB | limit | largest, MB |\n|---|---:|---:|---|---|';
+  writeFileSync(page, `${head}\n${title}\n${rows.join('\n')}\n`);
+}
+process.exitCode = passed ? 0 : 1;

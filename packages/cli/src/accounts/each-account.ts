@@ -1,0 +1,82 @@
+import type { Settings } from '@call-attribution/core/settings';
+import type { Args } from '../args/command.ts';
+import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain, report } from '../failure.ts';
+import { type Io, say } from '../io.ts';
+
+/** An account that a command works on. */
+export interface NamedAccount {
+  /** What its rows are called; null when there is only one account, which needs no name. */
+  readonly name: string | null;
+  readonly settings: Settings;
+  /** What is wrong with the settings of this account, if anything. It fails with it when its turn comes. */
+  readonly problem?: CliError | null;
+}
+
+/** An account with what was worked out for it. */
+export type Planned<A extends NamedAccount, P> = A & { readonly plan: P };
+
+/** Works something out for each account before anything is read. An error names the account. */
+export async function planEach<A extends NamedAccount, P>(
+  accounts: readonly A[],
+  plan: (account: A) => P | Promise<P>,
+): Promise<Planned<A, P>[]> {
+  const planned: Planned<A, P>[] = [];
+  for (const account of accounts) {
+    try {
+      // Its turn ends before the plan is looked at.
+      if (account.problem) planned.push({ ...account, plan: undefined as P });
+      else planned.push({ ...account, plan: await plan(account) });
+    } catch (error) {
+      throw account.name === null ? error : await ofAccount(account.name, error);
+    }
+  }
+  return planned;
+}
+
+/**
+ * Runs something for each account, one after the other. An account that fails is named on stderr and does not stop the
+ * others; the exit status then says that the result is incomplete, or, when all have failed in the same way, how.
+ * `onFailure` replaces what is said about such an account.
+ */
+export async function eachAccount<A extends NamedAccount>(
+  accounts: readonly A[],
+  args: Args,
+  io: Io,
+  run: (account: A) => Promise<number>,
+  onFailure: (error: CliError) => unknown = (error) =>
+    report(error, io, { debug: args.flag('debug'), noColor: args.flag('no-color'), has: args.has }),
+): Promise<number> {
+  const statuses: number[] = [];
+  const failed: string[] = [];
+  for (const account of accounts) {
+    const { name } = account;
+    if (name === null) return run(account);
+    try {
+      if (account.problem) throw account.problem;
+      statuses.push(await run(account));
+    } catch (error) {
+      if (stopsAll(error, io)) throw error;
+      const named = await ofAccount(name, error);
+      failed.push(name);
+      statuses.push(named.exitCode);
+      await onFailure(named);
+    }
+  }
+  if (failed.length > 0)
+    say(io, `${failed.length} of ${accounts.length} accounts failed: ${failed.join(', ')}`);
+  const worst = statuses.find((status) => status !== exitCodes.ok) ?? exitCodes.ok;
+  return statuses.every((status) => status === worst) ? worst : exitCodes.incomplete;
+}
+
+/** What concerns the whole command: Ctrl-C, a reader that has gone, an output that cannot be written. */
+function stopsAll(error: unknown, { signal }: Io): boolean {
+  if (signal.aborted || error instanceof ClosedPipe || error instanceof Interrupted) return true;
+  return error instanceof CliError && error.exitCode === exitCodes.output;
+}
+
+async function ofAccount(name: string, error: unknown): Promise<CliError> {
+  const { message, exitCode, hints, detail } = await explain(error);
+  return new CliError(`account ${name}: ${message}`, { exitCode, hints, detail, cause: error });
+}

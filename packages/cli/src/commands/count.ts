@@ -1,0 +1,38 @@
+import { eachAccount, planEach } from '../accounts/each-account.ts';
+import type { Handler } from '../args/command.ts';
+import { contextOf } from '../calls/connect.ts';
+import { filterOf, sayExtensions } from '../calls/filter.ts';
+import { isJson } from '../calls/output.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say, write } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import { chooseAccounts } from '../warehouse/accounts.ts';
+
+/** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
+export const count: Handler = async (args, io) => {
+  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
+    filterOf(args, contextOf(settings, io)),
+  );
+  const asJson = isJson(args);
+  const counts: { account: string; total: number; source: string }[] = [];
+  const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
+    const counted = await open();
+    try {
+      const { total, source } = await counted.count(filter);
+      if (name !== null) counts.push({ account: name, total, source });
+      if (!asJson) await write(io.stdout, name === null ? `${total}\n` : `${name}\t${total}\n`);
+      else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source })}\n`);
+      // A script reads the number; a person should know what it leaves out.
+      if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
+      if (args.flag('verbose') && source !== 'warehouse') say(io, `counted by the server (${source})`);
+      return exitCodes.ok;
+    } finally {
+      await counted.close();
+    }
+  });
+  if (accounts.every(({ name }) => name === null)) return status;
+  if (asJson) await write(io.stdout, `${JSON.stringify(counts)}\n`);
+  const total = counts.reduce((sum, one) => sum + one.total, 0);
+  say(io, `${plural(total, 'call')} in ${plural(counts.length, 'account')}`);
+  return status;
+};

@@ -1,0 +1,49 @@
+import type { Args } from '../args/command.ts';
+import { isJson } from '../calls/output.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, show, write } from '../io.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+import { wrap } from '../term/width.ts';
+
+/** The result of one item. */
+export interface Finding {
+  /** The account of the configuration file; absent when there is only one. */
+  readonly account?: string;
+  readonly item: string;
+  readonly state: 'ok' | 'note' | 'wrong';
+  readonly text: string;
+  /** What to change. */
+  readonly fix?: string;
+}
+
+/** Shows what was found, with what to do about it. Returns the exit status. */
+export async function showFindings(
+  findings: readonly Finding[],
+  exitCode: number,
+  args: Args,
+  io: Io,
+): Promise<number> {
+  if (isJson(args)) {
+    await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
+    return exitCode;
+  }
+  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
+  const width = Math.max(...findings.map((finding) => finding.item.length));
+  const indent = ' '.repeat(width + 9);
+  const space = Math.max(20, (widthOf(io.stdout, io.env) ?? Number.POSITIVE_INFINITY) - indent.length - 2);
+  let shownOf: string | undefined;
+  for (const { account, item, state, text, fix } of findings) {
+    if (account !== shownOf) await show(io, [style.bold(account ?? '')]);
+    shownOf = account;
+    const [first = '', ...more] = wrap(text, space + 2);
+    await show(io, [
+      `${marks[state]}  ${item.padEnd(width)}  ${first}`,
+      ...more.map((line) => indent + line),
+    ]);
+    if (!fix) continue;
+    const [what = '', ...rest] = wrap(fix, space);
+    await show(io, [`${indent}${style.dim('→')} ${what}`, ...rest.map((line) => `${indent}  ${line}`)]);
+  }
+  return exitCode;
+}

@@ -1,0 +1,170 @@
+import type { CallsError } from '@call-attribution/core/errors';
+import { CliError } from './errors.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Does the command that failed have this option? Only such options are advised. */
+export type HasOption = (name: string) => boolean;
+
+const refused = new Set([
+  'unauthorized',
+  'forbidden',
+  'invalid_credentials',
+  'auth_mismatch',
+  'missing_auth',
+]);
+const usage = new Set(['invalid_option', 'invalid_settings', 'invalid_argument', 'missing_legacy_url']);
+const unreachable = new Set([
+  'dns_failed',
+  'connection_failed',
+  'connection_lost',
+  'tls_failed',
+  'proxy_failed',
+  'proxy_refused',
+  'connect_timeout',
+  'idle_timeout',
+  'attempt_timeout',
+  'total_timeout',
+]);
+
+/** What `calls` says about a request that failed: what core says, with the options and commands of `calls`. */
+export function explainRequest(error: CallsError, has: HasOption): CliError {
+  const { requestId } = error;
+  const exitCode = exitOf(error);
+  const nowhere = wrongAddress(error);
+  const hints = nowhere ? nowhere.hints : adviceFor(error, has);
+  const mayBeSetup = exitCode === exitCodes.refused || exitCode === exitCodes.unreachable || nowhere;
+  return new CliError(nowhere?.message ?? whatHappened(error), {
+    exitCode,
+    cause: error,
+    hints: [
+      ...hints,
+      ...(mayBeSetup ? ['run calls check to try the configuration item by item'] : []),
+      ...(requestId === undefined || nowhere
+        ? []
+        : [`request ID, for the support of the server: ${requestId}`]),
+    ],
+  });
+}
+
+function whatHappened(error: CallsError): string {
+  const { code, status, url = '' } = error;
+  if (code !== 'not_found' || !isAboutCall(error)) return inOptions(error.summary);
+  const sid = decodeURIComponent(/\/user\/bid-management\/([^/?]*)/.exec(url)?.[1] ?? '');
+  return `the account has no call with the session ID ${sid} (status ${status})`;
+}
+
+function exitOf(error: CallsError): number {
+  const { code, status } = error;
+  if (refused.has(code)) return exitCodes.refused;
+  if (status === 429 || status === 503) return exitCodes.busy;
+  if (usage.has(code)) return exitCodes.usage;
+  if (unreachable.has(code)) return exitCodes.unreachable;
+  if (code !== 'not_found') return exitCodes.failed;
+  return isAboutCall(error) ? exitCodes.notFound : exitCodes.usage;
+}
+
+/** Was the request for one call, so that status 404 may mean that there is no such call? */
+const isAboutCall = ({ url }: CallsError): boolean =>
+  /\/user\/bid-management\/(?!count\b)[^/?]/.test(url ?? '');
+
+/** What to say when there is something else at the URL than the API; null when that is not sure. */
+function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
+  const { code, url, status } = error;
+  const found =
+    code === 'html_page'
+      ? 'got an HTML page'
+      : code === 'wrong_content_type'
+        ? 'got something else'
+        : code === 'not_found' && !isAboutCall(error)
+          ? `got status ${status}`
+          : null;
+  if (found === null || url === undefined) return null;
+  const address = url.replace(/\?.*$/, '');
+  if (address.endsWith('/ibp_api.php')) {
+    return {
+      message: `there is no SMS listing here: looked for ${address} and ${found}`,
+      hints: ['--legacy-base-url (CALLS_LEGACY_BASE_URL) must be the URL before /ibp_api.php'],
+    };
+  }
+  return {
+    message: `there is no JSON API here: looked for ${address} and ${found}`,
+    hints: [
+      '--base-url (CALLS_BASE_URL) must be the URL before /v2 and /v3',
+      ...(code === 'html_page' ? ['a login page or a proxy may have responded instead of the API'] : []),
+    ],
+  };
+}
+
+const waitLonger = '--timeout 180 gives a request more seconds';
+const leaveOut = 'calls export and calls sync leave such records out with --on-bad-record skip';
+
+/** Advice that differs from that of core, which is for programs. */
+const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOption) => string | undefined)>> =
+  {
+    unauthorized: checkKeys,
+    forbidden: checkKeys,
+    bad_request: optionAtFault,
+    not_found: 'check the session ID, and that the keys are those of its account',
+    rate_limited: ({ retryAfterMs }) =>
+      retryAfterMs === undefined ? 'try again later' : `try again in ${Math.ceil(retryAfterMs / 1000)} s`,
+    server_error: ({ retryAfterMs }) =>
+      `the server or a proxy in front of it has a problem; try again ${
+        retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
+      }`,
+    attempt_timeout: waitLonger,
+    idle_timeout: waitLonger,
+    total_timeout: waitLonger,
+    body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
+    page_clamped: (_, has) => (has('rows') ? '--rows sets how many calls a request asks for' : undefined),
+    range_ignored:
+      'ask the operator of the server; without a filter by time, only a query of one page can be read',
+    bad_encoding: 'check the proxies on the way',
+    invalid_json: (_, has) =>
+      `a proxy may have cut the response${has('rows') ? '; ask for fewer calls at once: --rows 100' : ''}`,
+    connection_lost: (_, has) =>
+      `the server or a proxy may have restarted; try again${has('rows') ? ', or ask for fewer calls at once: --rows 100' : ''}`,
+    invalid_record: leaveOut,
+    count_unreadable: 'calls list --all counts the calls by reading them',
+    auth_mismatch: 'the SMS listing takes CALLS_ACCESS_KEY and CALLS_SECRET_KEY; a token does not work there',
+    missing_legacy_url: 'set CALLS_LEGACY_BASE_URL, or --legacy-base-url',
+    invalid_xml: 'check --legacy-base-url (CALLS_LEGACY_BASE_URL)',
+  };
+
+function adviceFor(error: CallsError, has: HasOption): string[] {
+  const own = advice[error.code];
+  const hint = typeof own === 'function' ? own(error, has) : (own ?? inOptions(error.hint ?? ''));
+  return hint ? [hint] : [];
+}
+
+/** Core says what the server expects; here it comes from these variables. */
+function checkKeys({ hint = '' }: CallsError): string {
+  const isToken = /bearer token/.test(hint) && !/access key/.test(hint);
+  return `check ${isToken ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'}, or the files with them. ${inOptions(hint)}`.trim();
+}
+
+/** The option that made the part of the request that the server complains about. */
+function optionAtFault({ summary }: CallsError, has: HasOption): string | undefined {
+  const reason = /The server says: (.*)$/.exec(summary)?.[1] ?? '';
+  if (/\brows\b/.test(reason)) {
+    const most = /(?:from \d+ to|at most|maximum(?: is| of)?|up to) (\d+)/.exec(reason)?.[1];
+    if (!has('rows')) return undefined;
+    return most === undefined
+      ? 'set --rows to a number that the server accepts'
+      : `--rows can be at most ${most}`;
+  }
+  if (/\bstart\b/.test(reason) && has('page')) return 'set --page to a page that there is';
+  return has('q') ? 'check --q and the times: together they are the filter that was sent' : undefined;
+}
+
+// What core calls an option of the client, `calls` calls an option of its own.
+const names: readonly (readonly [RegExp, string])[] = [
+  [/\bbaseUrl\b/g, '--base-url (CALLS_BASE_URL)'],
+  [/\blegacyBaseUrl\b/g, '--legacy-base-url (CALLS_LEGACY_BASE_URL)'],
+  [/\buse the option version\b/g, '--api-version chooses the version'],
+  [/\btimeout\.\w+/g, '--timeout'],
+  [/\bauth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
+];
+
+function inOptions(text: string): string {
+  return names.reduce((words, [from, to]) => words.replace(from, to), text);
+}

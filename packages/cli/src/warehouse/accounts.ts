@@ -1,0 +1,125 @@
+import type { Settings } from '@call-attribution/core/settings';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { NamedAccount } from '../accounts/each-account.ts';
+import type { Args } from '../args/command.ts';
+import { openClient } from '../calls/connect.ts';
+import { apiSource, type Source } from '../calls/source.ts';
+import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { chooseWarehouse, type WarehouseFile } from './choose.ts';
+import { loadLibrary } from './library.ts';
+import { openSource, openWarehouseSource, refuseWhere, type WarehouseSource } from './source.ts';
+
+/** An account whose calls a command reads. */
+export interface ReadAccount extends NamedAccount {
+  /** Opens where its calls are; the caller closes it. */
+  open(): Promise<Source | WarehouseSource>;
+}
+
+/**
+ * The accounts that --account and --all-accounts choose: of the configuration file, or of the warehouse where one answers.
+ * Without these options it is the one account of the settings, or all that the warehouse has.
+ */
+export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
+  const names = typedAccounts(args);
+  if (names === null) {
+    const settings = readSettings(args, io);
+    return [{ name: null, settings, open: () => openSource(settings, args, io) }];
+  }
+  const settings = readStoredSettings(null, args, io);
+  const file = chooseWarehouse(args, settings, io);
+  if (file !== null) return storedAccounts(names, file, settings, args, io);
+  refuseWhere(args);
+  return configuredAccounts(names, args, io).map((account) => ({
+    ...account,
+    open: async () => apiSource(await openClient(account.settings, args, io), io.signal),
+  }));
+}
+
+/** The account of a command that works on one. */
+export async function chooseAccount(command: string, args: Args, io: Io): Promise<ReadAccount> {
+  const [account, ...more] = await chooseAccounts(args, io);
+  if (account !== undefined && more.length === 0) return account;
+  throw new UsageError(`${command} works on one account at a time`, {
+    hints: ['name it with --account, and run the command once for each'],
+  });
+}
+
+/** Accounts of the configuration file. One that is named alone needs no name in what is shown. */
+export function configuredAccounts(names: readonly string[] | 'all', args: Args, io: Io): NamedAccount[] {
+  const found = readAccountSettings(names, args, io);
+  const isNamed = names === 'all' || found.length > 1;
+  return found.map(({ settings, problem }) => {
+    if (problem !== null && !isNamed) throw problem;
+    return { name: isNamed ? (settings.account?.name ?? null) : null, settings, problem };
+  });
+}
+
+/** The accounts that --account and --all-accounts choose; without these options, the settings outside of accounts. */
+export function accountsOfApi(args: Args, io: Io): NamedAccount[] {
+  const names = typedAccounts(args);
+  return names === null
+    ? [{ name: null, settings: readSettings(args, io) }]
+    : configuredAccounts(names, args, io);
+}
+
+/** The names of --account, or all of --all-accounts; null when there is neither. */
+export function typedAccounts(args: Args): readonly string[] | 'all' | null {
+  const names = args.list('account');
+  const all = args.flag('all-accounts');
+  if (all && names.length > 0)
+    throw new UsageError('--account and --all-accounts exclude each other; use one');
+  if (all) return 'all';
+  return names.length > 0 ? [...new Set(names)] : null;
+}
+
+async function storedAccounts(
+  names: readonly string[] | 'all',
+  file: WarehouseFile,
+  { accounts }: Settings,
+  args: Args,
+  io: Io,
+): Promise<ReadAccount[]> {
+  const stored = await accountsIn(file);
+  const named = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
+  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, file));
+  return ids.map((id) => {
+    const account = accounts.find((account) => account.id === id)?.name ?? null;
+    const settings = readStoredSettings(account, args, io);
+    const version = settings.apiVersion.value;
+    return {
+      name: names === 'all' || ids.length > 1 ? named(id) : null,
+      settings,
+      open: () => openWarehouseSource(file, args, io, { accounts: [id], version }),
+    };
+  });
+}
+
+/** The ID in the warehouse of an account that was named. */
+function idOf(
+  name: string,
+  accounts: Settings['accounts'],
+  stored: readonly string[],
+  { shown }: WarehouseFile,
+): string {
+  const id = accounts.find((account) => account.name === name)?.id ?? name;
+  if (stored.includes(id)) return id;
+  const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
+  throw new UsageError(`the warehouse ${shown} has no calls of an account ${JSON.stringify(name)}`, {
+    hints: [
+      ...(near && near !== name ? [`did you mean ${near}?`] : []),
+      stored.length > 0 ? `it has ${stored.join(', ')}` : 'calls sync fills it',
+    ],
+  });
+}
+
+async function accountsIn({ path }: WarehouseFile): Promise<string[]> {
+  const { openWarehouse } = await loadLibrary();
+  const warehouse = await openWarehouse(path, { create: false });
+  try {
+    return (await warehouse.lastSync()).map(({ account }) => account);
+  } finally {
+    await warehouse.close();
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { generate } from '@call-attribution/sandbox';
+import { createService, type PageGroup, type PageSummary } from '@call-attribution/service';
+import { openStore } from '@call-attribution/store';
+import { openWarehouse } from '@call-attribution/warehouse';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { warehousePage } from '../../src/warehouse/page-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'page-numbers-'));
+const calls = [...generate({ records: 3_000, seed: 11, days: 120, until: '2026-11-01 00:00:00' })].map(
+  (call, i): Call => {
+    if (i % 97 === 0) return { ...call, ppc_campaign: i % 2 === 0 ? 'O\'Brien -- \\ "x"' : '' };
+    if (i % 101 === 0) return { ...call, date_added: 'soon' };
+    return i % 103 === 0 ? ({ ...call, talk_minutes: null } as unknown as Call) : call;
+  },
+);
+const account = { id: '101', name: 'One', accessKey: 'a', secretKey: 's', bearerToken: 'b' };
+const closing: (() => Promise<unknown>)[] = [];
+const urls: string[] = [];
+
+beforeAll(async () => {
+  const store = await openStore('sqlite::memory:');
+  const overStore = createService({ store, accounts: [account] });
+  urls.push((await overStore.listen()).url);
+  await store.load('101', calls);
+  const warehouse = await openWarehouse(join(folder, 'calls.duckdb'));
+  await warehouse.load('101', calls);
+  const source = warehousePage(warehouse, async () => ({ id: 'w', name: 'W', disabled: false }));
+  const overWarehouse = createService({ store: null, page: { source } });
+  urls.push((await overWarehouse.listen()).url);
+  closing.push(
+    () => overStore.close(),
+    () => overWarehouse.close(),
+    () => store.close(),
+    () => warehouse.close(),
+  );
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  rmSync(folder, { recursive: true });
+});
+
+async function both<T>(path: string, parameters: Record<string, string>): Promise<T[]> {
+  return Promise.all(
+    urls.map(async (url) => {
+      const response = await fetch(`${url}/page/${path}?${new URLSearchParams(parameters)}`, {
+        headers: { authorization: 'Bearer b' },
+      });
+      expect(response.status).toBe(200);
+      return (await response.json()) as T;
+    }),
+  );
+}
+
+const inOrder = (groups: readonly PageGroup[]) =>
+  [...groups].sort((a, b) => b.calls - a.calls || (String(a.value) < String(b.value) ? -1 : 1));
+/** Means to twelve digits, groups with equal calls in one order. */
+const comparable = ({ total, before, groups, ...rest }: PageSummary) => ({
+  ...rest,
+  total: { ...total, talkMean: total.talkMean?.toFixed(10) },
+  before: before && { ...before, talkMean: before.talkMean?.toFixed(10) },
+  groups: Object.fromEntries(Object.entries(groups).map(([name, list]) => [name, inOrder(list)])),
+});
+
+const october = 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}';
+test.each([
+  {},
+  { q: 'inc_gce:1' },
+  { q: october },
+  { q: `${october},talk_minutes:[2 TO 10],inc_gce:1`, by: 'week' },
+  { q: october, version: 'v2', by: 'month' },
+  { q: 'date_added:[2026-10-10 08:30:00 TO 2026-10-12 10:00:00]' },
+  { q: 'date_added:{2026-10-10 08:30:00 TO *]', by: 'day' },
+  { q: 'talk_minutes:[0 TO 0]' },
+  { q: 'talk_minutes:[900 TO *]' },
+  { q: october, only: '{"ppc_campaign":[null]}' },
+  { q: 'inc_gce:1', only: '{"ppc_campaign":["O\'Brien -- \\\\ \\"x\\""]}' },
+  { q: october, only: '{"landing_page":["/","/emergency"],"channel":["Tracker"],"referrer":[null]}' },
+  { only: '{"ppc_keywords":["nobody has this"]}' },
+])('a store and a warehouse give the same numbers for %j', async (parameters) => {
+  const [store, warehouse] = await both<PageSummary>('summary.json', parameters as Record<string, string>);
+  expect(comparable(warehouse as PageSummary)).toEqual(comparable(store as PageSummary));
+});
+
+test('they list the same calls, newest first', async () => {
+  const parameters = { q: october, only: '{"landing_page":["/"]}', fields: 'date_added,sid', rows: '500' };
+  const [store, warehouse] = await both<{ total: number; calls: Record<string, string>[] }>(
+    'calls.json',
+    parameters,
+  );
+  expect(warehouse?.total).toBe(store?.total);
+  expect(warehouse?.calls.map(({ date_added }) => date_added)).toEqual(
+    store?.calls.map(({ date_added }) => date_added),
+  );
+  expect(new Set(warehouse?.calls.map(({ sid }) => sid))).toEqual(
+    new Set(store?.calls.map(({ sid }) => sid)),
+  );
+});

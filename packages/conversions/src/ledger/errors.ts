@@ -1,0 +1,57 @@
+import { CallsError, nameErrors } from '@call-attribution/core/errors';
+
+/** Codes of `DeliveryError`. */
+export type DeliveryErrorCode =
+  /** There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it. */
+  | 'in_the_way'
+  /** Another machine has begun a delivery and has its files. Finish it there. */
+  | 'other_machine'
+  /** The ledger has an unfinished delivery to this destination. Commit or abandon it first. */
+  | 'unfinished';
+
+/** A sheet cannot be put in its place. */
+export class DeliveryError extends CallsError<DeliveryErrorCode> {
+  static {
+    nameErrors(DeliveryError, 'DeliveryError');
+  }
+
+  constructor(code: DeliveryErrorCode, what: string) {
+    super(code, deliveryTexts[code](what));
+  }
+}
+
+const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string>> = {
+  in_the_way: (file) =>
+    `${file} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`,
+  other_machine: (host) =>
+    `The machine ${host} has an unfinished delivery. Finish it there, where its files are.`,
+  unfinished: (destination) => `A delivery to ${destination} is not finished. Commit or abandon it first.`,
+};
+
+/** Codes of `LedgerDamagedError`. */
+export type LedgerDamagedErrorCode =
+  /** The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice. */
+  'ledger_damaged';
+
+/** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
+export class LedgerDamagedError extends CallsError<LedgerDamagedErrorCode> {
+  static {
+    nameErrors(LedgerDamagedError, 'LedgerDamagedError');
+  }
+
+  constructor(where: string) {
+    super(
+      'ledger_damaged',
+      `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
+    );
+  }
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `DeliveryError` of conversions. */
+    DeliveryError: DeliveryError;
+    /** See `LedgerDamagedError` of conversions. */
+    LedgerDamagedError: LedgerDamagedError;
+  }
+}

@@ -1,0 +1,24 @@
+// The one family of errors, and the one check of options. Light: it loads nothing of the client.
+export * from './calls-error.ts';
+export {
+  checkOptions,
+  either,
+  group,
+  kinds,
+  number,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+  only,
+  whole,
+  withMethods,
+  wrongOption,
+} from './check-options.ts';
+export type {
+  ConfigurationErrorCode,
+  ConnectionErrorCode,
+  DeadlineErrorCode,
+  ErrorCode,
+  HttpErrorCode,
+  ResponseErrorCode,
+} from './codes.ts';

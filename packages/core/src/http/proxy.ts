@@ -1,0 +1,101 @@
+import { BlockList, isIP } from 'node:net';
+import { type Secret, secret } from '../auth/secret.ts';
+import { ConfigurationError } from '../errors/calls-error.ts';
+import { type ProxyProblem, setupMessages } from '../errors/setup-messages.ts';
+
+/** A proxy between the client and a server. */
+export interface ProxyServer {
+  /** Scheme, host and port: what messages may show. */
+  readonly origin: string;
+  /** User name and password, as basic authentication sends them. */
+  readonly credentials: Secret | undefined;
+}
+
+/**
+ * Why there is no connection through a proxy. An agent passes one such error to all requests that wait for the connection, so each
+ * request makes an error of its own from it.
+ */
+export class ProxyFailure extends Error {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The status of its response, `timeout`, or the code of what happened on the way to it. */
+  readonly reason: number | string;
+  constructor(origin: string, reason: number | string) {
+    super(`proxy: ${reason}`);
+    this.origin = origin;
+    this.reason = reason;
+  }
+  /** A proxy to which no connection could be made. */
+  static connecting({ origin }: ProxyServer, error: Error): ProxyFailure {
+    const { code = error.name } = error as { code?: string };
+    return new ProxyFailure(origin, code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : code);
+  }
+}
+
+/**
+ * The proxy for a server, as `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name it. Names in lower case come first, as with curl.
+ *
+ * @param origin scheme, host and port of the server.
+ */
+export function proxyFor(
+  origin: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ProxyServer | undefined {
+  const server = new URL(origin);
+  const variable = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const text = (env[variable.toLowerCase()] ?? env[variable] ?? '').trim();
+  if (text === '' || isExcepted(server, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined;
+  return readProxy(text, variable);
+}
+
+/**
+ * A proxy from its URL, with or without a scheme.
+ *
+ * @param variable where the URL is from, for errors.
+ */
+export function readProxy(text: string, variable: string): ProxyServer {
+  const fail = (problem: ProxyProblem): never => {
+    throw new ConfigurationError('invalid_settings', setupMessages.proxyInvalid(variable, problem));
+  };
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(address)) return fail('not_a_url');
+  const { protocol, origin, username, password, pathname, search, hash } = new URL(address);
+  if (protocol !== 'http:' && protocol !== 'https:') return fail('not_http');
+  // A password that is not encoded makes another host of its end, which would then be shown.
+  if (pathname !== '/' || search !== '' || hash !== '') return fail('not_encoded');
+  if (username === '' && password === '') return { origin, credentials: undefined };
+  let user: string;
+  try {
+    user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    return fail('not_encoded');
+  }
+  return { origin, credentials: secret(Buffer.from(user).toString('base64')) };
+}
+
+/** Does `NO_PROXY` name the server: `*`, a host and its subdomains, a host with a port, an address, or a range of addresses? */
+function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const serverPort = port || (protocol === 'https:' ? '443' : '80');
+  return list
+    .toLowerCase()
+    .split(/[,\s]+/)
+    .some((entry) => {
+      if (entry === '' || entry === '*') return entry === '*';
+      if (entry.includes('/')) return isInRange(host, entry);
+      const [, bracketed, plain, entryPort] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+      const name = (bracketed ?? plain ?? entry).replace(/^\*?\./, '');
+      if (entryPort !== undefined && entryPort !== serverPort) return false;
+      return host === name || host.endsWith(`.${name}`);
+    });
+}
+
+function isInRange(host: string, range: string): boolean {
+  const [network = '', bits = ''] = range.split('/');
+  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+  if (isIP(host) === 0 || isIP(network) !== isIP(host) || !/^\d{1,3}$/.test(bits)) return false;
+  if (Number(bits) > (family === 'ipv6' ? 128 : 32)) return false;
+  const addresses = new BlockList();
+  addresses.addSubnet(network, Number(bits), family);
+  return addresses.check(host, family);
+}

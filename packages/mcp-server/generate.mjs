@@ -1,0 +1,73 @@
+// The page of the MCP App as a string, so that bundles hold it; and the prompts as Agent Skills.
+import { build } from 'esbuild';
+
+const here = import.meta.dirname;
+
+/** @param {import('esbuild').BuildOptions} options */
+async function bundled(options) {
+  const { outputFiles } = await build({
+    absWorkingDir: here,
+    bundle: true,
+    write: false,
+    logLevel: 'warning',
+    ...options,
+  });
+  return outputFiles?.[0]?.text ?? '';
+}
+
+async function page() {
+  const [script, style] = await Promise.all([
+    bundled({ entryPoints: ['browser/main.ts'], format: 'iife', target: 'es2022', minify: true }),
+    bundled({ entryPoints: ['browser/style.css'], minify: true }),
+  ]);
+  // Inside a script only this would end it.
+  const safe = script.trim().replaceAll('</script', '<\\/script');
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Calls</title><style>${style.trim()}</style></head><body><script>${safe}</script></body></html>`;
+  return `// Made from browser/ by \`pnpm generate\`.\n// biome-ignore-all lint: generated.\n/** The page that shows answers of analyze_calls. */\nexport const answerPage =\n  ${quoted(html)};\n`;
+}
+
+/** As biome writes strings: in single quotes, or in double ones where that needs fewer escapes. @param {string} text */
+function quoted(text) {
+  const inDouble = JSON.stringify(text);
+  const single = text.split("'").length;
+  const double = text.split('"').length;
+  if (double < single) return inDouble;
+  return `'${inDouble.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/** One skill per prompt: what the prompt says, with the names of its arguments where their values go. */
+async function skills() {
+  const code = await bundled({ entryPoints: ['src/prompts/prompts.ts'], format: 'esm', platform: 'node' });
+  const { prompts } = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+  return prompts.map(skill);
+}
+
+/** @param {{ name: string, title: string, description: string, arguments: readonly { name: string, description: string, required: boolean }[], write(args: Record<string, string>, hasMirror: boolean): string }} prompt */
+function skill({ name, title, description, arguments: args, write }) {
+  const values = Object.fromEntries(
+    args.filter(({ required }) => required).map((each) => [each.name, `<${each.name}>`]),
+  );
+  const lines = args.map(
+    (each) => `- \`${each.name}\`${each.required ? '' : ' (may be left out)'}: ${each.description}`,
+  );
+  const text = `---
+name: ${name.replaceAll('_', '-')}
+description: ${JSON.stringify(`${description} Uses the tools of the call-attribution MCP server.`)}
+---
+
+# ${title}
+
+Find out first, from the conversation or by asking:
+
+${lines.join('\n')}
+
+Then do this, with the tools of the call-attribution MCP server:
+
+${write(values, false).trim()}
+`;
+  return { path: `packages/mcp-server/skills/${name.replaceAll('_', '-')}/SKILL.md`, text };
+}
+
+export async function generate() {
+  return [{ path: 'packages/mcp-server/src/app/answer-page.ts', text: await page() }, ...(await skills())];
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { csvLine } from '@call-attribution/node-stream/encoders';
+import { isObject } from '../protocol/messages.ts';
+import type { CallRequest, ToolCaller, ToolRunner } from '../tools/call.ts';
+
+// The rows that an answer had no room for, as CSV: a link in the answer, which expires.
+
+const prefix = 'calls://export/';
+/** How long a link can be read. */
+const minutes = 30;
+const mostLinks = 200;
+/** Most rows of a file. Whoever needs more runs `calls export`. */
+const mostRows = 10_000;
+
+interface Kept {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly until: number;
+}
+
+/** A file that was read. */
+export interface ExportFile {
+  readonly uri: string;
+  readonly mimeType: 'text/csv';
+  readonly text: string;
+}
+
+/** Links to the rows of answers. */
+export interface Exports {
+  /** Calls a tool, and adds a link to an answer that leaves rows out. */
+  readonly call: ToolCaller;
+  /** The rows behind a link. Undefined when it has expired or never was. */
+  read(uri: string, request: CallRequest): Promise<ExportFile | undefined>;
+}
+
+/** Makes the links of one server. `run` has no limit on the size of a result. */
+export function createExports(call: ToolCaller, run: ToolRunner, now: () => number): Exports {
+  const links = new Map<string, Kept>();
+
+  const keep = (tool: string, args: unknown): string => {
+    for (const [uri, { until }] of links) if (until <= now() || links.size >= mostLinks) links.delete(uri);
+    const uri = `${prefix}${randomBytes(9).toString('base64url')}.csv`;
+    links.set(uri, { tool, args: isObject(args) ? args : {}, until: now() + minutes * 60_000 });
+    return uri;
+  };
+
+  return {
+    async call(tool, args, request) {
+      const result = await call(tool, args, request);
+      const data = result.structuredContent;
+      if (data === undefined || !leavesRowsOut(tool, data)) return result;
+      const link = {
+        type: 'resource_link' as const,
+        uri: keep(tool, args),
+        name: `${tool}.csv`,
+        mimeType: 'text/csv',
+        description: `All rows of this answer as CSV, up to ${mostRows}; for ${minutes} minutes.`,
+      };
+      return { ...result, content: [...result.content, link] };
+    },
+    async read(uri, request) {
+      const kept = links.get(uri);
+      if (kept === undefined || kept.until <= now()) return undefined;
+      const text =
+        kept.tool === 'list_calls' ? await callsCsv(run, kept, request) : await groupsCsv(run, kept, request);
+      return { uri, mimeType: 'text/csv', text };
+    },
+  };
+}
+
+/** Does this address look like one of these links? */
+export const isExportUri = (uri: string): boolean => uri.startsWith(prefix);
+
+function leavesRowsOut(tool: string, data: Readonly<Record<string, unknown>>): boolean {
+  if (tool === 'list_calls') return data.next_cursor !== undefined;
+  return tool === 'analyze_calls' && Array.isArray(data.rows) && Number(data.groups) > data.rows.length;
+}
+
+type Rows = readonly (readonly unknown[])[];
+
+// Text from visitors may begin like a formula, and people open these files in spreadsheets.
+const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true });
+
+async function groupsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
+  const { limit: _, ...rest } = args;
+  const { columns, rows } = await run(tool, { ...rest, limit: 500 }, request);
+  return line(columns as string[]) + (rows as Rows).map(line).join('');
+}
+
+async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
+  const { rows: _, cursor: __, ...rest } = args;
+  const pages: { columns: readonly string[]; rows: Rows }[] = [];
+  let cursor: unknown;
+  let count = 0;
+  do {
+    const page = await run(
+      tool,
+      { ...rest, rows: 500, ...(cursor === undefined ? {} : { cursor }) },
+      request,
+    );
+    pages.push({ columns: page.columns as string[], rows: page.rows as Rows });
+    count += (page.rows as Rows).length;
+    cursor = page.next_cursor;
+  } while (cursor !== undefined && count < mostRows);
+  // A page leaves out columns that are empty on it.
+  const columns = [...new Set(pages.flatMap((page) => page.columns))];
+  const cells = pages.flatMap((page) => {
+    const places = columns.map((column) => page.columns.indexOf(column));
+    return page.rows.map((row) => places.map((place) => (place < 0 ? null : row[place])));
+  });
+  return line(columns) + cells.slice(0, mostRows).map(line).join('');
+}

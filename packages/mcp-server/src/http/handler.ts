@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { statusReply } from '@call-attribution/core/status';
+import { rpcCodes } from '../protocol/messages.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { isStatelessMessage } from '../protocol/stateless.ts';
+import {
+  challenge,
+  isAuthorized,
+  isBearerToken,
+  isMetadataPath,
+  refusalOf,
+  resourceMetadata,
+} from './access.ts';
+import { serveHandshake } from './handshake.ts';
+import { BodyError, readJson, sendError, sendJson } from './json.ts';
+import type { HttpAuth, HttpOptions } from './options.ts';
+import { createSessions } from './sessions.ts';
+import { serveStateless } from './stateless.ts';
+
+const defaultMaxBody = 1024 * 1024;
+
+/** Handles requests for the endpoint, whoever listens. */
+export interface RequestHandler {
+  /** Handles one request. Every failure is a response. */
+  request(incoming: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Ends the sessions. */
+  close(): Promise<void>;
+}
+
+/** Refuses a token that clients could not send or others could guess. */
+export function checkToken(auth: HttpAuth | undefined): void {
+  if (auth?.token === undefined) return;
+  if (auth.token.length < 16) {
+    throw new ConfigurationError(
+      'invalid_option',
+      'The token of the HTTP endpoint is too short: use at least 16 characters.',
+    );
+  }
+  if (!isBearerToken(auth.token)) {
+    throw new ConfigurationError(
+      'invalid_option',
+      'The token of the HTTP endpoint has a character that an Authorization header cannot carry: ' +
+        'use only letters, digits and - . _ ~ + / =.',
+    );
+  }
+}
+
+/**
+ * Makes the handler of an endpoint at `path`. Null: a host application has chosen the path, so every request is for the endpoint
+ * except those for the metadata.
+ */
+export function createHandler(
+  server: ProtocolServer,
+  path: string | null,
+  options: HttpOptions,
+): RequestHandler {
+  const { auth, allowedHosts = [], allowedOrigins = [], maxBodyBytes = defaultMaxBody } = options;
+  const sessions = options.sessions
+    ? createSessions(server, options.sessions === true ? {} : options.sessions)
+    : undefined;
+  const resource = auth?.metadata?.resource;
+  const publicPath = path ?? (resource === undefined ? '' : new URL(resource).pathname);
+
+  const endpoint = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!(await isAuthorized(request, auth))) {
+      const error = {
+        code: rpcCodes.invalidRequest,
+        message: 'Unauthorized: send the bearer token of this server.',
+      };
+      sendError(response, 401, error, null, { 'www-authenticate': challenge(auth, publicPath) });
+      return;
+    }
+    if (request.method === 'POST') {
+      const body = await readJson(request, maxBodyBytes);
+      const version = request.headers['mcp-protocol-version'];
+      if (isStatelessMessage(body, typeof version === 'string' ? version : undefined)) {
+        await serveStateless(server, body, request, response);
+      } else if (sessions) {
+        await sessions.handle(request, response, body);
+      } else {
+        await serveHandshake(server, body, request, response);
+      }
+      return;
+    }
+    if (sessions && (request.method === 'GET' || request.method === 'DELETE')) {
+      await sessions.handle(request, response);
+      return;
+    }
+    const allow = sessions ? 'GET, POST, DELETE' : 'POST';
+    const error = { code: rpcCodes.invalidRequest, message: `Method Not Allowed: use ${allow}.` };
+    sendError(response, 405, error, null, { allow });
+  };
+
+  /** Health is for everybody who may reach the endpoint; metrics need its token. Returns false for other paths. */
+  const sendStatus = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    pathname: string,
+  ): Promise<boolean> => {
+    const { info, status } = server.definition;
+    if (request.method !== 'GET') return false;
+    if (pathname === '/health') {
+      sendJson(response, 200, { status: 'ok', version: info.version });
+      return true;
+    }
+    if (status === undefined) return false;
+    if (pathname === '/metrics' && !(await isAuthorized(request, auth))) {
+      sendJson(
+        response,
+        401,
+        { error: 'Unauthorized: send the bearer token of this server.' },
+        { 'www-authenticate': challenge(auth, publicPath) },
+      );
+      return true;
+    }
+    const reply = await statusReply(pathname, status);
+    if (reply === null) return false;
+    response.writeHead(reply.status, reply.headers);
+    response.end(reply.body);
+    return true;
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
+    if (refusal !== undefined) {
+      sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
+      return;
+    }
+    const pathname = (incoming.url ?? '/').replace(/[?#].*$/, '');
+    try {
+      if (pathname === path) {
+        await endpoint(incoming, response);
+      } else if (path !== null && (await sendStatus(incoming, response, pathname))) {
+        return;
+      } else if (auth?.metadata && isMetadataPath(pathname, publicPath) && incoming.method === 'GET') {
+        sendJson(response, 200, resourceMetadata(auth.metadata), { 'access-control-allow-origin': '*' });
+      } else if (path === null) {
+        await endpoint(incoming, response);
+      } else {
+        sendJson(response, 404, { error: `Not found. The endpoint is ${path}.` });
+      }
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      const code = error.status === 400 ? rpcCodes.parseError : rpcCodes.invalidRequest;
+      // Reading the rest of the body only to skip it would cost too much, so the connection ends here.
+      sendError(response, error.status, { code, message: error.message }, null, { connection: 'close' });
+    }
+  };
+  return {
+    async request(incoming, response) {
+      try {
+        await handle(incoming, response);
+      } catch (error) {
+        server.definition.onInternalError?.(error);
+        if (response.headersSent) response.destroy();
+        else sendError(response, 500, { code: rpcCodes.internalError, message: 'Internal error' });
+      }
+    },
+    close: async () => sessions?.close(),
+  };
+}

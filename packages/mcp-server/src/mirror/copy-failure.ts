@@ -1,0 +1,39 @@
+import { ToolError } from '../text/failures.ts';
+import { codeOf, reasonOf } from './mirror.ts';
+
+/** Questions of the agent that the warehouse refuses: another question helps. */
+const questions = new Set([
+  'invalid_question',
+  'invalid_condition',
+  'unknown_name',
+  'unknown_account',
+  'personal_data',
+]);
+
+/** Names of arguments where the warehouse has options. */
+const renamed: Readonly<Record<string, string>> = {
+  groupBy: 'group_by',
+  topPer: 'top_per',
+  inZone: 'time_zone',
+  timeZone: 'CALLS_TIME_ZONE',
+};
+
+/** A failure of the copy as one of a tool. */
+export function copyFailure(error: unknown): unknown {
+  if (error instanceof ToolError || !(error instanceof Error) || error.name !== 'WarehouseError')
+    return error;
+  const code = String(codeOf(error));
+  const { problem, summary } = error as Error & { problem?: { corrected?: string }; summary: string };
+  if (problem)
+    return new ToolError({ code: 'invalid_having', message: summary, corrected: problem.corrected });
+  const message = error.message.replace(
+    /`?\b(groupBy|topPer|inZone|timeZone)\b`?/g,
+    (_, name: string) => renamed[name] ?? name,
+  );
+  if (questions.has(code)) return new ToolError({ code: 'invalid_question', message });
+  return new ToolError({
+    code: 'copy_failed',
+    reason: reasonOf(error),
+    mayPass: ['in_use', 'time_limit', 'memory_limit'].includes(code),
+  });
+}

@@ -1,0 +1,9 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '@call-attribution/core/settings';
+
+/** Where the copy is kept when nobody says otherwise: a folder that only the user can read. */
+export function defaultMirrorFile(env: Environment): string {
+  const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local', 'share');
+  return join(data, 'call-attribution', 'calls.duckdb');
+}

@@ -1,0 +1,2 @@
+export { Mirror } from './mirror.ts';
+export { MirrorSource } from './mirror-source.ts';

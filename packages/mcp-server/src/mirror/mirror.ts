@@ -1,0 +1,251 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, Version } from '@call-attribution/core';
+import { redact } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import type { SyncStatus } from '@call-attribution/core/status';
+import { durationMillis } from '@call-attribution/core/time';
+import { type Progress, syncInto } from '@call-attribution/node-stream';
+import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
+import type { Selection } from '../source/source.ts';
+import type { CopyState } from '../text/mirror.ts';
+import { type Library, loadLibrary } from './library.ts';
+import type { MirrorOptions } from './options.ts';
+
+/** What the mirror needs of its server. */
+export interface MirrorHost {
+  client(): Promise<Client>;
+  readonly version: Version;
+  /** Name of the account in the file. Default: the id of the account that the calls name. */
+  readonly account?: string | undefined;
+  /** What the server calls the account. */
+  readonly name: string;
+  /** Is informed of each refresh; null when nobody asks. */
+  readonly copies: SyncStatus | null;
+  log(line: string): void;
+  /** The time in milliseconds since 1970. */
+  now(): number;
+}
+
+/** The copy, when it can answer. */
+export interface Copy {
+  readonly library: Library;
+  readonly warehouse: Warehouse;
+  readonly account: string;
+  readonly status: AccountStatus;
+  /** The first load is under way; the calls of the selection are there already. */
+  readonly isPart: boolean;
+}
+
+/** Age from which a copy is refreshed for a question about the time after its last call. */
+const freshFor = 60_000;
+/** How long such a question waits for the refresh. */
+const patience = 8000;
+/** Pause after a refresh that failed. */
+const pauseAfterFailure = 30_000;
+
+interface Opened {
+  readonly library: Library;
+  readonly warehouse: Warehouse;
+  readonly account: string;
+}
+
+/** Keeps a copy of the calls of an account up to date, in the background of the server. */
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #host: MirrorHost;
+  readonly #every: number;
+  readonly #stopped = new AbortController();
+  #opened: Promise<Opened> | null = null;
+  #refreshing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #progress: Progress | null = null;
+  #failure: string | null = null;
+  #isOthers = false;
+  #refreshedAt = 0;
+  /** The first load is under way in this process. */
+  #isFirst = false;
+
+  constructor(options: MirrorOptions, host: MirrorHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#every = durationMillis(options.every ?? '10m', 'every');
+  }
+
+  /** Fills or refreshes the copy now, and from then on again and again. */
+  start(): void {
+    if (this.#stopped.signal.aborted) return;
+    clearTimeout(this.#timer);
+    void this.#refresh().then(() => {
+      if (this.#stopped.signal.aborted) return;
+      const pause = this.#failure === null ? this.#every : Math.min(this.#every, pauseAfterFailure);
+      this.#timer = setTimeout(() => this.start(), pause).unref();
+    });
+  }
+
+  /** The copy, if it can answer about a selection exactly; otherwise why it cannot. */
+  async copyFor(selection: Pick<Selection, 'to'>, signal: AbortSignal): Promise<Copy | CopyState> {
+    let opened: Opened;
+    try {
+      opened = await within(this.#open(), patience, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return error === late ? this.#notYet() : { code: 'failed', reason: reasonOf(error) };
+    }
+    // What has no end needs all calls; while the database takes them in, asking it would only wait.
+    if (this.#isFirst && selection.to === null) return this.#notYet();
+    let status = await statusOf(opened);
+    const isAfterLast = selection.to === null || status?.last == null || selection.to > status.last;
+    const age = this.#host.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
+    if (status?.syncedAt != null && isAfterLast && age > freshFor) {
+      await within(this.#refresh(true), patience, signal).catch(() => signal.throwIfAborted());
+      status = await statusOf(opened);
+    }
+    if (status?.syncedAt != null) return { ...opened, status, isPart: false };
+    const loadedTo = status === undefined ? null : await loadedUpTo(opened);
+    if (status !== undefined && loadedTo !== null && selection.to !== null && selection.to <= loadedTo)
+      return { ...opened, status, isPart: true };
+    return this.#notYet();
+  }
+
+  /** Stops the refresh, keeps what it has read, and closes the file. */
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    clearTimeout(this.#timer);
+    await this.#refreshing;
+    await (await this.#opened?.catch(() => null))?.warehouse.close();
+  }
+
+  #notYet(): CopyState {
+    if (this.#progress === null && this.#failure !== null) return { code: 'failed', reason: this.#failure };
+    const { done = 0, total = null, etaMs = null } = this.#progress ?? {};
+    return { code: 'loading', done, total, seconds: etaMs === null ? null : Math.ceil(etaMs / 1000) };
+  }
+
+  #open(): Promise<Opened> {
+    this.#opened ??= this.#openFile().catch((error: unknown) => {
+      // A missing package stays missing; a file that is in use and an API that is down may come back.
+      if (!CallsError.is(error, 'missing_package')) this.#opened = null;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  async #openFile(): Promise<Opened> {
+    const library = await loadLibrary();
+    mkdirSync(dirname(this.#options.file), { recursive: true, mode: 0o700 });
+    const account = this.#host.account ?? (await accountOf(await this.#host.client(), this.#stopped.signal));
+    return { library, warehouse: await library.openWarehouse(this.#options.file), account };
+  }
+
+  /** `isUrgent`: a question waits, so records that may have changed long ago are left to the next run. */
+  #refresh(isUrgent = false): Promise<void> {
+    this.#refreshing ??= this.#sync(isUrgent).finally(() => {
+      this.#refreshing = null;
+      this.#progress = null;
+      this.#isFirst = false;
+    });
+    return this.#refreshing;
+  }
+
+  /** One run of the sync. Never rejects: questions are answered from what is there. */
+  async #sync(isUrgent: boolean): Promise<void> {
+    const { signal } = this.#stopped;
+    try {
+      const { warehouse, account } = await this.#open();
+      const isFirst = (await statusOf({ warehouse, account }))?.syncedAt == null;
+      this.#isFirst = isFirst;
+      if (isFirst) this.#host.log(`Loading the calls of account ${account} into ${this.#options.file}.`);
+      const from = performance.now();
+      const summary = await syncInto(await this.#host.client(), warehouse.sink(account), {
+        ...(this.#host.version === 'v3' ? { filter: 'inc_gce:1' } : {}),
+        // A record that cannot be read must not keep all others out.
+        onError: 'skip',
+        ...(isUrgent ? { maxRechecks: 0 } : {}),
+        signal,
+        onProgress: (progress) => {
+          this.#progress = progress;
+        },
+      });
+      const { new: added, skipped } = summary;
+      this.#host.copies?.succeeded(this.#host.name, summary, performance.now() - from);
+      this.#isOthers = false;
+      this.#refreshedAt = this.#host.now();
+      if (isFirst) this.#host.log(`The copy is complete: ${added} calls.`);
+      if (skipped > 0) this.#host.log(`${skipped} records could not be read and are not in the copy.`);
+      this.#failure = null;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (codeOf(error) === 'account_in_use') {
+        if (!this.#isOthers) this.#host.log('Another process keeps the copy up to date; this one reads it.');
+        this.#isOthers = true;
+        this.#host.copies?.leftToOthers(this.#host.name);
+        this.#failure = null;
+        return;
+      }
+      const code = codeOf(error);
+      this.#host.copies?.failed(
+        this.#host.name,
+        typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : 'failed',
+      );
+      const reason = reasonOf(error);
+      if (reason !== this.#failure) this.#host.log(`The copy could not be refreshed: ${reason}`);
+      this.#failure = reason;
+    }
+  }
+}
+
+const late = Symbol('late');
+
+/** Waits for a promise at most some milliseconds; rejects with `late` after that. */
+async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
+  const timer = new AbortController();
+  const limit = delay(ms, undefined, { signal: AbortSignal.any([timer.signal, signal]), ref: false });
+  try {
+    return await Promise.race([promise, limit.then(() => Promise.reject(late))]);
+  } finally {
+    timer.abort();
+    limit.catch(() => undefined);
+    promise.catch(() => undefined);
+  }
+}
+
+export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
+
+export function reasonOf(error: unknown): string {
+  return redact(error instanceof Error ? error.message : String(error)).slice(0, 400);
+}
+
+async function statusOf({
+  warehouse,
+  account,
+}: Pick<Opened, 'warehouse' | 'account'>): Promise<AccountStatus | undefined> {
+  return (await warehouse.lastSync()).find((status) => status.account === account);
+}
+
+/** Calls before this time are all in the copy, while its first load is under way. */
+async function loadedUpTo({ warehouse, account }: Opened): Promise<string | null> {
+  const result = await warehouse.query(
+    `SELECT state FROM sync_state WHERE account = '${account.replaceAll("'", "''")}'`,
+  );
+  for await (const { state } of result) {
+    const { run } = JSON.parse(String(state)) as {
+      run: { checkpoint: { done: [unknown, string | null][] } } | null;
+    };
+    const [from, to] = run?.checkpoint.done[0] ?? [0, null];
+    return from === null ? to : null;
+  }
+  return null;
+}
+
+/** The id of the account that the keys belong to. */
+async function accountOf(client: Client, signal: AbortSignal): Promise<string> {
+  const { records } = await client.listCalls({
+    rows: 1,
+    signal,
+    ...(client.version === 'v3' ? { filter: 'inc_gce:1' } : {}),
+  });
+  const id = records[0]?.acct_id;
+  return typeof id === 'string' && /^[\w.-]{1,64}$/.test(id) ? id : 'main';
+}

@@ -1,0 +1,126 @@
+import { type Call, type FieldSpec, fields } from '@call-attribution/core';
+import type { Answer as StoredAnswer } from '@call-attribution/warehouse';
+import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
+import type { FieldFacts } from '../source/source.ts';
+import type { Copy } from './mirror.ts';
+
+// Values that come out of the database without their record, made safe to show.
+
+type Row = Readonly<Record<string, Cell>>;
+
+/** Shows stored values as the view of a record does. */
+export interface Cells {
+  /** The rows of an answer with every group masked, cleaned and fenced. */
+  rows(rows: StoredAnswer['rows'], groups: readonly string[]): Promise<readonly Row[]>;
+  /** How often each field is empty, and its most frequent values. */
+  facts(specs: readonly FieldSpec[], calls: number): Promise<readonly FieldFacts[]>;
+  /** All different values of a field. */
+  valuesOf(field: string): Promise<readonly string[]>;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const personal = fields.filter((spec) => spec.personal && spec.v3 !== null).map(({ name }) => name);
+const specOf = (name: string): FieldSpec | undefined =>
+  // A click id comes out of an address that a visitor may have written.
+  fields.find((spec) => spec.name === (name === 'click_id' ? 'ppc_gclid' : name));
+
+/** Makes the cells of a copy. */
+export function createCells({ warehouse, account }: Copy, { view }: { readonly view: RecordView }): Cells {
+  const own = `account = ${literal(account)}`;
+  const all = async (sql: string): Promise<Record<string, unknown>[]> => {
+    const rows: Record<string, unknown>[] = [];
+    for await (const row of await warehouse.query(sql)) rows.push(row);
+    return rows;
+  };
+  const cellOf = (spec: FieldSpec, value: unknown, record: object = {}): Cell =>
+    view({ ...record, [spec.name]: value } as unknown as Call, [spec], keyTextLimit)[0] ?? null;
+
+  /**
+   * Records that have these values, one or two for each: a visitor may have written their own name or number into a field,
+   * and only their record tells that it is theirs.
+   */
+  async function recordsWith(column: string, values: readonly string[]): Promise<Map<string, object[]>> {
+    const record = `{${personal.map((name) => `${literal(name)}: ${quoted(name)}`).join(', ')}}`;
+    const rows = await all(
+      `SELECT ${quoted(column)} AS v, first(${record}) AS a, last(${record}) AS b FROM calls WHERE ${own} AND ${quoted(column)} IN (${values.map(literal).join(', ')}) GROUP BY 1`,
+    );
+    return new Map(rows.map(({ v, a, b }) => [String(v), [a as object, b as object]]));
+  }
+
+  async function safe(
+    column: string,
+    spec: FieldSpec,
+    values: readonly unknown[],
+  ): Promise<Map<unknown, Cell>> {
+    const strings = values.filter((value) => typeof value === 'string' && !value.includes('\0')) as string[];
+    // Ids too: a click id passes through the browser, and may hold whatever its visitor typed.
+    const needsRecord = !spec.personal && (spec.type === 'string' || spec.type === 'url');
+    const records =
+      needsRecord && strings.length > 0 ? await recordsWith(column, strings) : new Map<string, object[]>();
+    return new Map(
+      values.map((value) => {
+        const plain = cellOf(spec, value);
+        const masked = (records.get(String(value)) ?? []).map((record) => cellOf(spec, value, record));
+        return [value, masked.find((cell) => cell !== plain) ?? plain];
+      }),
+    );
+  }
+
+  return {
+    async rows(rows, groups) {
+      const shown = new Map<string, Map<unknown, Cell>>();
+      for (const name of groups) {
+        const values = [...new Set(rows.map((row) => row[name]))].filter((value) => value !== null);
+        const spec = specOf(name);
+        shown.set(
+          name,
+          spec ? await safe(name, spec, values) : new Map(values.map((value) => [value, plainCell(value)])),
+        );
+      }
+      return rows.map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([name, value]) => [
+            name,
+            shown.get(name)?.get(value) ?? (groups.includes(name) ? null : plainCell(value)),
+          ]),
+        ),
+      );
+    },
+    async facts(specs, calls) {
+      const isText = ({ type }: FieldSpec): boolean => type === 'string' || type === 'url';
+      const present = (spec: FieldSpec): string =>
+        `${quoted(spec.name)} IS NOT NULL${isText(spec) ? ` AND ${quoted(spec.name)} <> ''` : ''}`;
+      const counts = specs.map((spec, i) => `count(*) FILTER (WHERE ${present(spec)})::INTEGER AS f${i}`);
+      const tops = specs.flatMap((spec, i) =>
+        spec.personal
+          ? []
+          : `(SELECT ${i} AS i, ${quoted(spec.name)}::VARCHAR AS v, count(*)::INTEGER AS n FROM calls WHERE ${own} AND ${present(spec)} GROUP BY 2 ORDER BY 3 DESC, 2 LIMIT 3)`,
+      );
+      const [[filled = {}], frequent] = await Promise.all([
+        all(`SELECT ${['1 AS one', ...counts].join(', ')} FROM calls WHERE ${own}`),
+        tops.length === 0 ? [] : all(tops.join(' UNION ALL ')),
+      ]);
+      return Promise.all(
+        specs.map(async (field, i) => {
+          const top = frequent.filter((row) => Number(row.i) === i).sort((a, b) => Number(b.n) - Number(a.n));
+          const nulls = calls === 0 ? 0 : 1 - Number(filled[`f${i}`] ?? 0) / calls;
+          // Values that occur once say nothing, and may say who called.
+          if (Number(top[0]?.n ?? 0) < 2) return { field, nulls, top: [] };
+          const values = top.map(({ v }) => v);
+          const shown = await safe(field.name, field, values);
+          return { field, nulls, top: top.map(({ v, n }) => [shown.get(v) ?? null, Number(n)] as const) };
+        }),
+      );
+    },
+    async valuesOf(field) {
+      return (await all(`SELECT DISTINCT ${quoted(field)} AS v FROM calls WHERE ${own}`)).flatMap(({ v }) =>
+        typeof v === 'string' ? [v] : [],
+      );
+    },
+  };
+}
+
+const plainCell = (value: unknown): Cell =>
+  typeof value === 'boolean' ? String(value) : ((value ?? null) as Cell);

@@ -1,0 +1,93 @@
+import type { CallsError, Version } from '@call-attribution/core';
+import type { CopyState } from './mirror.ts';
+
+/** What went wrong with a tool call. */
+export type Problem =
+  | {
+      readonly code: 'unknown_tool';
+      readonly name: string;
+      readonly nearest: string | undefined;
+      readonly tools: readonly string[];
+    }
+  | { readonly code: 'not_an_object'; readonly tool: string; readonly accepted: readonly string[] }
+  | {
+      readonly code: 'unknown_argument';
+      readonly name: string;
+      readonly nearest: string | undefined;
+      readonly tool: string;
+      readonly accepted: readonly string[];
+    }
+  | {
+      readonly code: 'invalid_argument';
+      readonly path: string;
+      readonly reason: string;
+      readonly tool: string;
+      readonly accepted: readonly string[];
+    }
+  | { readonly code: 'two_filters' }
+  | {
+      readonly code: 'invalid_filter';
+      readonly message: string;
+      readonly frame: string;
+      readonly fixed: string | undefined;
+    }
+  | {
+      readonly code: 'invalid_where';
+      readonly message: string;
+      readonly frame: string;
+      readonly corrected: string | undefined;
+    }
+  | { readonly code: 'invalid_having'; readonly message: string; readonly corrected: string | undefined }
+  | { readonly code: 'invalid_question'; readonly message: string }
+  | { readonly code: 'masked_field'; readonly field: string }
+  | { readonly code: 'masked_order'; readonly field: string }
+  | { readonly code: 'needs_mirror'; readonly what: string }
+  | { readonly code: 'mirror_not_ready'; readonly what: string; readonly state: CopyState }
+  | { readonly code: 'copy_failed'; readonly reason: string; readonly mayPass: boolean }
+  | {
+      readonly code: 'unknown_name';
+      readonly what: string;
+      readonly name: string;
+      readonly nearest: string | undefined;
+      readonly known: readonly string[];
+    }
+  | { readonly code: 'named_twice'; readonly name: string }
+  | { readonly code: 'group_of_fields'; readonly name: string; readonly known: readonly string[] }
+  | { readonly code: 'one_account'; readonly names: readonly string[] }
+  | { readonly code: 'compare_needs_period' }
+  | { readonly code: 'spend_needs_group' }
+  | {
+      readonly code: 'empty_range';
+      readonly start: string;
+      readonly end: string;
+      readonly swapped: string | undefined;
+    }
+  | {
+      readonly code: 'invalid_time';
+      readonly argument: string;
+      readonly text: string;
+      readonly hasZone: boolean;
+      readonly nearest: string | undefined;
+    }
+  | { readonly code: 'unknown_zone'; readonly zone: string; readonly nearest: string | undefined }
+  | {
+      readonly code: 'unknown_field';
+      readonly name: string;
+      readonly nearest: string | undefined;
+      readonly groups: readonly string[];
+    }
+  | {
+      readonly code: 'field_of_other_version';
+      readonly name: string;
+      readonly version: Version;
+      readonly groups: readonly string[];
+    }
+  | { readonly code: 'foreign_cursor' }
+  | { readonly code: 'cursor_of_other_size'; readonly cursorRows: number; readonly rows: number }
+  | { readonly code: 'missing_settings'; readonly problems: readonly string[] }
+  | { readonly code: 'no_client'; readonly reason: string }
+  | { readonly code: 'api_error'; readonly tool: string; readonly error: CallsError }
+  | { readonly code: 'timed_out'; readonly tool: string; readonly seconds: number }
+  | { readonly code: 'cancelled'; readonly tool: string }
+  | { readonly code: 'custom_tool'; readonly tool: string; readonly reason: string }
+  | { readonly code: 'unexpected'; readonly tool: string };

@@ -1,0 +1,200 @@
+import { ConfigurationError } from '@call-attribution/core';
+import { nearest } from '@call-attribution/query-dsl';
+import { countThatFits } from '../results/table.ts';
+import { failureText, ToolError } from '../text/failures.ts';
+import type { ToolRunner, ToolSettings } from './call.ts';
+
+// One server for several accounts. Each account has a lane of its own, with its client, its masks and its copy; a tool runs in
+// the lanes of the accounts that a call names, and only their results are put together.
+
+/** A lane, as far as calling tools is concerned. */
+export interface AccountLane {
+  readonly name: string;
+  readonly settings: ToolSettings;
+}
+
+const nameForm = /^[\w.-]{1,64}$/;
+
+/** Returns the accounts. Throws unless each has a name of its own. */
+export function checkAccounts<Account extends { readonly name: string }>(
+  accounts: readonly Account[],
+): readonly Account[] {
+  const wrong = accounts.find(
+    ({ name }, i) => !nameForm.test(name) || accounts.findIndex((each) => each.name === name) !== i,
+  );
+  if (accounts.length > 0 && wrong === undefined) return accounts;
+  throw new ConfigurationError(
+    'invalid_option',
+    wrong === undefined
+      ? 'createServer needs at least one account.'
+      : `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of up to 64 letters, digits, dots, dashes and underscores.`,
+  );
+}
+
+/** Runs tools in the lanes that a call names: in all without `account`. */
+export function createAccountRunner(
+  lanes: readonly AccountLane[],
+  runnerOf: (settings: ToolSettings) => ToolRunner,
+): ToolRunner {
+  const [only, ...more] = lanes;
+  if (only !== undefined && more.length === 0) return runnerOf(only.settings);
+  return async (name, given, request) => {
+    const { account, ...args } = objectOf(given);
+    const chosen = choose(account, lanes);
+    const [first] = chosen as [AccountLane];
+    if (chosen.length === 1) return named(first.name, await runnerOf(first.settings)(name, args, request));
+    if (name === 'get_call')
+      return firstFound(chosen, (lane) => runnerOf(lane.settings)(name, args, request));
+    const { budget } = first.settings;
+    const share = Math.max(1000, Math.floor(budget / chosen.length));
+    // A cursor is a place in the list of one account.
+    if (args.cursor !== undefined && args.cursor !== '')
+      throw new ToolError({ code: 'one_account', names: chosen.map((lane) => lane.name) });
+    const results = await Promise.allSettled(
+      chosen.map((lane) =>
+        runnerOf({ ...lane.settings, budget: share })(name, withoutAccount(args), request),
+      ),
+    );
+    return together(
+      results.map((result, i) => ({ account: chosen[i]?.name ?? '', result })),
+      budget,
+    );
+  };
+}
+
+function objectOf(given: unknown): Record<string, unknown> {
+  let value = given ?? {};
+  if (typeof value === 'string') {
+    try {
+      value = JSON.parse(value);
+    } catch {
+      // The lane says what is wrong with it.
+    }
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : ({ arguments: value } as Record<string, unknown>);
+}
+
+function choose(account: unknown, lanes: readonly AccountLane[]): AccountLane[] {
+  if (account === undefined || account === null || account === '' || account === 'all') return [...lanes];
+  const list: readonly unknown[] = Array.isArray(account)
+    ? account
+    : String(account)
+        .replace(/^\[|\]$/g, '')
+        .split(',');
+  const names = lanes.map(({ name }) => name);
+  const chosen = list.map((each) => {
+    const name = String(each)
+      .trim()
+      .replace(/^["']|["']$/g, '');
+    const lane =
+      lanes.find((other) => other.name === name) ??
+      lanes.find((other) => other.name.toLowerCase() === name.toLowerCase());
+    if (lane) return lane;
+    throw new ToolError({
+      code: 'unknown_name',
+      what: 'account',
+      name,
+      nearest: nearest(name, names),
+      known: names,
+    });
+  });
+  return [...new Set(chosen)];
+}
+
+/** Rows always say whose they are; `account` need not be a group. */
+function withoutAccount(args: Record<string, unknown>): Record<string, unknown> {
+  const { group_by: groups } = args;
+  const list = Array.isArray(groups) ? groups : typeof groups === 'string' ? groups.split(',') : null;
+  if (list === null) return args;
+  const others = list.filter((group) => !/^\W*accounts?\W*$/i.test(String(group)));
+  return others.length === list.length ? args : { ...args, group_by: others };
+}
+
+type Data = Record<string, unknown>;
+
+const named = (account: string, data: Data): Data => ({
+  ...data,
+  summary: `${account}: ${String(data.summary)}`,
+});
+
+async function firstFound(
+  lanes: readonly AccountLane[],
+  run: (lane: AccountLane) => Promise<Data>,
+): Promise<Data> {
+  let missing: unknown;
+  for (const lane of lanes) {
+    try {
+      return named(lane.name, await run(lane));
+    } catch (error) {
+      const isMissing =
+        error instanceof ToolError &&
+        error.problem.code === 'api_error' &&
+        error.problem.error.code === 'not_found';
+      if (!isMissing) throw error;
+      missing = error;
+    }
+  }
+  throw missing;
+}
+
+/** The results of several accounts as one: `account` is the first column. */
+function together(
+  results: readonly { readonly account: string; readonly result: PromiseSettledResult<Data> }[],
+  budget: number,
+): Data {
+  const found = results.flatMap(({ account, result }) =>
+    result.status === 'fulfilled' ? [{ account, data: result.value }] : [],
+  );
+  const failed = results.flatMap(({ account, result }) =>
+    result.status === 'rejected' ? [{ account, error: result.reason as unknown }] : [],
+  );
+  const [first] = found;
+  // An argument is wrong for all of them in the same way.
+  if (first === undefined) throw failed[0]?.error;
+  const unexpected = failed.find(({ error }) => !(error instanceof ToolError));
+  if (unexpected) throw unexpected.error;
+  const columns = [...new Set(found.flatMap(({ data }) => (data.columns as string[] | undefined) ?? []))];
+  const rows = found.flatMap(({ account, data }) => {
+    const own = (data.columns as string[] | undefined) ?? [];
+    const place = columns.map((column) => own.indexOf(column));
+    return ((data.rows as unknown[][] | undefined) ?? []).map((row) => [
+      account,
+      ...place.map((at) => (at < 0 ? null : (row[at] ?? null))),
+    ]);
+  });
+  const summaries = [
+    ...found.map(({ account, data }) => `${account}: ${String(data.summary)}`),
+    ...failed.map(
+      ({ account, error }) =>
+        `${account} FAILED: ${failureText((error as ToolError).problem).replaceAll('\n', ' ')}`,
+    ),
+  ];
+  const sum = (name: string): Data => {
+    const values = found.map(({ data }) => data[name]);
+    return values.every((value) => typeof value === 'number')
+      ? { [name]: values.reduce((total: number, value) => total + Number(value), 0) }
+      : {};
+  };
+  const perAccount = (name: string): Data =>
+    first.data[name] === undefined
+      ? {}
+      : { [name]: Object.fromEntries(found.map(({ account, data }) => [account, data[name]])) };
+  const shown = rows.slice(0, countThatFits(rows, [columns, summaries], budget - 300));
+  return {
+    summary: `${summaries.join('\n')}${shown.length < rows.length ? `\nOnly ${shown.length} of ${rows.length} rows fit: name fewer accounts.` : ''}`,
+    ...(columns.length > 0 ? { columns: ['account', ...columns], rows: shown } : {}),
+    ...sum('total'),
+    ...sum('calls'),
+    ...sum('groups'),
+    ...(first.data.first === undefined ? {} : { first: shown.length === 0 ? 0 : 1, last: shown.length }),
+    ...(first.data.complete === undefined
+      ? {}
+      : { complete: failed.length === 0 && found.every(({ data }) => data.complete === true) }),
+    ...perAccount('totals'),
+    ...(first.data.notes === undefined
+      ? {}
+      : { notes: [...new Set(found.flatMap(({ data }) => (data.notes as string[] | undefined) ?? []))] }),
+  };
+}

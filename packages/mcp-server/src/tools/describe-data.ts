@@ -1,0 +1,102 @@
+import * as z from 'zod';
+import { fieldsOf, selectFields } from '../fields/select.ts';
+import { countThatFits } from '../results/table.ts';
+import { count, fieldNotes } from '../text/notes.ts';
+import { minuteOf } from '../text/summaries.ts';
+import { defineTool, readsApi, type ToolContext } from './tool.ts';
+
+/** The fields that most questions are about. */
+const usual = [
+  'channel',
+  'ppc_campaign',
+  'ppc_adgroup',
+  'ppc_keywords',
+  'ppc_match_type',
+  'ppc_status',
+  'ppc_gclid',
+  'referrer',
+  'landing_page',
+  'search_term',
+  'talk_minutes',
+  'phone_label',
+  'ani',
+  'city',
+  'state',
+  'rank',
+  'activity_type_id',
+  'vt_device',
+  'browser',
+];
+
+const missing =
+  'Not in the data: revenue, sales and bookings, the agents who answered, recordings as text, transcripts, topics, spam ratings, ad spend, impressions and clicks without a call.';
+
+/** Says what there is: accounts, period, freshness, fields with their meaning and values; and what there is not. */
+export const describeData = defineTool({
+  name: 'describe_data',
+  title: 'Describe the data',
+  description:
+    'First call when unsure: period, freshness, time zone, today, fields with meaning, nulls and top values; what the data cannot tell.',
+  input: z.object({
+    fields: z
+      .array(z.string().max(60))
+      .max(100)
+      .optional()
+      .describe('Names, groups or all; default the most used'),
+  }),
+  output: z.object({
+    summary: z.string(),
+    columns: z.array(z.string()),
+    rows: z.array(z.array(z.any())),
+    more_fields: z.array(z.string()).optional(),
+    notes: z.array(z.string()),
+  }),
+  annotations: readsApi,
+  async run({ fields }, context) {
+    const available = fieldsOf(context.fields, context.version);
+    const specs =
+      fields === undefined
+        ? available.filter(({ name }) => usual.includes(name))
+        : selectFields(context.fields, context.version, fields).slice(fields.includes('sid') ? 0 : 1);
+    const source = await context.source();
+    const data = await source.describe(specs, context);
+    const rows = data.fields.map(({ field, nulls, top }) => [
+      field.name,
+      meaningOf(field),
+      `${Math.round(nulls * 1000) / 10}%`,
+      top.map(([value, calls]) => `${value} ${calls}`).join(', '),
+    ]);
+    const columns = ['field', 'meaning', 'no value', 'most frequent'];
+    const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
+    const inTable = new Set(shown.map(([name]) => name));
+    const others = available.map(({ name }) => name).filter((name) => !inTable.has(name));
+    return {
+      summary: `${count(data.calls)} calls${data.first === null ? '' : `, the first ${data.first}, the last ${data.last}`}, call extensions included; as of ${minuteOf(data.asOf)}. ${todayText(context)} Shares and values: ${data.basis}. ${missing}`,
+      columns,
+      rows: shown,
+      ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),
+      notes: fieldNotes(
+        specs.filter(({ name }) => inTable.has(name)),
+        context,
+      ),
+    };
+  },
+});
+
+function todayText(context: ToolContext): string {
+  const { timeZone } = context;
+  return timeZone === undefined
+    ? `Today is ${context.today()} in UTC; the time zone of the calls is unknown.`
+    : `Today is ${context.today()} in ${timeZone}, the time zone of the calls.`;
+}
+
+function meaningOf({
+  meaning,
+  values,
+  valueMeanings,
+  otherNames,
+}: ReturnType<typeof fieldsOf>[number]): string {
+  const codes = valueMeanings?.map((text, i) => `${values?.[i]} ${text}`).join(', ');
+  const names = otherNames === undefined ? '' : ` Also: ${otherNames.join(', ')}.`;
+  return `${meaning}${codes === undefined ? '' : ` ${codes}.`}${names}`;
+}

@@ -1,0 +1,64 @@
+import { printFilter } from '@call-attribution/query-dsl';
+import { describe, expect, it } from 'vitest';
+import { choose, type SelectionArguments } from '../../src/arguments/selection.ts';
+import { filterOf } from '../../src/source/api-reads.ts';
+import { failureOf } from '../support/failure-of.ts';
+
+const today = '2026-11-22';
+const chosen = (args: SelectionArguments, version: 'v2' | 'v3' = 'v3') => choose(args, version, today);
+const filter = (args: SelectionArguments) => {
+  const { selection } = chosen(args);
+  return printFilter(filterOf(selection, selection.calls === 'all'));
+};
+
+describe('choose', () => {
+  it.each([
+    [{}, ''],
+    [{ from: '2026-11-01', to: '2026-11-30' }, 'date_added:[2026-11-01 00:00:00 TO 2026-12-01 00:00:00}'],
+    [{ from: '2026-11-01 08:30:00' }, 'date_added:[2026-11-01 08:30:00 TO *]'],
+    [{ to: '2026-11-01T09:00' }, 'date_added:[* TO 2026-11-01 09:00:00}'],
+    [{ to: '2026-11-01 23:59:59' }, 'date_added:[* TO 2026-11-02 00:00:00}'],
+    [{ to: '2024-02-29' }, 'date_added:[* TO 2024-03-01 00:00:00}'],
+    [{ from: '2026-10', to: '2026-10' }, 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}'],
+    [{ from: '-28d', to: 'yesterday' }, 'date_added:[2026-10-25 00:00:00 TO 2026-11-22 00:00:00}'],
+    [{ from: 'today' }, 'date_added:[2026-11-22 00:00:00 TO *]'],
+    [{ min_talk_minutes: 2 }, 'talk_minutes:[2 TO *]'],
+    [{ min_talk_minutes: 0.25 }, 'talk_minutes:[0.3 TO *]'],
+    [{ min_talk_minutes: 2.04 }, 'talk_minutes:[2.1 TO *]'],
+    [{ min_talk_minutes: 1.1 }, 'talk_minutes:[1.1 TO *]'],
+    [{ calls: 'all' as const }, 'inc_gce:1'],
+    [{ q: 'talk_minutes:[1 TO *],inc_gce:1' }, 'talk_minutes:[1 TO *],inc_gce:1'],
+    [
+      { q: 'date_added:{2026-11-01 00:00:00 TO 2026-11-01 09:00:00]' },
+      'date_added:[2026-11-01 00:00:01 TO 2026-11-01 09:00:01}',
+    ],
+  ])('turns %j into %j', (args, text) => {
+    expect(filter(args)).toBe(text);
+  });
+
+  it.each([
+    [{ q: 'x', from: '2026-01-01' }, 'cannot be combined'],
+    [{ from: '2026-02-30' }, 'from="2026-02-30" is not a date or time that exists. Use from="2026-02-28".'],
+    [{ to: '2026-09-31 12:00:00' }, 'Use to="2026-09-30 12:00:00".'],
+    [{ from: '2026/11/1' }, 'Use from="2026-11-01".'],
+    [{ from: '2026-11-01T00:00:00Z' }, 'no time zone. Use from="2026-11-01 00:00:00".'],
+    [{ from: 'last week' }, 'Write from as YYYY-MM-DD'],
+    [{ from: '2026-11-02', to: '2026-11-01' }, 'Use from="2026-11-01" and to="2026-11-02".'],
+    [{ from: '2026-11-02 09:00:00', to: '2026-11-02 09:00:00' }, 'The range is empty'],
+    [{ q: 'talk_minute:[1 TO *]' }, 'Use q="talk_minutes:[1 TO *]".'],
+    [{ q: 'talk_minutes:[1 TO' }, 'Use q="talk_minutes:[1 TO *]".'],
+    [{ q: 'state:TX' }, 'from, to and min_talk_minutes'],
+    [{ time_zone: 'America/New_Yrok' }, 'Did you mean "America/New_York"?'],
+  ])('refuses %j: %s', (args, text) => {
+    expect(failureOf(() => chosen(args))).toContain(text);
+  });
+
+  it('leaves call extensions out in v3 unless they are requested, and counts them in v2', () => {
+    expect(chosen({}).selection.calls).toBe('website');
+    expect(chosen({ calls: 'all' }).selection.calls).toBe('all');
+    expect(chosen({ q: 'inc_gce:1' }).selection.calls).toBe('all');
+    expect(chosen({}, 'v2')).toMatchObject({ selection: { calls: 'all' } });
+    expect(chosen({}, 'v2').notes.join()).toContain('always counts calls through call extensions');
+    expect(chosen({ calls: 'website' }, 'v2').notes).toEqual([]);
+  });
+});

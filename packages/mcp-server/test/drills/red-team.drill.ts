@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeys, createClient, HttpError } from '@call-attribution/core';
+import { replacePersonal } from '@call-attribution/core/privacy';
+import { startHostileServer } from '@call-attribution/core/testing';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { describe, expect, it } from 'vitest';
+import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+import { request } from '../support/handlers.ts';
+import { craftedCalls, leaksInText, leaksOf, people, spellings } from '../support/red-team.ts';
+
+const results = openDrill({
+  name: 'crafted-records',
+  kind: 'odd records',
+  what: 'Records hold personal data in every spelling; no tool, resource or error shows any of it',
+});
+const longStrings = openDrill({
+  name: 'long-strings',
+  kind: 'odd records',
+  what: 'A megabyte made to slow down searches is masked in time proportional to its length',
+});
+
+const bySid = new Map(craftedCalls.map((call) => [call.sid, call]));
+const server = createServer(fakeClient(craftedCalls), { budget: 50_000 });
+
+/** Asks every tool that groups, describes or counts, and reads the files that answers link to. */
+async function readAll(of: CallsMcpServer): Promise<void> {
+  const see = async (name: string, args: Record<string, unknown>): Promise<void> => {
+    const result = await callTool(of, name, args);
+    const what = `${name} ${JSON.stringify(args)}`;
+    expect(result.isError, `${what}: ${result.content[0]?.text}`).toBeUndefined();
+    expect(leaksInText(JSON.stringify(result)), what).toEqual([]);
+    const link = result.content.find(({ type }) => type === 'resource_link');
+    if (link)
+      expect(
+        leaksInText(JSON.stringify(await request(of, 'resources/read', { uri: link.uri }))),
+        what,
+      ).toEqual([]);
+  };
+  for (const field of [
+    'search_term',
+    'first_touch',
+    'ani',
+    'last_name',
+    'zipcode',
+    'ppc_gclid',
+    'browser',
+    'custom_value',
+    'landing_page',
+    'phone_label',
+  ])
+    for (const limit of [3, 500]) await see('analyze_calls', { group_by: [field], limit });
+  await see('list_calls', { rows: 20, fields: 'all' });
+  await see('describe_data', { fields: 'all' });
+  await see('count_calls', {});
+}
+
+describe('crafted records', () => {
+  it('are listed and read one by one without personal data', () =>
+    results.run(async () => {
+      const leaks: string[] = [];
+      let cursor: string | undefined;
+      let seen = 0;
+      do {
+        const page = await callTool(server, 'list_calls', {
+          fields: 'all',
+          rows: 100,
+          ...(cursor ? { cursor } : {}),
+        });
+        const { rows, next_cursor } = page.structuredContent as { rows: unknown[][]; next_cursor?: string };
+        for (const row of rows) {
+          seen += 1;
+          const call = bySid.get(String(row[0]));
+          if (!call) throw new Error('a row without a record');
+          for (const cell of row.slice(1))
+            leaks.push(...leaksOf(String(cell).replace('8005550100', ''), call.who));
+        }
+        cursor = next_cursor;
+      } while (cursor);
+      for (const call of craftedCalls.filter((_, i) => i % 5 === 0)) {
+        const result = await callTool(server, 'get_call', { sid: call.sid });
+        leaks.push(...leaksInText(JSON.stringify(result)));
+        const read = await request(server, 'resources/read', { uri: `calls://call/${call.sid}` });
+        leaks.push(...leaksInText(JSON.stringify(read)));
+      }
+      expect(seen).toBe(craftedCalls.length);
+      expect(leaks).toEqual([]);
+    }));
+
+  it('are analyzed, described, counted and exported without personal data', () =>
+    results.run(() => readAll(server)));
+
+  it('show nobody through a local copy either, which refuses guesses and orders of personal values', () =>
+    results.run(async () => {
+      const hostile = await startHostileServer({ calls: [...craftedCalls] });
+      const client = createClient({ baseUrl: hostile.url, auth: apiKeys('a', 'b') });
+      const folder = mkdtempSync(join(tmpdir(), 'red-team-'));
+      const lines: string[] = [];
+      const copied = createServer(client, {
+        budget: 50_000,
+        mirror: { file: join(folder, 'calls.duckdb') },
+        log: (line) => void lines.push(line),
+      });
+      const text = async (name: string, args: object) =>
+        JSON.stringify(await callTool(copied, name, { ...args }));
+      while (!lines.some((line) => line.startsWith('The copy is complete')))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      await readAll(copied);
+      for (const where of [
+        "ani = '3035550120'",
+        "ani LIKE '303%'",
+        "ani > '3'",
+        "last_name = 'Quesadilla'",
+        "search_term LIKE '%3035550120%'",
+        "search_term = '٣٠٣٥٥٥٠١٢٠'",
+      ])
+        expect(await text('count_calls', { where }), where).toContain('personal data');
+      expect(await text('list_calls', { order: 'ani', rows: 5 })).toContain('"isError":true');
+      const { rows } = (await callTool(copied, 'analyze_calls', { group_by: 'ani', limit: 1 }))
+        .structuredContent as { rows: string[][] };
+      expect(await text('count_calls', { where: `ani = '${rows[0]?.[0]}'` })).toContain(
+        `"total":${Object.keys(spellings).length}`,
+      );
+      await copied.close();
+      await client.close();
+      await hostile.close();
+      rmSync(folder, { recursive: true });
+    }));
+
+  it('do not show through errors of the API, prompts, lists and completions', () =>
+    results.run(async () => {
+      // A name or a street in a sentence has no form of its own; the server cannot know whose it may be.
+      const formless = /^the (?:name|street|zip)/;
+      const written = Object.entries(spellings).filter(([title]) => !formless.test(title));
+      for (const text of written.map(([, write]) => write(people[0] as (typeof people)[number]))) {
+        const failing = createServer(
+          fakeClient(craftedCalls, {
+            before: () => {
+              throw new HttpError('bad_request', `The server refused the request: ${text}`, { status: 400 });
+            },
+          }),
+        );
+        const result = await callTool(failing, 'list_calls', {});
+        expect(result.isError).toBe(true);
+        expect(leaksInText(result.content[0]?.text ?? ''), text).toEqual([]);
+      }
+      for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+        expect(leaksInText(JSON.stringify(await request(server, method)))).toEqual([]);
+    }));
+});
+
+describe('a long hostile string', () => {
+  const known = [
+    { kind: 'phone', value: '3035550120' },
+    { kind: 'name', value: 'O’Brien-Strauß' },
+  ];
+  const cpuOf = (text: string): number => {
+    const before = process.cpuUsage();
+    replacePersonal(text, known, (kind) => `[${kind}]`);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+
+  it.each([
+    ...['1', '1 ', '1.', '1-', '0', '07 ', '-', '(', '+1', '303555012', '1 ------------', '2026-11-', '10:'],
+    ...['%', '%25', '%2', '&amp;', '&#', '&#48', '\\u', '\\u0031', '٣', '\uFDFA', '\u200B', 'é'],
+    ...[
+      'a',
+      'a@',
+      '@',
+      'a@a.',
+      '=',
+      'name=',
+      'a=',
+      'name[',
+      '"',
+      ' ',
+      ':',
+      'a:',
+      '1:',
+      '::',
+      'de89',
+      'de89 ',
+      'tel ',
+      'o-b-r-i-e-n',
+    ],
+  ])('of %j is masked in time in proportion to its length', (piece) =>
+    longStrings.run(() => {
+      const long = piece.repeat(Math.ceil(1_000_000 / piece.length));
+      cpuOf(long.slice(0, 100_000));
+      const [quarter, whole] = [cpuOf(long.slice(0, 250_000)), cpuOf(long)];
+      // Four times as long; the rest is for the collector. A search that is quadratic takes sixteen times as long.
+      expect(whole).toBeLessThan(quarter * 9 + 400);
+      expect(whole).toBeLessThan(8000);
+    }),
+  );
+});

@@ -1,0 +1,138 @@
+import { HttpError, isCallExtension } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+import { request } from '../support/handlers.ts';
+
+const [main, berlin] = [fixtureCalls(60, 1), fixtureCalls(40, 2)];
+const website = (calls: typeof main) => calls.filter((call) => !isCallExtension(call)).length;
+
+function serverOver(options: CallsMcpOptions = {}, fails = false) {
+  const asked: string[] = [];
+  const clientOf = (name: string, calls: typeof main) =>
+    fakeClient(calls, {
+      leavesExtensions: true,
+      before: () => {
+        asked.push(name);
+        if (fails && name === 'berlin') throw new HttpError('forbidden', 'Not allowed.', { status: 403 });
+      },
+    });
+  const server = createServer(
+    [
+      { name: 'main', client: clientOf('main', main), pseudonymKey: 'a', timeZone: 'America/New_York' },
+      { name: 'berlin', client: clientOf('berlin', berlin), pseudonymKey: 'b' },
+    ],
+    options,
+  );
+  const ask = async (name: string, args: Record<string, unknown>) => {
+    asked.length = 0;
+    const { structuredContent, content } = await callTool(server, name, args);
+    return {
+      data: structuredContent as Record<string, unknown> | undefined,
+      text: content[0]?.text ?? '',
+      asked: [...new Set(asked)],
+    };
+  };
+  return { server, ask };
+}
+
+describe('a server for two accounts', () => {
+  it('answers for all accounts, and each row says whose it is', async () => {
+    const { ask } = serverOver();
+    const { data, asked } = await ask('analyze_calls', {
+      group_by: ['account', 'channel'],
+      measures: 'calls',
+    });
+    expect(data).toMatchObject({
+      columns: ['account', 'channel', 'calls'],
+      rows: [
+        ['main', 'Tracker', website(main)],
+        ['berlin', 'Tracker', website(berlin)],
+      ],
+      calls: website(main) + website(berlin),
+      totals: { main: { calls: website(main) }, berlin: { calls: website(berlin) } },
+      complete: true,
+    });
+    expect(asked).toEqual(['main', 'berlin']);
+    expect(data?.summary).toMatch(/^main: \d+ website calls of all time .+\nberlin: \d+ website calls/);
+    expect((await ask('count_calls', { calls: 'all' })).data).toMatchObject({ total: 100 });
+  });
+
+  it('uses the client of the accounts that are named, and no other', async () => {
+    const { ask } = serverOver();
+    for (const [account, names] of [
+      ['berlin', ['berlin']],
+      [['Main'], ['main']],
+      ['["main"]', ['main']],
+      ['main,berlin', ['main', 'berlin']],
+    ] as const)
+      expect((await ask('describe_data', { account })).asked).toEqual(names);
+    const { text, asked } = await ask('describe_data', { account: 'berln' });
+    expect(text).toBe('There is no account "berln". Did you mean "berlin"?');
+    expect(asked).toEqual([]);
+  });
+
+  it('finds a call in whichever account has it, also as a resource', async () => {
+    const { ask, server } = serverOver();
+    const sid = berlin[3]?.sid;
+    expect((await ask('get_call', { sid })).data).toMatchObject({ call: { sid } });
+    expect((await ask('get_call', { sid, account: 'main' })).text).toContain('Look the sid up');
+    const read = await request(server, 'resources/read', { uri: `calls://call/${sid}` });
+    expect(JSON.stringify(read)).toContain(sid);
+  });
+
+  it('pages through the calls of one account', async () => {
+    const { ask } = serverOver();
+    const { data } = await ask('list_calls', { rows: 5, fields: 'sid' });
+    expect((data as { rows: string[][] }).rows.map(([account]) => account)).toEqual([
+      ...Array(5).fill('main'),
+      ...Array(5).fill('berlin'),
+    ]);
+    const first = await ask('list_calls', { rows: 5, account: 'berlin' });
+    const cursor = first.data?.next_cursor;
+    expect((await ask('list_calls', { cursor })).text).toContain('Add account: main or berlin.');
+    expect((await ask('list_calls', { cursor, account: 'berlin' })).data).toMatchObject({
+      first: 6,
+      last: 10,
+    });
+  });
+
+  it('says which account failed, and answers for the others', async () => {
+    const { ask } = serverOver({}, true);
+    const { data } = await ask('analyze_calls', { measures: 'calls' });
+    expect(data).toMatchObject({ rows: [['main', website(main)]], complete: false });
+    expect(data?.summary).toMatch(/\nberlin FAILED: analyze_calls failed \(HTTP 403\)/);
+    expect((await ask('list_calls', { account: 'berlin' })).text).toContain('HTTP 403');
+    expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain('Use from="2026-09-30"');
+  });
+
+  it('masks each account with its own key, and keeps the budget for all of them together', async () => {
+    const { ask } = serverOver({ budget: 1200 });
+    const { data, text } = await ask('list_calls', { rows: 100, fields: 'ani,date_added' });
+    const { rows } = data as { rows: string[][] };
+    const masksOf = (name: string) => new Set(rows.flatMap((row) => (row[0] === name ? [row[2]] : [])));
+    const both = [...masksOf('main')].filter((mask) => masksOf('berlin').has(mask));
+    expect(both).toEqual([]);
+    expect(text.length).toBeLessThan(6000);
+  });
+
+  it('lists the accounts where agents look for them', async () => {
+    const { server } = serverOver();
+    expect(server.definition.instructions).toContain('The accounts are main, berlin.');
+    const { tools } = (await request(server, 'tools/list')) as {
+      tools: { inputSchema: { properties: object } }[];
+    };
+    for (const { inputSchema } of tools) expect(inputSchema.properties).toHaveProperty('account');
+  });
+
+  it('refuses two accounts of one name', () => {
+    const client = fakeClient([]);
+    const twice = [
+      { name: 'a', client },
+      { name: 'a', client },
+    ];
+    expect(() => createServer(twice)).toThrow('cannot use the account name "a"');
+    expect(() => createServer([])).toThrow('at least one account');
+  });
+});

@@ -1,0 +1,231 @@
+import { HttpError } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+
+const calls = fixtureCalls(137);
+
+interface Summary {
+  readonly summary: string;
+  readonly columns: string[];
+  readonly rows: (string | number | null)[][];
+  readonly groups: number;
+  readonly calls: number;
+  readonly totals: Record<string, unknown>;
+  readonly complete: boolean;
+}
+
+async function summarize(args: Record<string, unknown>, options: CallsMcpOptions = {}): Promise<Summary> {
+  const server = createServer(fakeClient(calls), options);
+  const { structuredContent } = await callTool(server, 'analyze_calls', { calls: 'all', ...args });
+  return structuredContent as unknown as Summary;
+}
+
+describe('analyze_calls', () => {
+  it.each([['channel'], ['rank'], ['city'], ['ppc_status'], ['activity_type_id']])(
+    'adds up by %s as a spreadsheet would',
+    async (field) => {
+      const expected = new Map<unknown, { count: number; tenths: number }>();
+      for (const call of calls) {
+        const value = (call as unknown as Record<string, unknown>)[field] ?? null;
+        const key = /^\d+$/.test(String(value)) ? Number(value) : value;
+        const sums = expected.get(key) ?? { count: 0, tenths: 0 };
+        sums.count += 1;
+        sums.tenths += Math.round(Number(call.talk_minutes) * 10);
+        expected.set(key, sums);
+      }
+      const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
+      const result = await summarize({ group_by: field, measures });
+      expect(result.columns).toEqual([field, ...measures]);
+      const sums = new Map(
+        result.rows.map(([key, count, , minutes]) => [
+          key,
+          { count, tenths: Math.round(Number(minutes) * 10) },
+        ]),
+      );
+      expect(sums).toEqual(expected);
+      expect(result).toMatchObject({ calls: 137, complete: true, groups: expected.size });
+      expect(result.rows.reduce((sum, row) => sum + Number(row[2]), 0)).toBeCloseTo(1, 2);
+      expect(result.totals.calls).toBe(137);
+    },
+  );
+
+  it('groups by parts of the time and by two keys', async () => {
+    const result = await summarize({ group_by: ['weekday', 'hour'], limit: 200 });
+    expect(result.rows.reduce((sum, row) => sum + Number(row[2]), 0)).toBe(137);
+    expect(result.rows[0]?.slice(0, 2)).toEqual(['Mon', 0]);
+    expect(result.rows).toHaveLength(7 * 24);
+    expect((await summarize({ group_by: 'day' })).rows[0]?.[0]).toMatch(/^2024-01-\d\d$/);
+    expect((await summarize({ group_by: 'month' })).rows).toHaveLength(1);
+  });
+
+  it('shows days without a call', async () => {
+    const result = await summarize({ group_by: 'day', from: '2023-12-30', to: '2024-01-10' });
+    expect(result.rows).toHaveLength(12);
+    expect(result.rows[0]).toEqual(['2023-12-30', 0, 0]);
+  });
+
+  it('ranks groups by their calls, and equal ones by their keys', async () => {
+    const { rows } = await summarize({ group_by: ['city', 'rank'], limit: 200 });
+    const ranks = rows.map((row) => [-Number(row[2]), JSON.stringify(row.slice(0, 2))] as const);
+    const sorted = [...ranks].sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1));
+    expect(ranks).toEqual(sorted);
+  });
+
+  it('says clearly when it could not read everything', async () => {
+    const result = await summarize({ calls: 'all' }, { summaryLimits: { rows: 50 } });
+    const last = calls[49];
+    expect(result).toMatchObject({ complete: false, calls: 49 });
+    expect(result.summary).toContain(
+      `INCOMPLETE: read only 49 of 137 calls (those before ${last?.date_added}), stopped by the limit of 50 calls`,
+    );
+    const rest = /analyze_calls (\{.+?\})/.exec(result.summary)?.[1] ?? '';
+    expect(JSON.parse(rest)).toEqual({ calls: 'all', from: last?.date_added });
+    let now = 0;
+    const slow = createServer(
+      fakeClient(fixtureCalls(1200), {
+        before: () => {
+          now += 11_000;
+        },
+      }),
+      { now: () => now, summaryLimits: { ms: 20_000 } },
+    );
+    const text = async () => (await callTool(slow, 'analyze_calls', { calls: 'all' })).content[0]?.text;
+    expect(await text()).toContain('stopped by the limit of 20 seconds');
+    expect(await text(), 'the same call resumes').toContain('1,200 calls of all time');
+  });
+
+  it('says how many calls are in the groups that are not shown', async () => {
+    const result = await summarize({ group_by: 'sid', limit: 10 });
+    expect(result.rows).toHaveLength(10);
+    expect(result.summary).toContain('137 groups; the first 10 are shown, the others have 127 calls (93%)');
+  });
+
+  it('compares with another period, orders, and leaves out small groups', async () => {
+    const [start, middle, end] = [
+      '2024-01-01 10:00:00',
+      '2024-01-01 13:00:00',
+      '2024-01-01 16:00:00',
+    ] as const;
+    const result = await summarize({
+      from: middle,
+      to: end,
+      compare: 'previous',
+      group_by: 'ppc_status',
+      measures: 'calls',
+      having: 'calls >= 1 AND calls_before >= 1',
+      order: 'calls_before desc',
+    });
+    const between = (from: string, to: string, status: unknown) =>
+      calls.filter((call) => call.date_added >= from && call.date_added < to && call.ppc_status === status)
+        .length;
+    expect(result.columns).toEqual(['ppc_status', 'calls', 'calls_before', 'calls_change']);
+    expect(result.rows.length).toBeGreaterThan(0);
+    for (const [status, now, before, change] of result.rows) {
+      expect([now, before]).toEqual([between(middle, end, status), between(start, middle, status)]);
+      expect(change).toBe(Number(now) - Number(before));
+    }
+    expect(result.rows.map((row) => row[2])).toEqual(
+      result.rows.map((row) => row[2]).sort((a, b) => Number(b) - Number(a)),
+    );
+  });
+
+  it('adds what a call cost', async () => {
+    const result = await summarize({ group_by: 'city', spend: ['Springfield=$1,000.50'] });
+    const row = result.rows.find(([city]) => city === 'Springfield');
+    expect(row?.slice(3)).toEqual([1000.5, Number((1000.5 / Number(row?.[1])).toFixed(2))]);
+  });
+
+  it.each([
+    [{ group_by: 'keyword' }, 'ppc_keywords'],
+    [{ group_by: 'campaign' }, 'ppc_campaign'],
+    [{ group_by: 'ad group' }, 'ppc_adgroup'],
+    [{ group_by: 'source' }, 'referrer'],
+    [{ group_by: 'landing page' }, 'landing_page'],
+    [{ group_by: 'date' }, 'day'],
+  ])('takes the name that people use: %j', async (args, column) => {
+    expect((await summarize(args)).columns[0]).toBe(column);
+  });
+
+  it.each([
+    [{ group_by: 'ads' }, 'is the name of several fields'],
+    [{ group_by: 'caller_type' }, '--mirror'],
+    [{ where: 'missed' }, '--mirror'],
+    [{ measures: 'missd' }, 'Did you mean "missed"?'],
+    [{ measures: ['calls', 'calls'] }, '"calls" is named twice'],
+    [{ group_by: 'city', order: 'cals' }, 'Did you mean "calls"?'],
+    [{ group_by: 'city', having: 'cals > 2' }, 'Did you mean "calls"?'],
+    [{ compare: 'previous' }, 'needs from and to'],
+    [{ compare: '2024-01-02..2024-01-01' }, 'Use compare="2024-01-01..2024-01-02"'],
+    [{ spend: ['x=1'] }, 'spend needs one group_by'],
+    [{ group_by: 'city', spend: ['x'] }, '"Brand=1200.50"'],
+    [{ group_by: ['a', 'b', 'c', 'd'] }, '<=3'],
+  ])('refuses %j in one sentence: %s', async (args, text) => {
+    const result = await callTool(createServer(fakeClient(calls)), 'analyze_calls', args);
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toContain(text);
+    expect(result.content[0]?.text).not.toContain('\n');
+  });
+
+  it('reads a period once for all calls that want it, and keeps what it read before a failure', async () => {
+    let requests = 0;
+    let fails = false;
+    const many = fixtureCalls(1200);
+    const server = createServer(
+      fakeClient(many, {
+        before: async ({ page = 0 }) => {
+          requests += 1;
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          if (fails && page > 0)
+            throw new HttpError('server_error', 'Down.', { status: 503, isRetryable: true });
+        },
+      }),
+    );
+    fails = true;
+    const failed = await callTool(server, 'analyze_calls', { calls: 'all' });
+    expect(failed.structuredContent?.summary).toMatch(
+      /^INCOMPLETE: read only 499 of 1,200 calls \(those before .+\), then the API failed: Down\. .+resumes there/,
+    );
+    fails = false;
+    requests = 0;
+    const names = ['channel', 'city', 'rank', 'ppc_status', 'hour'];
+    const results = await Promise.all(
+      names.map((group_by) => callTool(server, 'analyze_calls', { group_by, calls: 'all' })),
+    );
+    for (const { structuredContent } of results)
+      expect(structuredContent).toMatchObject({ calls: 1200, complete: true });
+    expect(requests).toBe(2);
+    const part = await callTool(server, 'analyze_calls', {
+      from: many[3]?.date_added,
+      to: many[9]?.date_added,
+      calls: 'all',
+    });
+    expect(part.structuredContent).toMatchObject({ calls: 6 });
+    expect(requests, 'a part of a period that was read needs no request').toBe(2);
+  });
+
+  it('shows no more groups than fit into the budget', async () => {
+    const result = await summarize({ group_by: ['sid', 'url_tag'], limit: 200 }, { budget: 1000 });
+    expect(result.rows.length).toBeLessThan(137);
+    expect(result.summary).toContain('More do not fit');
+  });
+
+  it('reports progress when the client requests it', async () => {
+    const seen: unknown[] = [];
+    await createServer(fakeClient(fixtureCalls(1200))).call(
+      'analyze_calls',
+      {},
+      {
+        progressToken: 'p1',
+        notify: (method, params) => seen.push([method, params]),
+      },
+    );
+    expect(seen).toEqual(
+      [500, 1000, 1200].map((progress) => [
+        'notifications/progress',
+        { progressToken: 'p1', progress, total: 1200, message: expect.stringContaining('Read ') },
+      ]),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { CallsError, nameErrors } from '@call-attribution/core/errors';
+
+/** Codes of `CheckpointError`. */
+export type CheckpointErrorCode =
+  /** The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it. */
+  | 'checkpoint_mismatch'
+  /** It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over. */
+  | 'checkpoint_invalid';
+
+/** A checkpoint cannot be used. */
+export class CheckpointError extends CallsError<CheckpointErrorCode> {
+  static {
+    nameErrors(CheckpointError, 'CheckpointError');
+  }
+}
+
+/** Codes of `StateError`. */
+export type StateErrorCode =
+  /** The state of a sync was made for another query. Sync with the filter it was made for, or use another state. */
+  | 'state_mismatch'
+  /** It is not a sync state of this package. Start with an empty one to read everything again. */
+  | 'state_invalid'
+  /** Another run is using the state. Wait until it ends. */
+  | 'state_locked';
+
+/** The state of a sync cannot be used. */
+export class StateError extends CallsError<StateErrorCode> {
+  static {
+    nameErrors(StateError, 'StateError');
+  }
+}
+
+/** Codes of `FileLockedError`. */
+export type FileLockedErrorCode =
+  /** Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it. */
+  'file_locked';
+
+/** Another run holds a lock file. */
+export class FileLockedError extends CallsError<FileLockedErrorCode> {
+  /** The lock file. */
+  readonly path: string;
+  /** Id of the process that holds it; null when several processes were taking the lock at the same moment. */
+  readonly owner: number | null;
+  /** Name of the machine or container of that process; null when unknown. */
+  readonly host: string | null;
+
+  static {
+    nameErrors(FileLockedError, 'FileLockedError');
+  }
+
+  constructor(path: string, owner: { readonly pid: number; readonly host: string } | null, isLost = false) {
+    super(
+      'file_locked',
+      owner === null
+        ? isLost
+          ? `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`
+          : `Another process is taking the lock ${path} at the same moment. Try again.`
+        : `Process ${owner.pid} holds the lock ${path} (on ${owner.host}). Wait until it ends; remove the file if that process has nothing to do with it.`,
+      { isRetryable: true },
+    );
+    this.path = path;
+    this.owner = owner?.pid ?? null;
+    this.host = owner?.host ?? null;
+  }
+}
+
+/** Codes of `ItemError`. */
+export type ItemErrorCode =
+  /** A value is not of the type that the operator or column needs. Name another field or type, or map the value first. */
+  | 'unfit_value'
+  /** The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS. */
+  | 'unreadable_time'
+  /** An item arrived after its window had closed. Raise `lateness`, or set `onLate`. */
+  | 'late_item'
+  /** A source is not in order of time. Raise `lateness`, or use marks. */
+  | 'out_of_order'
+  /** Two rows of the table of a join have the same key. Pass a table in which each key appears once. */
+  | 'repeated_key'
+  /** There are more groups than `maxGroups`. Group by something coarser, or raise it. */
+  | 'too_many_groups'
+  /** A line is longer than `maxBytes`. Raise it, or check that the file has lines. */
+  | 'line_too_long'
+  /** Two slices got the same file name. Let `name` give each slice a name of its own. */
+  | 'repeated_name';
+
+/** An item of a stream cannot be used. The message names the field and the call, never a value. */
+export class ItemError extends CallsError<ItemErrorCode> {
+  static {
+    nameErrors(ItemError, 'ItemError');
+  }
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `CheckpointError` of node-stream. */
+    CheckpointError: CheckpointError;
+    /** See `StateError` of node-stream. */
+    StateError: StateError;
+    /** See `FileLockedError` of node-stream. */
+    FileLockedError: FileLockedError;
+    /** See `ItemError` of node-stream. */
+    ItemError: ItemError;
+  }
+}

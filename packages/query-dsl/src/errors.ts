@@ -1,0 +1,91 @@
+import type { Fix, Problem, ProblemCode } from './problem.ts';
+
+// The errors of all packages have one shape, with `CallsError` of core as their base. This package imports nothing, so its errors
+// have the shape and the mark of the family without the base: `CallsError.is` and `instanceof CallsError` recognize them.
+
+/** Gives the errors of a class what `CallsError` of core gives to its own. */
+function joinFamily(type: { readonly prototype: Error }): void {
+  Object.defineProperties(type.prototype, {
+    [Symbol.for('@call-attribution/error')]: { value: true },
+    isRetryable: { value: false },
+    summary: {
+      get(this: Error) {
+        return this.message;
+      },
+    },
+    toJSON: {
+      value(this: FilterArgumentError) {
+        const { name, code, message, isRetryable } = this;
+        return { name, code, message, isRetryable };
+      },
+    },
+  });
+}
+
+/** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
+export class FilterSyntaxError extends Error implements Problem {
+  /** See `Problem`. */
+  declare readonly code: ProblemCode;
+  /** See `Problem`. */
+  declare readonly start: number;
+  /** See `Problem`. */
+  declare readonly end: number;
+  /** See `Problem`. */
+  declare readonly found: string;
+  /** See `Problem`. */
+  declare readonly expected: readonly string[];
+  /** See `Problem`. */
+  declare readonly suggestions: readonly string[];
+  /** See `Problem`. */
+  declare readonly fix?: Fix | undefined;
+  /** See `Problem`. */
+  declare readonly frame: string;
+  /** The problem as a plain object. */
+  declare readonly problem: Problem;
+  /** Always false: the same filter fails again. */
+  declare readonly isRetryable: false;
+  /** The message. */
+  declare readonly summary: string;
+  /** Plain form for structured logs. */
+  declare readonly toJSON: () => Record<string, unknown>;
+
+  static {
+    joinFamily(FilterSyntaxError);
+  }
+
+  /** Makes the error for a problem that `diagnose` or `safeParse` found. */
+  constructor(problem: Problem) {
+    super(problem.message);
+    // Descriptors and not values, so that the frame is drawn only when it is read.
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(problem));
+    this.name = 'FilterSyntaxError';
+    this.problem = problem;
+  }
+}
+
+/** Codes of `FilterArgumentError`. */
+export type FilterArgumentErrorCode =
+  /** A function got a value that cannot be part of a filter, such as a Date without a time zone. Pass what the message names. */
+  'invalid_filter_argument';
+
+/** Thrown for an argument that cannot be part of a filter, such as a `Date` without a time zone. */
+export class FilterArgumentError extends TypeError {
+  /** Always `invalid_filter_argument`. */
+  readonly code: FilterArgumentErrorCode;
+  /** Always false: the same call fails again. */
+  declare readonly isRetryable: false;
+  /** The message. */
+  declare readonly summary: string;
+  /** Plain form for structured logs. */
+  declare readonly toJSON: () => Record<string, unknown>;
+
+  static {
+    joinFamily(FilterArgumentError);
+  }
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'FilterArgumentError';
+    this.code = 'invalid_filter_argument';
+  }
+}

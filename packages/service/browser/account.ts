@@ -1,0 +1,101 @@
+import type { Credentials } from './api.ts';
+import { byId, copyButton, el } from './dom.ts';
+import { grouped } from './text.ts';
+
+/** What the service says about itself. */
+export interface About {
+  readonly kind: 'sandbox' | 'mirror';
+  readonly live: boolean;
+  /** Whether it serves the API too; a warehouse has the page alone. */
+  readonly hasApi: boolean;
+  /** Accounts with their test keys; empty in a mirror, whose keys are secret. */
+  readonly accounts: readonly Account[];
+}
+
+/** An account of the sandbox. */
+interface Account extends Credentials {
+  readonly id: string;
+  readonly name: string;
+  readonly records: number;
+}
+
+/** Shows the accounts of a sandbox to choose from; returns the keys of the one with an id, or of the first. */
+export function chooseAccount(
+  { accounts }: About,
+  id: string,
+  changed: (id: string) => void,
+): Credentials | null {
+  const account = accounts.find((each) => each.id === id) ?? accounts[0];
+  if (account === undefined) return null;
+  const select = el(
+    'select',
+    { id: 'account-choice' },
+    ...accounts.map((each) => {
+      const option = el('option', { value: each.id }, `${each.name} (${grouped(each.records)} calls)`);
+      option.selected = each === account;
+      return option;
+    }),
+  );
+  select.addEventListener('change', () => changed(select.value));
+  byId('account').replaceChildren(el('label', { for: 'account-choice', class: 'hidden' }, 'Account'), select);
+  byId('keys').replaceChildren(
+    el('p', { class: 'muted small' }, 'Test keys of this account, which work in this sandbox only.'),
+    ...(
+      [
+        ['Access key', account.accessKey],
+        ['Secret key', account.secretKey],
+        ['Bearer token', account.bearerToken],
+      ] as const
+    ).map(([label, value]) =>
+      el(
+        'div',
+        { class: 'key' },
+        el('div', {}, el('span', {}, label), el('code', {}, value)),
+        copyButton(label.toLowerCase(), () => value),
+      ),
+    ),
+  );
+  return account;
+}
+
+/** Sets up the sign-in with keys; `enter` is called with what was typed. The keys stay in this page until it is closed. */
+export function createSignIn(enter: (keys: Credentials) => void): {
+  ask(problem: string | null): void;
+  done(): void;
+} {
+  const form = byId<HTMLFormElement>('sign-in');
+  const value = (id: string) => byId<HTMLInputElement>(id).value.trim();
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    enter({
+      accessKey: value('access-key'),
+      secretKey: value('secret-key'),
+      bearerToken: value('bearer-token'),
+    });
+  });
+  byId('sign-out').addEventListener('click', () => location.reload());
+  return {
+    ask(problem) {
+      form.hidden = false;
+      byId('app').hidden = true;
+      byId('sign-in-problem').textContent = problem ?? '';
+      byId('access-key').focus();
+    },
+    done() {
+      byId('app').hidden = false;
+      if (form.hidden) return;
+      form.hidden = true;
+      byId('sign-out').hidden = false;
+    },
+  };
+}
+
+/** The token in an address such as `#token=…`, which is taken out of it so that it is not passed on with it. */
+export function takeToken(): string | null {
+  const found = new URLSearchParams(location.hash.slice(1));
+  const token = found.get('token');
+  if (token === null) return null;
+  found.delete('token');
+  history.replaceState(null, '', `${location.pathname}#${found}`);
+  return token;
+}

@@ -1,0 +1,77 @@
+// What leads from the page to elsewhere: a file, or lines for a shell.
+import { type Credentials, getFile, selection } from './api.ts';
+import { rows } from './calls-table.ts';
+import { byId, copyButton, el } from './dom.ts';
+import { controlsOf, type State } from './state.ts';
+
+/** Saves the calls that are seen as CSV. */
+export async function download(
+  state: State,
+  keys: Credentials | null,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  const opener = byId<HTMLButtonElement>('csv');
+  if (keys === null || opener.disabled) return;
+  opener.disabled = true;
+  opener.textContent = 'Preparing CSV';
+  try {
+    const parameters = { ...selection(state), fields: state.columns.join() };
+    const file = await getFile('page/calls.csv', parameters, keys);
+    const { days } = controlsOf(state.q, state.version);
+    const name = days === null ? 'calls.csv' : `calls-${days.first}-to-${days.last}.csv`;
+    const link = el('a', { href: URL.createObjectURL(file), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  } catch (error) {
+    fail(error);
+  }
+  opener.disabled = false;
+  opener.textContent = 'Download CSV';
+}
+
+const titles: Readonly<Record<string, string>> = {
+  csv: 'These calls as CSV',
+  api: 'The API, with curl',
+  command: 'The calls command',
+};
+
+/** Shows the lines for a shell. */
+export function drawShell(state: State, hasApi: boolean): void {
+  const lines = Object.entries(shellLines(state, document.baseURI, hasApi));
+  byId('shell').replaceChildren(
+    ...lines.map(([name, text]) => {
+      const title = titles[name] ?? name;
+      const copy = copyButton(title, () => text);
+      return el(
+        'div',
+        { class: 'snippet' },
+        el('div', { class: 'heads' }, el('h3', {}, title), copy),
+        el('pre', { tabindex: '0' }, text),
+      );
+    }),
+  );
+  byId('shell-note').hidden = Object.keys(state.only).length === 0;
+}
+
+/** Lines for a shell that give what is seen. Keys are named by variables, never shown. */
+function shellLines(state: State, base: string, hasApi: boolean): Record<string, string> {
+  const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const url = (path: string) => quote(new URL(path, base).href);
+  const { version, q } = state;
+  const headers =
+    version === 'v2' || !hasApi
+      ? '-H "Authorization: Bearer $CALLS_BEARER_TOKEN"'
+      : '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
+  const data = (parameters: Readonly<Record<string, string>>) =>
+    Object.entries(parameters)
+      .map(([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`)
+      .join('');
+  const filter = q.trim() === '' ? '' : ` --q ${quote(q.trim())}`;
+  const where = hasApi ? `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} ` : '';
+  const source = hasApi ? (version === 'v2' ? ' --api-version v2' : '') : ' --store duckdb:calls.duckdb';
+  const csv = `curl -G ${url('page/calls.csv')} ${headers}${data({ ...selection(state), fields: state.columns.join() })} \\\n  -o calls.csv`;
+  const command = `${where}calls list${source}${filter} -n ${rows}`;
+  if (!hasApi) return { csv, command };
+  const list = `curl -G ${url(`${version}/user/bid-management`)} ${headers}${data({ ...(q.trim() === '' ? {} : { q: q.trim() }), rows: String(rows) })}`;
+  return { csv, api: list, command };
+}

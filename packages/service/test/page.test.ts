@@ -1,0 +1,217 @@
+import type { Call } from '@call-attribution/core';
+import { openStore, type Store } from '@call-attribution/store';
+import { callWith } from '@call-attribution/test-tools/call-with';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createService, type PageSummary, type Service } from '../src/index.ts';
+import { StringTable } from '../src/page/index/string-table.ts';
+
+const account = { id: '101', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'token' };
+const bearer = { authorization: 'Bearer token' };
+let store: Store;
+let service: Service;
+let url = '';
+
+beforeAll(async () => {
+  store = await openStore('sqlite::memory:');
+  service = createService({ store, accounts: [account] });
+  ({ url } = await service.listen());
+});
+afterAll(async () => {
+  await service.close();
+  await store.close();
+});
+
+async function get(path: string, parameters: Record<string, string> = {}, headers: object = bearer) {
+  const response = await fetch(`${url}/page/${path}?${new URLSearchParams(parameters)}`, {
+    headers: { ...headers },
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+const json = async (path: string, parameters: Record<string, string> = {}) =>
+  JSON.parse((await get(path, parameters)).text);
+
+const campaigns = ['Brand', 'Generic', '', null] as const;
+const pages = ['/', '/contact', null] as const;
+const made = fc.record({
+  sid: fc.integer({ min: 1, max: 30 }).map(String),
+  date_added: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc
+        .integer({ min: 0, max: 59 })
+        .map((n) => `2026-10-${String(1 + (n % 30)).padStart(2, '0')} 0${n % 10}:00:00`),
+    },
+    { weight: 1, arbitrary: fc.constant('soon') },
+  ),
+  talk_minutes: fc.constantFrom('0.0', '1.5', '12.0', null),
+  channel: fc.constantFrom('Tracker', 'Call Extension'),
+  ani: fc.constantFrom('12025550101', '+1 202-555-0101', '2025550102', '2025550103', 'Anonymous'),
+  ppc_campaign: fc.constantFrom(...campaigns),
+  landing_page: fc.constantFrom(...pages),
+});
+type Made = Record<string, string | null>;
+
+const callerOf = ({ ani }: Made) => (ani === 'Anonymous' ? null : String(ani).replace(/\D/g, '').slice(-10));
+const timeOf = ({ date_added }: Made) => (date_added === 'soon' ? '9' : String(date_added));
+
+/** The numbers as one would count them by hand. */
+function byHand(calls: readonly Made[], from: string, to: string, only: string | null) {
+  const firsts = new Set(
+    [...new Set(calls.map(callerOf))].flatMap((caller) =>
+      caller === null
+        ? []
+        : calls
+            .filter((call) => callerOf(call) === caller)
+            .sort((a, b) =>
+              timeOf(a) + a.sid < timeOf(b) + b.sid ||
+              (timeOf(a) === timeOf(b) && String(a.sid) < String(b.sid))
+                ? -1
+                : 1,
+            )
+            .slice(0, 1),
+    ),
+  );
+  const inTime = (call: Made) => timeOf(call) >= from && timeOf(call) < to;
+  const kept = calls.filter(
+    (call) => inTime(call) && call.channel === 'Tracker' && (only === null || call.ppc_campaign === only),
+  );
+  const talked = kept.filter(({ talk_minutes }) => talk_minutes !== null);
+  const sum = talked.reduce((all, { talk_minutes }) => all + Number(talk_minutes), 0);
+  return {
+    calls: kept.length,
+    missed: kept.filter(({ talk_minutes }) => talk_minutes === '0.0').length,
+    talkMean: talked.length === 0 ? null : sum / talked.length,
+    firstTimeCallers: kept.filter((call) => firsts.has(call)).length,
+  };
+}
+
+describe('the numbers of the page', () => {
+  test('they are those of the store after any writes and deletions', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.tuple(
+            fc.array(made, { maxLength: 12 }),
+            fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 4 }),
+          ),
+          {
+            minLength: 1,
+            maxLength: 4,
+          },
+        ),
+        fc.constantFrom(null, 'Brand'),
+        async (steps, only) => {
+          const model = new Map<string, Made>();
+          const before = Array.from({ length: 30 }, (_, i) => String(i + 1));
+          await store.remove('101', before);
+          for (const [calls, gone] of steps) {
+            await store.upsert(
+              '101',
+              calls.map((call) => callWith({ ...call, ppc_keywords: null, referrer: '' }) as Call),
+            );
+            for (const call of calls) model.set(call.sid, call as Made);
+            await store.remove('101', gone.map(String));
+            for (const sid of gone) model.delete(String(sid));
+            const found: PageSummary = await json('summary.json', {
+              q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}',
+              ...(only === null ? {} : { only: JSON.stringify({ ppc_campaign: [only] }) }),
+            });
+            const all = [...model.values()];
+            expect(found.total).toEqual(byHand(all, '2026-10-11', '2026-10-21', only));
+            expect(found.before).toEqual(byHand(all, '2026-10-01', '2026-10-11', only));
+            expect(found.all).toBe(model.size);
+            expect(found.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(found.total.calls);
+            const pagesSum = found.groups.landing_page.reduce((sum, { calls }) => sum + calls, 0);
+            expect(pagesSum).toBe(found.total.calls);
+          }
+        },
+      ),
+      { numRuns: Number(process.env.CALLS_LAW_RUNS ?? 12) },
+    );
+  });
+
+  test('the table has the newest call first, a part of the fields, and a CSV that runs no formula', async () => {
+    const calls = [3, 1, 2].map((day) =>
+      callWith({
+        sid: `t${day}`,
+        date_added: `2027-01-0${day} 10:00:00`,
+        ppc_campaign: '=HYPERLINK("x")',
+        talk_minutes: `${day}.0`,
+      }),
+    );
+    await store.upsert('101', calls);
+    const q = 'date_added:[2027-01-01 00:00:00 TO *]';
+    expect(await json('calls.json', { q, fields: 'sid,talk_minutes', rows: '2' })).toEqual({
+      total: 3,
+      calls: [
+        { sid: 't3', talk_minutes: '3.0' },
+        { sid: 't2', talk_minutes: '2.0' },
+      ],
+    });
+    expect((await json('calls.json', { q, fields: 'sid', rows: '2', start: '1' })).calls).toEqual([
+      { sid: 't1' },
+    ]);
+    const csv = await get('calls.csv', { q, fields: 'sid,ppc_campaign' });
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.text.split('\r\n').slice(0, 2)).toEqual(['sid,ppc_campaign', `t3,"'=HYPERLINK(""x"")"`]);
+    expect(await json('calls.json', { sid: 't1' })).toMatchObject({ sid: 't1', landing_page: '/' });
+    expect(await json('calls.json', { sid: 't1', version: 'v2' })).toHaveProperty('baseuri');
+  });
+
+  test.each([
+    ['summary.json', {}, {}, 401, 'missing_credentials'],
+    ['summary.json', {}, { authorization: 'Bearer wrong' }, 401, 'invalid_credentials'],
+    ['summary.json', { q: 'talk:1' }, bearer, 400, 'invalid_filter'],
+    ['summary.json', { only: '{"city":["x"]}' }, bearer, 400, 'malformed_parameter'],
+    ['summary.json', { only: '{"channel":[1]}' }, bearer, 400, 'malformed_parameter'],
+    ['summary.json', { by: 'hour' }, bearer, 400, 'malformed_parameter'],
+    ['calls.json', { fields: 'sid,campaign' }, bearer, 400, 'unknown_field'],
+    ['calls.json', { rows: '501' }, bearer, 400, 'parameter_out_of_range'],
+    ['calls.json', { sid: 'nobody' }, bearer, 404, 'unknown_record'],
+    ['calls.csv', { rows: '1' }, bearer, 400, 'unknown_parameter'],
+  ] as const)('%s refuses %j with a reason', async (path, parameters, headers, status, code) => {
+    const refused = await get(path, parameters as Record<string, string>, headers);
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([status, code]);
+  });
+
+  test('it counts in v2 as v2 does: calls of both channels', async () => {
+    await store.upsert('101', [
+      callWith({ sid: 'e1', date_added: '2028-01-01 10:00:00', channel: 'Call Extension' }),
+    ]);
+    const q = 'date_added:[2028-01-01 00:00:00 TO *]';
+    expect(await json('summary.json', { q })).toMatchObject({ total: { calls: 0 }, extensionsLeftOut: 1 });
+    expect((await json('summary.json', { q, version: 'v2' })).total.calls).toBe(1);
+  });
+
+  test('it refuses an account with more calls than it may keep in memory', async () => {
+    const small = createService({ store, page: { mostCalls: 2 } });
+    const at = await small.listen();
+    const response = await fetch(`${at.url}/page/summary.json`, { headers: bearer });
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      413,
+      'too_many_calls',
+    ]);
+    await small.close();
+  });
+});
+
+test('a table of strings numbers each different string once, and sorts by bytes', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 300 }), (texts) => {
+      const table = new StringTable();
+      const numbers = texts.map((text) => table.add(text));
+      const different = [...new Set(texts)];
+      expect(table.size).toBe(different.length);
+      expect(numbers).toEqual(texts.map((text) => different.indexOf(text)));
+      expect(different.map((text) => table.find(text))).toEqual([...different.keys()]);
+      expect(different.map((_, i) => table.at(i))).toEqual(different);
+      expect(table.find(`${texts.join('')}!`)).toBe(-1);
+      if (different.length > 1)
+        expect(Math.sign(table.compare(0, 1))).toBe(
+          Buffer.compare(Buffer.from(different[0] as string), Buffer.from(different[1] as string)),
+        );
+    }),
+    { numRuns: 50 },
+  );
+});

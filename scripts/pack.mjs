@@ -1,0 +1,61 @@
+// Packages as npm gets them. `node scripts/pack.mjs <folder> [package ...]` packs what is built into a folder, installs the tarballs
+// there with plain npm, and prints their paths as JSON. For tests that need packages as users have them.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { packages, scope } from './workspace.mjs';
+
+/**
+ * The tarball of a package that has been built.
+ * @param {{ dir: string }} pkg @param {string} folder
+ */
+export function pack({ dir }, folder) {
+  const before = new Set(readdirSync(folder));
+  execFileSync('pnpm', ['pack', '--pack-destination', folder], {
+    cwd: dir,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const made = readdirSync(folder).find((file) => file.endsWith('.tgz') && !before.has(file));
+  if (made === undefined) throw new Error(`pnpm pack made no tarball of ${dir}`);
+  return join(folder, made);
+}
+
+/**
+ * Installs tarballs and packages into a folder that nothing else has been installed into.
+ * @param {string} folder @param {readonly string[]} what
+ */
+export function install(folder, what) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...what], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+/** A package with those of this repository that it needs. @param {readonly string[]} names @returns {string[]} */
+export function withNeeded(names) {
+  /** @type {Set<string>} */
+  const all = new Set();
+  /** @param {string} name */
+  const add = (name) => {
+    const found = packages.find((pkg) => pkg.name === name);
+    if (!found) throw new Error(`there is no package ${name}`);
+    all.add(name);
+    for (const need of Object.keys(found.manifest.dependencies ?? {}))
+      if (need.startsWith(scope) && !all.has(need.slice(scope.length))) add(need.slice(scope.length));
+  };
+  names.forEach(add);
+  return [...all];
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder = '', ...rest] = process.argv.slice(2);
+  const outside = rest.filter((name) => name.includes('@'));
+  const wanted = withNeeded(rest.filter((name) => !name.includes('@')));
+  const target = resolve(folder);
+  mkdirSync(target, { recursive: true });
+  const tarballs = packages.filter(({ name }) => wanted.includes(name)).map((pkg) => pack(pkg, target));
+  install(target, [...tarballs, ...outside]);
+  console.log(JSON.stringify(tarballs));
+}

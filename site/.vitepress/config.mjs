@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+import { pagesFolder, sidebarOf } from '../pages.mjs';
+
+const pages = JSON.parse(readFileSync(join(pagesFolder, 'pages.json'), 'utf8'));
+
+/** Anchors as GitHub makes them, so that links work in both places. @param {string} heading */
+const slugify = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+export default defineConfig({
+  title: 'call-attribution',
+  description: 'Read call records from a call-attribution API, without losing one',
+  lang: 'en',
+  srcDir: '.pages',
+  outDir: 'dist',
+  cacheDir: 'node_modules/.vitepress',
+  cleanUrls: false,
+  lastUpdated: false,
+  markdown: { anchor: { slugify }, toc: { slugify } },
+  vite: { server: { fs: { allow: ['..'] } }, build: { chunkSizeWarningLimit: 5000 } },
+  themeConfig: {
+    nav: [
+      { text: 'Guides', link: '/guides/first-call-to-csv' },
+      { text: 'Packages', link: '/packages/core' },
+      { text: 'Reference', link: '/reference/core' },
+      { text: 'Playground', link: '/playground' },
+    ],
+    sidebar: sidebarOf(pages),
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: 'https://github.com/call-attribution/call-attribution' }],
+  },
+});

@@ -1,0 +1,9 @@
+import DefaultTheme from 'vitepress/theme';
+import FilterPlayground from './FilterPlayground.vue';
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component('FilterPlayground', FilterPlayground);
+  },
+};
