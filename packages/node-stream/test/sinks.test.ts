@@ -232,6 +232,21 @@ describe('fileSink', () => {
   });
 });
 
+describe('a file that is being closed', () => {
+  it('is continued at once, though another sink of it was closed meanwhile', async () => {
+    const options = { encode: toNdjson(), resume: true };
+    await cutAt(15, fileSink(file('a.ndjson'), options));
+    const stopped = fileSink(file('a.ndjson'), options);
+    const nothingNew = new Mark({ from: day(0), until: day(1), checkpoint: place(1) });
+    await new Promise((resolve) => stopped.write(nothingNew, resolve));
+    stopped.destroy();
+    fileSink(file('a.ndjson'), options).destroy();
+    const next = fileSink(file('a.ndjson'), options);
+    await pipeline(Readable.from(slices(next.checkpoint)), next);
+    expect(sids(readFileSync(file('a.ndjson'), 'utf8'))).toEqual(allSids);
+  });
+});
+
 describe('sliceFiles', () => {
   const options = (resume = false) => ({
     encode: toNdjson() as Encoding<Item>,

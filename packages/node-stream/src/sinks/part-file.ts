@@ -2,8 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type Checkpoint, CheckpointError } from '../checkpoint/checkpoint.ts';
-import { FileLockedError, lockFile, type Unlock } from '../files/file-lock.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { CheckpointError, FileLockedError } from '../errors.ts';
+import { lockFile, type Unlock } from '../files/file-lock.ts';
 import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
@@ -153,16 +154,15 @@ const partName = (path: string) => `${path}.partial`;
 const stateName = (path: string) => `${path}.checkpoint`;
 
 /** Locks of this process whose writers have failed and are closing their files. */
-const lettingGo = new Map<string, Promise<void>>();
+const lettingGo = new Map<string, Promise<unknown>>();
 
 /** A pipeline fails before its sink is closed: a caller that tries again at once waits for that. */
 export function whileLettingGo(lock: string, done: Promise<void>): void {
   const name = resolve(lock);
-  const quiet = done
-    .catch(() => {})
-    .then(() => {
-      if (lettingGo.get(name) === quiet) lettingGo.delete(name);
-    });
+  // Several may be closing the same file: one that never opened it is done before the one that wrote it.
+  const quiet = Promise.allSettled([lettingGo.get(name), done]).then(() => {
+    if (lettingGo.get(name) === quiet) lettingGo.delete(name);
+  });
   lettingGo.set(name, quiet);
 }
 
