@@ -18,6 +18,7 @@ const order = [
 /** Tests of these packages may also use what is named here. */
 const inTests = /** @type {Record<string, readonly string[]>} */ ({
   'mcp-server': ['sandbox'],
+  fleet: ['sandbox'],
   warehouse: ['conversions', 'sandbox'],
 });
 /** Tests of every package above core may use it: it is private and depends on core only. */

@@ -1,0 +1,19 @@
+// Backfill and sync of many accounts on many machines. A board (NATS, PostgreSQL or memory) says who does what; the target (a
+// store, a folder, a bucket) holds the records with the plan and the verdicts, and decides what counts.
+export type { Board, BoardEntry, Json } from './board/board.ts';
+export { FleetError, type FleetErrorCode } from './errors.ts';
+export type { CredentialSource } from './job/credentials.ts';
+export type { FileFormat, Job, JobAccount, JobSync, PinnedJob } from './job/job.ts';
+export type {
+  AccountSync,
+  AccountValue,
+  Aside,
+  JobValue,
+  LaneValue,
+  Phase,
+  RateValue,
+  WorkerValue,
+} from './lanes/values.ts';
+export type { AccountPlan, Parcel, ParcelVerdict } from './parcels/parcel.ts';
+export type { ParcelClaim, ParcelReading, Target } from './target/target.ts';
+export type { WorkerEvent } from './worker/events.ts';

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+
+/** The key of the job. */
+export const jobKey = 'job';
+
+/** The key of an account. Ids may hold dots, which part the words of a key. */
+export const accountKey = (id: string): string => `account.${token(id)}`;
+
+/** The key of lane `k` of an account. */
+export const laneKey = (id: string, k: number): string => `lane.${token(id)}.${k}`;
+
+/** What the keys of all lanes of an account begin with. */
+export const lanePrefix = (id: string): string => `lane.${token(id)}.`;
+
+/** The key of a worker. */
+export const workerKey = (name: string): string => `worker.${token(name)}`;
+
+/** The key of a rate, by the reference of a credential and the API it is for. The reference itself may tell too much. */
+export const rateKey = (baseUrl: string, reference: string): string =>
+  `rate.${createHash('sha256').update(`${baseUrl}\n${reference}`).digest('hex').slice(0, 16)}`;
+
+const token = (text: string): string =>
+  text.replace(/[^\w-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
