@@ -49,6 +49,11 @@ export interface Job {
   readonly requestsPerMinute?: number | undefined;
   /** Tries before a parcel is set aside. Default 5. */
   readonly tries?: number | undefined;
+  /**
+   * Leave out records that cannot be read, and count them in the verdict of their parcel. Default: the parcel is set aside after
+   * its tries, so that nothing is left out unseen.
+   */
+  readonly skip?: boolean | undefined;
   /** Keep accounts up to date once their backfill is proved. Default: no. */
   readonly sync?: JobSync | null | undefined;
 }
@@ -83,6 +88,7 @@ export interface PinnedJob {
   readonly pages: number;
   readonly requestsPerMinute: number | null;
   readonly tries: number;
+  readonly skip: boolean;
   /** In milliseconds. */
   readonly sync: { readonly every: number; readonly lookback: number; readonly settle: number } | null;
 }

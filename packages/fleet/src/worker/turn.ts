@@ -1,0 +1,30 @@
+import type { Client } from '@call-attribution/core';
+import type { Board } from '../board/board.ts';
+import type { PinnedJob } from '../job/job.ts';
+import type { AccountValue } from '../lanes/values.ts';
+import type { Target } from '../target/target.ts';
+import type { WorkerEvent } from './events.ts';
+
+/** What a turn of a worker works with. A turn reads a parcel, closes an account or syncs one. */
+export interface TurnContext {
+  readonly board: Board;
+  readonly target: Target;
+  readonly job: PinnedJob;
+  /** Name of the worker, as `by` of what it holds on the board and as holder of claims. */
+  readonly holder: string;
+  /** The client of an account, with the limiter of its credentials. It stays the worker's: do not close it. */
+  clientOf(account: AccountValue): Promise<Client>;
+  /** Ends the turn at once: whoever sees it drops its claim and lets the reason through. */
+  readonly signal: AbortSignal;
+  /** Tells listeners what happened. */
+  emit(event: WorkerEvent): void;
+  /** The worker's own clock, in milliseconds since 1970: for ages of records and for people. Board times come from `board.now()`. */
+  now(): number;
+}
+
+/**
+ * A turn with an account that the worker has taken: its entry says `by` this worker. The turn ends by writing what comes next
+ * (see `changeEntry` and lanes/account-entry.ts), which gives the account back. An error that it lets through is looked up in
+ * trouble.ts by the worker, which then writes `later` or `aside` itself.
+ */
+export type AccountTurn = (context: TurnContext, account: AccountValue) => Promise<void>;
