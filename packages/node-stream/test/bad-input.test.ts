@@ -1,6 +1,25 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
+import {
+  aggregate,
+  batch,
+  count,
+  createGroupTable,
+  dedupe,
+  filterCalls,
+  join,
+  mapCalls,
+  mergeOrdered,
+  percentile,
+  QuantileSketch,
+  rateLimit,
+  sliding,
+  tee,
+  tumbling,
+} from '../src/operators/index.ts';
+import { fileSink, sliceFiles } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
 const refused = async (run: () => unknown): Promise<string> => {
@@ -50,5 +69,59 @@ describe('wrong options are refused when a read begins', () => {
       expect(await refused(() => createCallStream(none as unknown as Client))).toContain(
         'client must be a client made by createClient()',
       );
+  });
+});
+
+describe('operators, encoders and sinks refuse options they do not have, and wrong types, when they are made', () => {
+  const measures = { calls: count() };
+  const any = (value: unknown): never => value as never;
+  test.each<[string, () => unknown, string]>([
+    [
+      'aggregate',
+      () => aggregate(any({ measures, maxGroup: 5 })),
+      'no option maxGroup. Did you mean maxGroups?',
+    ],
+    ['aggregate', () => aggregate(any({})), 'measures must be an object; got nothing.'],
+    [
+      'createGroupTable',
+      () => createGroupTable(any({ measures, by: 'city' })),
+      'by must be an array, or an object',
+    ],
+    ['batch', () => batch(any({ counts: 5 })), 'no option counts. Did you mean count?'],
+    ['batch', () => batch(any({ count: '5' })), 'count must be a number of at least 1; got "5".'],
+    ['dedupe', () => dedupe(any({ capcity: 5 })), 'no option capcity. Did you mean capacity?'],
+    ['filterCalls', () => filterCalls('', any({ asV2: true })), 'no option asV2. Did you mean asV3?'],
+    ['join', () => join([], any({ one: 'sid' })), 'no option one. Did you mean on?'],
+    ['join', () => join([], any({})), 'on must be the name of a field or a function; got nothing.'],
+    ['mapCalls', () => mapCalls((call) => call, any({ concurency: 2 })), 'Did you mean concurrency?'],
+    ['mergeOrdered', () => mergeOrdered([], any({ latenes: '1h' })), 'Did you mean lateness?'],
+    [
+      'mergeOrdered',
+      () => mergeOrdered([], any({ lateness: 'mark' })),
+      "lateness must be 'marks', or milliseconds",
+    ],
+    ['percentile', () => percentile('talk_minutes', 90, any({ exactly: true })), 'no option exactly'],
+    ['QuantileSketch', () => new QuantileSketch(any({ bucket: 5 })), 'Did you mean buckets?'],
+    ['rateLimit', () => rateLimit(any({ limit: 5, perr: '1s' })), 'Did you mean per?'],
+    ['rateLimit', () => rateLimit(any({})), 'limit must be a number above 0; got nothing.'],
+    ['sliding', () => sliding(any({ measures, size: '1d' })), 'step must be milliseconds'],
+    ['tumbling', () => tumbling(any({ measures, size: '1d', orign: '' })), 'Did you mean origin?'],
+    ['tumbling', () => tumbling(any({ measures, size: '1d', step: '1h' })), 'no option step'],
+    ['tee', () => tee([], 2, any({ highWatermark: 5 })), 'Did you mean highWaterMark?'],
+    ['toCsv', () => toCsv(any({ column: ['sid'] })), 'no option column. Did you mean columns?'],
+    ['toCsv', () => toCsv(any({ delimiter: ':' })), 'delimiter must be'],
+    ['toGzip', () => toGzip(any({ levle: 5 })), 'no option levle. Did you mean level?'],
+    ['toNdjson', () => toNdjson(any({ chunkbytes: 5 })), 'Did you mean chunkBytes?'],
+    ['toJsonArray', () => toJsonArray(any({ continued: 1 })), 'continued must be true or false; got 1.'],
+    ['toParquet', () => toParquet(any({ rowGroupsize: 5 })), 'Did you mean rowGroupSize?'],
+    [
+      'fileSink',
+      () => fileSink('a', any({ encoding: toCsv() })),
+      'no option encoding. Known options: encode, resume, durable, metadata.',
+    ],
+    ['fileSink', () => fileSink('a', any({ encode: 'csv' })), 'encode must be an encoder such as toCsv()'],
+    ['sliceFiles', () => sliceFiles('a', any({ encode: toCsv() })), 'name must be a function; got nothing.'],
+  ])('%s', async (_, make, message) => {
+    expect(await refused(make)).toContain(message);
   });
 });

@@ -227,7 +227,7 @@ describe('toGzip', () => {
   });
 
   it('refuses a level that is out of range', () => {
-    expect(() => toGzip({ level: 10 })).toThrow(/level is 10; expected a whole number from 1 to 9/);
+    expect(() => toGzip({ level: 10 })).toThrow(/level must be a whole number from 1 to 9; got 10/);
   });
 });
 

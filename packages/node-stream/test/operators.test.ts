@@ -269,16 +269,12 @@ describe('settings out of range', () => {
     [
       'mapCalls concurrency 0',
       () => mapCalls((n) => n, { concurrency: 0 }),
-      /concurrency is 0; expected at least 1/,
+      /concurrency must be a number of at least 1; got 0/,
     ],
-    ['batch count 0', () => batch({ count: 0 }), /count is 0; expected at least 1/],
-    [
-      'batch time in words',
-      () => batch({ time: 'soon' as never }),
-      /time is "soon"; expected milliseconds or a string/,
-    ],
-    ['dedupe capacity 0', () => dedupe({ capacity: 0 }), /capacity is 0/],
-    ['rateLimit limit 0', () => rateLimit({ limit: 0 }), /limit is 0; expected more than 0/],
+    ['batch count 0', () => batch({ count: 0 }), /count must be a number of at least 1; got 0/],
+    ['batch time in words', () => batch({ time: 'soon' as never }), /time must be milliseconds or a string/],
+    ['dedupe capacity 0', () => dedupe({ capacity: 0 }), /capacity must be a number of at least 1; got 0/],
+    ['rateLimit limit 0', () => rateLimit({ limit: 0 }), /limit must be a number above 0; got 0/],
   ];
   it.each(cases)('%s is refused with what was expected', (_, make, message) => {
     expect(make).toThrow(message);

@@ -132,6 +132,7 @@ function unknownOption(name: string, known: readonly string[], prefix: string): 
 }
 
 function shown(value: unknown, { isShown }: OptionKind): string {
+  if (value === undefined) return 'nothing';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return isShown && value.length <= 20 ? JSON.stringify(value) : 'a string';
   if (Array.isArray(value)) return 'an array';

@@ -1,8 +1,15 @@
 import { type Call, fields } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+} from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
 import { type CsvColumn, type CsvDialect, csvLine, csvRow } from './csv-row.ts';
-import { type TextOptions, textChunks } from './text-chunks.ts';
+import { type TextOptions, textChunks, textShape } from './text-chunks.ts';
 
 /** Settings of `toCsv`. */
 export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
@@ -14,6 +21,16 @@ export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
   bom?: boolean | undefined;
 }
 
+const shape = {
+  ...textShape,
+  columns: kinds.list,
+  header: kinds.flag,
+  bom: kinds.flag,
+  delimiter: oneOf(',', ';', '\t', '|'),
+  newline: oneOf('\r\n', '\n'),
+  safe: kinds.flag,
+} satisfies OptionShape & Record<keyof CsvOptions, OptionKind>;
+
 /**
  * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
  *
@@ -24,6 +41,7 @@ export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
  * });
  */
 export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+  checkOptions(options, shape);
   const columns = options.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
   for (const column of columns) if (typeof column === 'string') known(column);
   const row = csvRow<T>(columns, options);

@@ -1,5 +1,5 @@
 import { createGzip, type Gzip } from 'node:zlib';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkOptions, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
 
 /** Settings of `toGzip`. */
@@ -7,6 +7,14 @@ export interface GzipOptions {
   /** From 1 (fast) to 9 (small). Default 6. */
   level?: number | undefined;
 }
+
+const shape = {
+  level: {
+    expected: 'a whole number from 1 to 9',
+    accepts: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 9,
+    isShown: true,
+  },
+} satisfies OptionShape & Record<keyof GzipOptions, OptionKind>;
 
 /**
  * Compresses with gzip, in a form that can be resumed: each mark ends a member of the file and the next bytes begin another,
@@ -16,10 +24,8 @@ export interface GzipOptions {
  * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
  */
 export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
+  checkOptions(options, shape);
   const level = options.level ?? 6;
-  if (!(Number.isInteger(level) && level >= 1 && level <= 9)) {
-    throw new ConfigurationError('invalid_option', `level is ${level}; expected a whole number from 1 to 9`);
-  }
   return new Operator<Uint8Array | string, Uint8Array>(
     ({ emit, signal, continued }) => {
       let member: Gzip | null = null;

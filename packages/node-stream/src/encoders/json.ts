@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
+import { checkOptions } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
-import { type TextOptions, textChunks } from './text-chunks.ts';
+import { type TextOptions, textChunks, textShape } from './text-chunks.ts';
 
 /**
  * Writes one JSON object per line, in UTF-8. `createCallByteStream` gives the lines exactly as the API sent them, at a
@@ -10,6 +11,7 @@ import { type TextOptions, textChunks } from './text-chunks.ts';
  * await pipeline(createCallStream(client), toNdjson(), fileSink('calls.ndjson'));
  */
 export function toNdjson<T = Call>(options: TextOptions = {}): Operator<T, Uint8Array> {
+  checkOptions(options, textShape);
   return new Operator<T, Uint8Array>(
     (outlet) => {
       const chunks = textChunks(outlet, options);
@@ -30,6 +32,7 @@ export function toNdjson<T = Call>(options: TextOptions = {}): Operator<T, Uint8
  * await pipeline(createCallStream(client), toJsonArray(), fileSink('calls.json'));
  */
 export function toJsonArray<T = Call>(options: TextOptions = {}): Operator<T, Uint8Array> {
+  checkOptions(options, textShape);
   return new Operator<T, Uint8Array>(
     (outlet) => {
       const chunks = textChunks(outlet, options);

@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+} from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
+import { atLeastOne } from '../option-kinds.ts';
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
 
 type Peer = typeof import('hyparquet-writer');
@@ -17,6 +25,12 @@ export interface ParquetOptions<T = Call> {
   compression?: 'snappy' | 'gzip' | 'none' | undefined;
 }
 
+const shape = {
+  columns: kinds.list,
+  rowGroupSize: atLeastOne,
+  compression: oneOf('snappy', 'gzip', 'none'),
+} satisfies OptionShape & Record<keyof ParquetOptions, OptionKind>;
+
 const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
 
 /**
@@ -28,10 +42,9 @@ const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
+  checkOptions(options, shape);
   const columns = parquetColumns<T>(options.columns);
   const rowGroupSize = options.rowGroupSize ?? 10_000;
-  if (!(rowGroupSize >= 1))
-    throw new ConfigurationError('invalid_option', `rowGroupSize is ${rowGroupSize}; expected at least 1`);
   const codec = codecs[options.compression ?? 'snappy'];
   const schema = [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)];
 

@@ -1,5 +1,6 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import type { Outlet } from '../operators/kernel.ts';
+import { atLeastOne } from '../option-kinds.ts';
 
 /** Settings of every text encoder. */
 export interface TextOptions {
@@ -8,6 +9,12 @@ export interface TextOptions {
   /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
   continued?: boolean | undefined;
 }
+
+/** The options of every text encoder. */
+export const textShape = {
+  chunkBytes: atLeastOne,
+  continued: kinds.flag,
+} satisfies OptionShape & Record<keyof TextOptions, OptionKind>;
 
 /** Gathers strings and emits them as UTF-8 in large chunks. */
 export interface TextChunks {
@@ -23,8 +30,6 @@ export interface TextChunks {
  */
 export function textChunks(outlet: Outlet<Uint8Array>, options: TextOptions): TextChunks {
   const size = options.chunkBytes ?? 65_536;
-  if (!(size >= 1))
-    throw new ConfigurationError('invalid_option', `chunkBytes is ${size}; expected at least 1`);
   let chunk = Buffer.alloc(0);
   let used = 0;
   const flush = () => {

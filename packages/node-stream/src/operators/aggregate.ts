@@ -1,6 +1,13 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  either,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+} from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
+import { atLeastOne, checkNeeded } from '../option-kinds.ts';
 import { type Accumulator, type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
@@ -13,6 +20,13 @@ export interface Grouping<T, K extends string, M extends Record<string, Measure<
   /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
   maxGroups?: number | undefined;
 }
+
+/** The options of a grouping. */
+export const groupingShape = {
+  by: either(kinds.list, kinds.object),
+  measures: kinds.object,
+  maxGroups: atLeastOne,
+} satisfies OptionShape & Record<keyof Grouping<unknown, never, never>, OptionKind>;
 
 /** One row of the result: the key columns and the measured columns. */
 export type GroupRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
@@ -39,6 +53,7 @@ type Key = string | number | null;
 export function aggregate<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   grouping: Grouping<T, K, M>,
 ): Operator<T, GroupRow<K, M>> {
+  checkNeeded(grouping, groupingShape, 'measures');
   const table = groupTables<T, K, M>(grouping);
   return new Operator<T, GroupRow<K, M>>(({ emit }) => {
     const groups = table();
@@ -64,6 +79,7 @@ export function createGroupTable<
   K extends string = never,
   T = Call,
 >(grouping: Grouping<T, K, M>): GroupTable<T, GroupRow<K, M>> {
+  checkNeeded(grouping, groupingShape, 'measures');
   return groupTables<T, K, M>(grouping)();
 }
 

@@ -1,6 +1,7 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
+import { atLeastOne, duration } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
 /** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
@@ -17,6 +18,14 @@ export interface BatchOptions<T> {
   clock?: Clock | undefined;
 }
 
+const shape = {
+  count: atLeastOne,
+  bytes: atLeastOne,
+  sizeOf: kinds.callback,
+  time: duration,
+  clock: kinds.object,
+} satisfies OptionShape & Record<keyof BatchOptions<unknown>, OptionKind>;
+
 /**
  * Gathers items into arrays by count, bytes or time. A mark ends the batch before it, so that batches end with slices.
  *
@@ -24,10 +33,11 @@ export interface BatchOptions<T> {
  * batch({ count: 500, time: '5s' });
  */
 export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]> {
+  checkOptions(options, shape);
   const time = options.time === undefined ? null : durationMillis(options.time, 'time');
-  const bytes = limit(options.bytes, 'bytes');
+  const { bytes = Number.POSITIVE_INFINITY } = options;
   const unlimited = options.bytes === undefined && time === null;
-  const count = limit(options.count ?? (unlimited ? 1000 : undefined), 'count');
+  const count = options.count ?? (unlimited ? 1000 : Number.POSITIVE_INFINITY);
   const sizeOf = options.sizeOf ?? ((item: T) => Buffer.byteLength(JSON.stringify(item)));
   const clock = options.clock ?? monotonicClock;
   return new Operator<T, T[]>(
@@ -71,10 +81,4 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
     },
     { eager: time !== null },
   );
-}
-
-function limit(value: number | undefined, name: string): number {
-  if (value === undefined) return Number.POSITIVE_INFINITY;
-  if (value >= 1) return value;
-  throw new ConfigurationError('invalid_option', `${name} is ${value}; expected at least 1`);
 }

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
 /** Settings of `dedupe`. */
@@ -12,6 +13,12 @@ export interface DedupeOptions<T> {
   onDuplicate?: ((item: T) => void) | undefined;
 }
 
+const shape = {
+  key: kinds.callback,
+  capacity: atLeastOne,
+  onDuplicate: kinds.callback,
+} satisfies OptionShape & Record<keyof DedupeOptions<unknown>, OptionKind>;
+
 /**
  * Lets each `sid` through once. At a mark, which ends a slice, all keys are forgotten: a call has one `date_added` and is
  * therefore in one slice only. Without marks, `capacity` bounds the memory.
@@ -20,10 +27,9 @@ export interface DedupeOptions<T> {
  * createCallStream(client, { marks: true }).pipe(dedupe());
  */
 export function dedupe<T = Call>(options: DedupeOptions<T> = {}): Operator<T, T> {
+  checkOptions(options, shape);
   const key = options.key ?? ((item: T) => (item as { sid: string }).sid);
   const capacity = options.capacity ?? 1_000_000;
-  if (!(capacity >= 1))
-    throw new ConfigurationError('invalid_option', `capacity is ${capacity}; expected at least 1`);
   return new Operator<T, T>(({ emit }) => {
     const seen = new Set<string>();
     return {

@@ -1,4 +1,5 @@
 import { type Call, isCallExtension } from '@call-attribution/core';
+import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import { type FilterLike, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
@@ -7,6 +8,8 @@ export interface FilterOptions {
   /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
   asV3?: boolean | undefined;
 }
+
+const shape = { asV3: kinds.flag } satisfies OptionShape & Record<keyof FilterOptions, OptionKind>;
 
 const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
 
@@ -21,6 +24,7 @@ export function filterCalls(
   filter: string | FilterLike | ((call: Call) => boolean),
   options: FilterOptions = {},
 ): Operator<Call, Call> {
+  checkOptions(options, shape);
   const matches = typeof filter === 'function' ? filter : compiled(filter, options);
   return new Operator(({ emit }) => ({
     push(call) {

@@ -1,6 +1,13 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+} from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
+import { checkNeeded, reading } from '../option-kinds.ts';
 import { type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
@@ -23,6 +30,13 @@ export interface JoinOptions<T, R, O> {
   unmatched?: 'keep' | 'drop' | undefined;
 }
 
+const shape = {
+  on: reading,
+  key: reading,
+  merge: kinds.callback,
+  unmatched: oneOf('keep', 'drop'),
+} satisfies OptionShape & Record<keyof JoinOptions<unknown, unknown, unknown>, OptionKind>;
+
 /**
  * Adds the columns of a matching row to each item: campaign costs, branch names, CRM data. Rows are read into memory
  * once, before the first item passes; a function is called for each item instead.
@@ -35,6 +49,7 @@ export function join<R, T = Call, O = T & Partial<R>>(
   table: JoinTable<R>,
   options: JoinOptions<T, R, O>,
 ): Operator<T, O> {
+  checkNeeded(options, shape, 'on');
   const read = reader(options.on);
   const merge = options.merge ?? ((item: T, row: R | undefined) => ({ ...item, ...row }) as O);
   const drop = options.unmatched === 'drop';

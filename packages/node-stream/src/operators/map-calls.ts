@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkOptions, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
 /** Settings of `mapCalls`. */
@@ -7,6 +8,8 @@ export interface MapOptions {
   /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
   concurrency?: number | undefined;
 }
+
+const shape = { concurrency: atLeastOne } satisfies OptionShape & Record<keyof MapOptions, OptionKind>;
 
 /** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
 export type Mapped<O> = O | null | undefined;
@@ -22,9 +25,8 @@ export function mapCalls<O, I = Call>(
   map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
   options: MapOptions = {},
 ): Operator<I, O> {
+  checkOptions(options, shape);
   const concurrency = options.concurrency ?? 1;
-  if (!(concurrency >= 1))
-    throw new ConfigurationError('invalid_option', `concurrency is ${concurrency}; expected at least 1`);
   return new Operator<I, O>(
     ({ emit, fail, signal }) => {
       const put = (value: Mapped<O>) => {

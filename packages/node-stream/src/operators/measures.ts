@@ -1,7 +1,13 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+} from '@call-attribution/core/errors';
 import { DecimalSum, numberOf } from './decimal.ts';
-import { QuantileSketch } from './quantile-sketch.ts';
+import { QuantileSketch, relativeError } from './quantile-sketch.ts';
 
 /** What is read from an item: a field by name, or a function. */
 export type Reading<T = Call> = (keyof T & string) | ((item: T) => unknown);
@@ -67,6 +73,9 @@ export interface PercentileOptions {
   error?: number | undefined;
 }
 
+const percentileShape = { exact: kinds.flag, error: relativeError } satisfies OptionShape &
+  Record<keyof PercentileOptions, OptionKind>;
+
 /**
  * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. By default it is an
  * estimate within 1 % of the true value.
@@ -79,6 +88,7 @@ export function percentile<T = Call>(
   p: number,
   options: PercentileOptions = {},
 ): Measure<number | null, T> {
+  checkOptions(options, percentileShape);
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
   const error = options.error ?? 0.01;

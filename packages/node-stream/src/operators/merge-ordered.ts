@@ -1,8 +1,16 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
+import {
+  checkOptions,
+  either,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+} from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { Mark } from '../checkpoint/mark.ts';
 import { ItemError } from '../errors.ts';
+import { duration, reading } from '../option-kinds.ts';
 import { Heap } from './heap.ts';
 import { type Reading, reader } from './measures.ts';
 import type { ReadableOf } from './operator.ts';
@@ -19,6 +27,12 @@ export interface MergeOptions<T> {
   /** Decides the order of items with the same time. Default: `sid`. */
   tie?: Reading<T> | undefined;
 }
+
+const shape = {
+  lateness: either(oneOf('marks'), duration),
+  time: reading,
+  tie: reading,
+} satisfies OptionShape & Record<keyof MergeOptions<unknown>, OptionKind>;
 
 interface Lane<T> {
   readonly source: AsyncIterable<T | Mark> | Iterable<T | Mark>;
@@ -55,6 +69,7 @@ export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
   options: MergeOptions<T> = {},
 ): ReadableOf<T> {
+  checkOptions(options, shape);
   const marks = options.lateness === 'marks';
   const lateness =
     options.lateness === undefined || options.lateness === 'marks'

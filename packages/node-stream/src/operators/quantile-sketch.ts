@@ -1,4 +1,10 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  type OptionKind,
+  type OptionShape,
+  whole,
+} from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
 
 /** Settings of a `QuantileSketch`. */
@@ -8,6 +14,16 @@ export interface SketchOptions {
   /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
   buckets?: number | undefined;
 }
+
+/** The largest relative error of a sketch. */
+export const relativeError: OptionKind = {
+  expected: 'a number above 0 and below 1, such as 0.01',
+  accepts: (value) => typeof value === 'number' && value > 0 && value < 1,
+  isShown: true,
+};
+
+const shape = { error: relativeError, buckets: whole(1) } satisfies OptionShape &
+  Record<keyof SketchOptions, OptionKind>;
 
 /**
  * Estimates quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor,
@@ -33,13 +49,8 @@ export class QuantileSketch {
   #max = Number.NEGATIVE_INFINITY;
 
   constructor(options: SketchOptions = {}) {
+    checkOptions(options, shape);
     this.error = options.error ?? 0.01;
-    if (!(this.error > 0 && this.error < 1)) {
-      throw new ConfigurationError(
-        'invalid_option',
-        `error is ${this.error}; expected more than 0 and less than 1, such as 0.01`,
-      );
-    }
     this.#limit = options.buckets ?? 2048;
     this.#growth = Math.log((1 + this.error) / (1 - this.error));
   }

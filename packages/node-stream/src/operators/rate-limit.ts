@@ -1,6 +1,7 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
+import { checkNeeded, duration } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
 /** Settings of `rateLimit`. */
@@ -17,6 +18,20 @@ export interface RateLimitOptions<T> {
   clock?: Clock | undefined;
 }
 
+const positive: OptionKind = {
+  expected: 'a number above 0',
+  accepts: (value) => typeof value === 'number' && value > 0,
+  isShown: true,
+};
+
+const shape = {
+  limit: positive,
+  per: duration,
+  burst: positive,
+  cost: kinds.callback,
+  clock: kinds.object,
+} satisfies OptionShape & Record<keyof RateLimitOptions<unknown>, OptionKind>;
+
 /**
  * Holds items back so that no more than `limit` pass per interval. The source is slowed by ordinary backpressure.
  *
@@ -24,8 +39,8 @@ export interface RateLimitOptions<T> {
  * rateLimit({ limit: 10, per: '1s' });
  */
 export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
+  checkNeeded(options, shape, 'limit');
   const { limit, cost = () => 1, clock = monotonicClock } = options;
-  if (!(limit > 0)) throw new ConfigurationError('invalid_option', `limit is ${limit}; expected more than 0`);
   const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
   const burst = Math.max(1, options.burst ?? limit);
   return new Operator<T, T>(({ emit, signal }) => {

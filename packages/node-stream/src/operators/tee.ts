@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  type OptionKind,
+  type OptionShape,
+  whole,
+} from '@call-attribution/core/errors';
 import type { ReadableOf } from './operator.ts';
 
 /** Settings of `tee`. */
@@ -7,6 +13,8 @@ export interface TeeOptions {
   /** Items a branch may hold for its reader. Default 16. */
   highWaterMark?: number | undefined;
 }
+
+const shape = { highWaterMark: whole(1) } satisfies OptionShape & Record<keyof TeeOptions, OptionKind>;
 
 /**
  * Gives every item to each of several readers, at the pace of the slowest, so that nothing piles up. A branch that is
@@ -31,6 +39,7 @@ export function tee<T>(
   branches = 2,
   options: TeeOptions = {},
 ): Readable[] {
+  checkOptions(options, shape);
   if (!(branches >= 1))
     throw new ConfigurationError('invalid_option', `branches is ${branches}; expected at least 1`);
   const iterator =

@@ -1,8 +1,16 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  either,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+} from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import { type Grouping, type GroupRow, type GroupTable, groupTables } from './aggregate.ts';
+import { checkNeeded, duration, reading } from '../option-kinds.ts';
+import { type Grouping, type GroupRow, type GroupTable, groupingShape, groupTables } from './aggregate.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
@@ -31,6 +39,18 @@ export interface SlidingOptions<T, K extends string, M extends Record<string, Me
   step: Duration;
 }
 
+const tumblingShape = {
+  ...groupingShape,
+  size: duration,
+  lateness: duration,
+  onLate: either(oneOf('fail', 'drop'), kinds.callback),
+  origin: kinds.string,
+  time: reading,
+} satisfies OptionShape & Record<keyof TumblingOptions<unknown, never, never>, OptionKind>;
+
+const slidingShape = { ...tumblingShape, step: duration } satisfies OptionShape &
+  Record<keyof SlidingOptions<unknown, never, never>, OptionKind>;
+
 /** One group of one window. `from` is included, `to` is not; both are naive times as in the records. */
 export type WindowRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
   from: string;
@@ -47,6 +67,7 @@ export type WindowRow<K extends string, M extends Record<string, Measure<unknown
 export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: TumblingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
+  checkNeeded(options, tumblingShape, 'size', 'measures');
   return sliding<M, K, T>({ ...options, step: options.size });
 }
 
@@ -59,6 +80,7 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
 export function sliding<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: SlidingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
+  checkNeeded(options, slidingShape, 'size', 'step', 'measures');
   const size = durationMillis(options.size, 'size');
   const step = durationMillis(options.step, 'step');
   if (!(step >= 1000 && size % step === 0)) {

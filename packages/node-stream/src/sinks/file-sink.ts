@@ -1,7 +1,14 @@
 import { Writable } from 'node:stream';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import {
+  ConfigurationError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+} from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
+import { encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
 
@@ -19,6 +26,13 @@ export interface FileSinkOptions<T> {
    */
   metadata?: unknown | undefined;
 }
+
+const shape = {
+  encode: encoding,
+  resume: kinds.flag,
+  durable: kinds.flag,
+  metadata: kinds.anything,
+} satisfies OptionShape & Record<keyof FileSinkOptions<unknown>, OptionKind>;
 
 /** A file that appears under its name when it is complete. */
 export interface FileSink extends Writable {
@@ -47,6 +61,7 @@ type Item<T> = T | Mark | Uint8Array | string;
  * await pipeline(createCallStream(client, { checkpoint, marks: true }), file);
  */
 export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> = {}): FileSink {
+  checkOptions(options, shape);
   if (options.resume && options.encode && !encoders(options.encode).every(({ resumable }) => resumable)) {
     throw new ConfigurationError(
       'invalid_option',

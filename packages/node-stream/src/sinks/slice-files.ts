@@ -1,11 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { CheckpointError, ItemError } from '../errors.ts';
 import type { Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
+import { checkNeeded, encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
 import { lockTarget, PartFile, whileLettingGo } from './part-file.ts';
 
@@ -20,6 +22,13 @@ export interface SliceFilesOptions<T> {
   /** Wait for the disk before a file gets its name. Default true. */
   durable?: boolean | undefined;
 }
+
+const shape = {
+  encode: encoding,
+  name: kinds.callback,
+  resume: kinds.flag,
+  durable: kinds.flag,
+} satisfies OptionShape & Record<keyof SliceFilesOptions<unknown>, OptionKind>;
 
 /** A folder of files, one per slice. */
 export interface SliceFiles extends Writable {
@@ -45,6 +54,7 @@ const stateFile = '.checkpoint.json';
  * await pipeline(createCallStream(client, { checkpoint, marks: true }), folder);
  */
 export function sliceFiles<T = unknown>(folder: string, options: SliceFilesOptions<T>): SliceFiles {
+  checkNeeded(options, shape, 'encode', 'name');
   return new SliceFileSink(folder, options);
 }
 

@@ -11,16 +11,8 @@ import {
   withMethods,
   wrongOption,
 } from '@call-attribution/core/errors';
-import { parseDuration } from '@call-attribution/core/time';
+import { duration } from '../option-kinds.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
-
-/** A length of time, as `durationMillis` reads it. */
-export const duration: OptionKind = {
-  expected: "milliseconds or a string such as '30s', '15m', '1h' or '7d'",
-  accepts: (value) =>
-    typeof value === 'string' ? parseDuration(value) >= 0 : typeof value === 'number' && value >= 0,
-  isShown: true,
-};
 
 /** A filter; what is wrong within a string is reported by its parser. */
 const filter: OptionKind = {

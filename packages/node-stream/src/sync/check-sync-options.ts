@@ -7,7 +7,8 @@ import {
   withMethods,
   wrongOption,
 } from '@call-attribution/core/errors';
-import { checkRead, duration, streamShape } from '../source/check-stream-options.ts';
+import { duration } from '../option-kinds.ts';
+import { checkRead, streamShape } from '../source/check-stream-options.ts';
 import type { MovingPeriod, SyncOptions } from './sync-options.ts';
 
 const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now } =
