@@ -17,5 +17,15 @@ export type {
   WorkerValue,
 } from './lanes/values.ts';
 export type { AccountPlan, Parcel, ParcelVerdict } from './parcels/parcel.ts';
+export type { AccountStatus, AccountTrouble } from './status/account-status.ts';
+export { createWorkerMetrics, type WorkerMetrics } from './status/metrics.ts';
+export {
+  createStatusReader,
+  type FleetStatus,
+  readStatus,
+  type StatusOptions,
+  type StatusReader,
+} from './status/status.ts';
+export type { WorkerStatus } from './status/worker-status.ts';
 export type { ParcelClaim, ParcelReading, Target } from './target/target.ts';
 export type { WorkerEvent } from './worker/events.ts';
