@@ -60,6 +60,7 @@ const job = (more: Partial<JobValue> = {}): JobValue => ({
     pages: 10,
     requestsPerMinute: null,
     tries: 5,
+    skip: false,
     sync: null,
   },
   accounts: 2,
