@@ -1,5 +1,6 @@
 // Every call record once, as a backpressured Node stream, with a verdict that says what was proved.
-// createCallStream and createCallByteStream read a query, syncCalls and syncInto keep a copy of it up to date. Between the two
+// createCallStream and createCallByteStream read a query, planSlices cuts it for several readers, syncCalls and syncInto keep
+// a copy of it up to date. Between the two
 // ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them.
 
 export type { Duration } from '@call-attribution/core/time';
@@ -14,8 +15,17 @@ export {
   type StateErrorCode,
 } from './errors.ts';
 export type { Each, EachOptions, ItemMethods, Piped, ReadableOf } from './operators/operator.ts';
+export { sliceFilter } from './query/slice-filter.ts';
+export { openSlices } from './query/spans.ts';
 export type { TimeSlice } from './query/time-slice.ts';
 export type { BoundStyle } from './query/window-query.ts';
+export { planSlices } from './slice-plan/plan-slices.ts';
+export type {
+  PlannedSlice,
+  PlanProgress,
+  PlanSlicesOptions,
+  SlicePlan,
+} from './slice-plan/slice-plan.ts';
 export type { Trouble } from './slicing/judge.ts';
 export type { PageClient } from './slicing/run.ts';
 export {
@@ -44,6 +54,7 @@ export {
   type VerdictReason,
 } from './source/verdict.ts';
 // Sync: a copy that is kept up to date.
+export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
 export { type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { MovingPeriod, SyncChange, SyncOptions, SyncSummary } from './sync/sync-options.ts';

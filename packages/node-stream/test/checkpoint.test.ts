@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addSpan, type Checkpoint, openSpans } from '../src/checkpoint/checkpoint.ts';
+import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
+import { addSpan, openSpans } from '../src/query/spans.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type SyncStart, syncStateFrom } from '../src/sync/state-from.ts';
 import { fileState, memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncOptions } from '../src/sync/sync-options.ts';
@@ -206,6 +207,44 @@ describe('syncInto', () => {
     }
     expect(sizes[1]).toBeLessThan((sizes[0] as number) + 50);
     expect(sizes[1]).toBeLessThan(1_000);
+  });
+});
+
+describe('syncStateFrom', () => {
+  const since = '2026-01-05 00:00:00';
+  const records = fakeRecords(300, () => 3600);
+  const after = records.filter(({ date_added }) => date_added >= since).map(({ sid }) => sid);
+
+  test.each<[string, Partial<SyncOptions>, Pick<SyncStart, 'lookback'>, number]>([
+    ['a lookback before', {}, {}, 24],
+    ['a lookback before, whatever it is', { lookback: '2d' }, {}, 48],
+    ['exactly there when the lookback is known', {}, { lookback: '1d' }, 0],
+  ])('the first run begins %s', async (_, more, given, earlier) => {
+    const server = new FakeServer(records);
+    const state = memoryState(syncStateFrom({ version: 'v3', since, ...given }));
+    const found = await kinds(server, state, more);
+    expect(only(found, 'new').slice(-after.length)).toEqual(after);
+    expect(Object.keys(found)).toHaveLength(after.length + earlier);
+  });
+
+  test('nothing is left out when the calls end before the lookback is over', async () => {
+    const server = new FakeServer(records.slice(0, 100));
+    const state = memoryState(syncStateFrom({ version: 'v3', since, lookback: '1d' }));
+    expect(Object.keys(await kinds(server, state))).toHaveLength(4);
+    server.records.push({ sid: 'late', date_added: since });
+    expect(only(await kinds(server, state), 'new')).toEqual(['late']);
+  });
+
+  test('in v2 all calls from there on are read too', async () => {
+    const server = Object.assign(new FakeServer(records), { version: 'v2' as const });
+    const state = memoryState(syncStateFrom({ version: 'v2', since, lookback: '1d' }));
+    expect(Object.keys(await kinds(server, state))).toEqual(expect.arrayContaining(after));
+  });
+
+  test('it is the state of its filter only, and begins at a time', async () => {
+    const state = memoryState(syncStateFrom({ filter: 'inc_gce:1', version: 'v3', since }));
+    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'state_mismatch' });
+    expect(() => syncStateFrom({ version: 'v3', since: '2026-01-05' })).toThrow('YYYY-MM-DD HH:MM:SS');
   });
 });
 

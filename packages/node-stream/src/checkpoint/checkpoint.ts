@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { parseNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { CheckpointError } from '../errors.ts';
+import { addSpan, openSpans } from '../query/spans.ts';
 import { type Span, spanOf, timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 
@@ -89,40 +90,6 @@ export function withDone(checkpoint: Pick<Checkpoint, 'done'>, added: Span): Che
     const { from, to } = timeSliceOf(span);
     return [from, to] as const;
   });
-}
-
-// Ends compare as numbers when the query's own ends are the infinities.
-const low = (span: Span): number => span.from ?? Number.NEGATIVE_INFINITY;
-const high = (span: Span): number => span.to ?? Number.POSITIVE_INFINITY;
-const between = (from: number, to: number): Span => ({
-  from: from === Number.NEGATIVE_INFINITY ? null : from,
-  to: to === Number.POSITIVE_INFINITY ? null : to,
-});
-
-/** The union of the spans and one more: sorted, with neighbours that touch joined. */
-export function addSpan(spans: readonly Span[], added: Span): Span[] {
-  const joined: Span[] = [];
-  for (const span of [...spans, added].sort((a, b) => low(a) - low(b))) {
-    const last = joined.at(-1);
-    if (last !== undefined && low(span) <= high(last)) {
-      joined[joined.length - 1] = between(low(last), Math.max(high(last), high(span)));
-    } else {
-      joined.push(span);
-    }
-  }
-  return joined;
-}
-
-/** What the spans leave out of the whole query, in order. */
-export function openSpans(spans: readonly Span[]): Span[] {
-  const open: Span[] = [];
-  let from = Number.NEGATIVE_INFINITY;
-  for (const span of spans) {
-    if (low(span) > from) open.push(between(from, low(span)));
-    from = high(span);
-  }
-  if (from < Number.POSITIVE_INFINITY) open.push(between(from, Number.POSITIVE_INFINITY));
-  return open;
 }
 
 /** Earlier releases had another name for the checksum of a place. */

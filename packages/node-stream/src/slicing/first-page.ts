@@ -33,7 +33,11 @@ export function decide(draft: Draft, slice: SliceWork): void {
 }
 
 /** Whether a page holds records from outside its slice that nothing explains. */
-export function isAstray({ obeysRanges }: Draft, { span: { from, to } }: SliceWork, page: PageView): boolean {
+export function isAstray(
+  { obeysRanges }: Pick<Draft, 'obeysRanges'>,
+  { span: { from, to } }: Pick<SliceWork, 'span'>,
+  page: PageView,
+): boolean {
   // A server that does filter may do so by a clock that is set forward and back.
   const slack = obeysRanges === true ? mostAstray : 0;
   return !isInside({ from: from === null ? null : from - slack, to: to === null ? null : to + slack }, page);

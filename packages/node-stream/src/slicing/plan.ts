@@ -3,7 +3,7 @@ import { decide, isAstray, isStale, refetch } from './first-page.ts';
 import { judgePage, type Trouble } from './judge.ts';
 import { lookaheadAfter } from './lookahead.ts';
 import type { PageView } from './page-view.ts';
-import { nextLower, type Question } from './questions.ts';
+import { afterDoubt, nextLower, type Question, styleOf } from './questions.ts';
 import { learn } from './region.ts';
 import { askQuestion, fromItsStart, requestPages, sizesOf } from './requests.ts';
 import { type Draft, type Output, type Plan, type PlanFailure, put, replace } from './state.ts';
@@ -113,15 +113,15 @@ function answered(draft: Draft, question: Question, event: Exclude<PlanEvent, { 
 /** What the total that answers a question says; null when the server refused the range or gave no total. */
 function conclude(draft: Draft, slice: SliceWork, question: Question, total: number | null): void {
   if (question.kind === 'style') {
-    draft.style ??= total === 0 ? 'half-open' : 'closed';
+    draft.style ??= styleOf(total);
   } else if (question.kind === 'lower') {
     const next = nextLower(question, total);
     if (typeof next === 'number') put(draft, { ...slice, lower: next });
     else askQuestion(draft, slice, next);
-  } else if (total === 0 && question.kind === 'past') {
-    askQuestion(draft, slice, { kind: 'future' });
   } else {
-    draft.obeysRanges = total === 0;
+    const next = afterDoubt(question.kind, total);
+    if (typeof next === 'boolean') draft.obeysRanges = next;
+    else askQuestion(draft, slice, next);
   }
 }
 

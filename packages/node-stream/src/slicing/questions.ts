@@ -37,6 +37,16 @@ export function rangeOf(question: NewQuestion, style: BoundStyle | null): { span
   }
 }
 
+/** What the total that answers `style` says; null when the server refused the range, or gave no total. */
+export function styleOf(total: number | null): BoundStyle {
+  return total === 0 ? 'half-open' : 'closed';
+}
+
+/** What the total that answers `past` or `future` says: the next question, or whether the server filters by `date_added`. */
+export function afterDoubt(kind: 'past' | 'future', total: number | null): NewQuestion | boolean {
+  return total === 0 && kind === 'past' ? { kind: 'future' } : total === 0;
+}
+
 /** The search for a lower end: `step` is a stretch known to hold calls, `few` the records that need no further step. */
 export function searchLower(known: number, step: number, few: number): NewQuestion {
   return { kind: 'lower', at: known, back: Math.max(step, 3600 * finest), few };

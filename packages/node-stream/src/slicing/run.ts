@@ -192,7 +192,8 @@ const misplaced: ReadonlySet<string> = new Set([
   'page_clamped',
 ]);
 
-function failureOf(error: unknown): Failure {
+/** What the error of a request means for the planning. */
+export function failureOf(error: unknown): Failure {
   if (error instanceof ResponseError && misplaced.has(error.code)) return 'misplaced';
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   return status === 400 || status === 422 ? 'refused' : 'failed';

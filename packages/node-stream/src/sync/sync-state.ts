@@ -1,6 +1,8 @@
 import type { Call } from '@call-attribution/core';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { printFilter } from '@call-attribution/query-dsl';
+import { type Checkpoint, queryHash } from '../checkpoint/checkpoint.ts';
 import { StateError } from '../errors.ts';
+import type { WindowQuery } from '../query/window-query.ts';
 
 /** What is remembered of a record: its sid, its `date_added` and a hash of its contents. */
 export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string];
@@ -77,6 +79,20 @@ export interface UpsertSink {
   load(): Promise<SyncState | null>;
   /** Stores records and state, both or neither. */
   commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
+}
+
+/** What ties a state to its query: the hash, and the same in words. */
+export function queryOfState(
+  query: WindowQuery,
+  version: string,
+  period?: string,
+): Pick<SyncState, 'query'> & { about: string } {
+  const about = [
+    printFilter(query.filter) || 'all calls',
+    ...(period === undefined ? [] : [period]),
+    version,
+  ];
+  return { query: queryHash(query, version, period), about: about.join(', ') };
 }
 
 /** Returns a state of this query. Throws for anything else. */

@@ -1,14 +1,13 @@
 import type { Call, Client, RequestOptions } from '@call-attribution/core';
 import { durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
-import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import { queryHash } from '../checkpoint/checkpoint.ts';
+import type { Filter } from '@call-attribution/query-dsl';
 import { windowQuery } from '../query/window-query.ts';
 import { requestSettings } from '../slicing/run.ts';
 import { createCallStream } from '../source/call-stream.ts';
 import type { Verdict } from '../source/verdict.ts';
 import { SeenRecords } from './seen-records.ts';
 import type { MovingPeriod, SyncChange, SyncOptions } from './sync-options.ts';
-import { checkState, type SyncState } from './sync-state.ts';
+import { checkState, queryOfState, type SyncState } from './sync-state.ts';
 
 /** The part of core's client that a sync uses. */
 export type SyncClient = Pick<Client, 'version' | 'fetchPage' | 'getCall'>;
@@ -44,12 +43,7 @@ export async function* syncSteps(
 ): AsyncGenerator<SyncStep, void, void> {
   const { period } = options;
   const base = windowQuery(options.filter, client.version);
-  const query = queryHash(base, client.version, period?.name);
-  const about = [
-    printFilter(base.filter) || 'all calls',
-    ...(period ? [period.name] : []),
-    client.version,
-  ].join(', ');
+  const { query, about } = queryOfState(base, client.version, period?.name);
   const state = loaded === null ? null : checkState(loaded, query, about);
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const lookback = lookbackOf(client, options, settle);

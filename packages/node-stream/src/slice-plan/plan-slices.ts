@@ -1,0 +1,91 @@
+import {
+  ConfigurationError,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  oneOf,
+  whole,
+} from '@call-attribution/core/errors';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { finest } from '../query/time-slice.ts';
+import { type WindowQuery, windowQuery } from '../query/window-query.ts';
+import { type PageClient, requestSettings } from '../slicing/run.ts';
+import { checkRead, streamShape } from '../source/check-stream-options.ts';
+import { makePlan } from './make-plan.ts';
+import type { PlanSlicesOptions, SlicePlan } from './slice-plan.ts';
+import { Totals } from './totals.ts';
+
+const time: OptionKind = {
+  expected: "a time as 'YYYY-MM-DD HH:MM:SS'",
+  accepts: (value) => parseNaive(value) % finest === 0,
+  isShown: true,
+};
+
+const { filter, signal, timeout, retry, headers } = streamShape;
+const shape = {
+  ...{ filter, signal, timeout, retry, headers },
+  from: {
+    ...time,
+    expected: `${time.expected}, or null`,
+    accepts: (value) => value === null || time.accepts(value),
+  },
+  until: time,
+  records: whole(1),
+  by: oneOf('month', 'none'),
+  onProgress: kinds.callback,
+} satisfies OptionShape & Record<keyof PlanSlicesOptions, OptionKind>;
+
+/**
+ * Cuts a query by `date_added` into slices end to end, all of about the same number of records, for several readers. It
+ * requests totals only, little more than one for each slice. Of a filter with a range of `date_added`, that range is cut.
+ *
+ * @example
+ * const plan = await planSlices(client, { until: '2026-11-01 00:00:00', records: 50_000 });
+ * for (const slice of plan.slices) {
+ *   const filter = sliceFilter('', slice, plan.bounds, client.version);
+ *   const calls = createCallStream(client, { filter, window: { bounds: plan.bounds } });
+ *   // ...
+ * }
+ */
+export async function planSlices(client: PageClient, options: PlanSlicesOptions): Promise<SlicePlan> {
+  checkRead(client, options, shape);
+  for (const name of ['until', 'records'] as const)
+    if (options?.[name] === undefined)
+      throw new ConfigurationError(
+        'invalid_option',
+        `the option ${name} is missing; expected ${shape[name].expected}`,
+      );
+  const { records, by, signal, onProgress } = options;
+  const query = windowQuery(options.filter, client.version);
+  const span = spanOfPlan(query, options);
+  const totals = new Totals(client, query, { ...requestSettings(options), ...(signal ? { signal } : {}) });
+  const slices = await makePlan(totals, { ...span, records, isByMonth: by === 'month' }, (progress) =>
+    onProgress?.(progress),
+  );
+  return {
+    bounds: totals.style,
+    from: span.from === null ? null : formatNaive(span.from),
+    until: formatNaive(span.until),
+    slices,
+    total: slices.reduce((sum, { total }) => sum + total, 0),
+    requests: totals.requests,
+  };
+}
+
+/** What both the options and the filter leave of `date_added`. */
+function spanOfPlan(
+  { filter: { clauses }, lower, upper }: WindowQuery,
+  options: PlanSlicesOptions,
+): { from: number | null; until: number } {
+  const own = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const isBehind = own?.kind === 'range' && own.lower?.inclusive === false;
+  const first = lower === null ? null : Math.floor(lower / finest) * finest + (isBehind ? finest : 0);
+  const given = options.from == null ? null : parseNaive(options.from);
+  const from = first === null || given === null ? (first ?? given) : Math.max(first, given);
+  const until = Math.min(parseNaive(options.until), upper ?? Number.POSITIVE_INFINITY);
+  if (from === null || from < until) return { from, until };
+  throw new ConfigurationError(
+    'invalid_option',
+    `the plan would begin at ${formatNaive(from)} and end at ${formatNaive(until)}: the end must be later`,
+  );
+}
