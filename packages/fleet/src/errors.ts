@@ -10,6 +10,8 @@ export type FleetErrorCode =
   | 'job_newer'
   /** The board has no such job. Plan it first. */
   | 'unknown_job'
+  /** The job has no such account. `calls fleet status --accounts` lists them. */
+  | 'unknown_account'
   /** The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`. */
   | 'credential_missing'
   /** The board cannot be reached. Check its address and that it runs; workers wait for it. */

@@ -16,6 +16,8 @@ export type {
   RateValue,
   WorkerValue,
 } from './lanes/values.ts';
+export { cancelJob, type OrderResult, type PauseOptions, pauseJob, resumeJob } from './orders/job-state.ts';
+export { type RetryOptions, type RetryResult, retryAside } from './orders/retry-aside.ts';
 export type { AccountPlan, Parcel, ParcelVerdict } from './parcels/parcel.ts';
 export type { AccountStatus, AccountTrouble } from './status/account-status.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './status/metrics.ts';
@@ -28,4 +30,6 @@ export {
 } from './status/status.ts';
 export type { WorkerStatus } from './status/worker-status.ts';
 export type { ParcelClaim, ParcelReading, Target } from './target/target.ts';
+export type { AccountVerdict } from './verify/verify-account.ts';
+export { type VerifyOptions, verifyJob } from './verify/verify-job.ts';
 export type { WorkerEvent } from './worker/events.ts';

@@ -1,0 +1,71 @@
+import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import type { Board } from '../board/board.ts';
+import { FleetError } from '../errors.ts';
+import { jobKey } from '../lanes/keys.ts';
+import type { JobValue } from '../lanes/values.ts';
+import { jobOn } from '../status/board-values.ts';
+import { changeEntry } from '../worker/change-entry.ts';
+
+/** What an order did to a job. */
+export interface OrderResult {
+  /** Its state before, and now. They are equal when there was nothing to do: a cancelled job stays cancelled. */
+  readonly before: JobValue['state'];
+  readonly state: JobValue['state'];
+}
+
+/** Settings of `pauseJob`. */
+export interface PauseOptions {
+  /** Also drop the parcels that are being read: they are read anew later. Default: they are finished. */
+  readonly now?: boolean | undefined;
+}
+
+const pauseShape = { now: kinds.flag } satisfies OptionShape & Record<keyof PauseOptions, OptionKind>;
+
+/**
+ * Pauses a job: no worker takes anything new, and what is under way is finished. Syncs pause too.
+ *
+ * @example
+ * const board = await openBoard('nats://n1,n2,n3', 'history');
+ * await pauseJob(board);
+ */
+export function pauseJob(board: Board, options: PauseOptions = {}): Promise<OrderResult> {
+  checkOptions(options, pauseShape);
+  const { now = false } = options;
+  return setState(board, (job) => (job.state === 'cancelled' ? job : { ...job, state: 'paused', now }));
+}
+
+/** Lets a paused job go on. A cancelled one stays cancelled. */
+export function resumeJob(board: Board): Promise<OrderResult> {
+  return setState(board, (job) =>
+    job.state === 'cancelled' ? job : { ...job, state: 'running', now: false },
+  );
+}
+
+/**
+ * Ends a job for good: workers drop what they are reading and leave. What lies in the target stays, with its plans and verdicts, so
+ * that the same job planned under another name finds its records.
+ */
+export function cancelJob(board: Board): Promise<OrderResult> {
+  return setState(board, (job) => ({ ...job, state: 'cancelled', now: false }));
+}
+
+async function setState(board: Board, change: (job: JobValue) => JobValue): Promise<OrderResult> {
+  const job = heldJob(board);
+  let before = job.state;
+  const written = await changeEntry<JobValue>(board, jobKey, (value) => {
+    before = value.state;
+    const next = change(value);
+    return next.state === value.state && next.now === value.now ? null : next;
+  });
+  return { before, state: written?.value.state ?? before };
+}
+
+/** The job on a board. Throws when there is none. */
+export function heldJob(board: Board): JobValue {
+  const job = jobOn(board);
+  if (job !== null) return job.value;
+  throw new FleetError(
+    'unknown_job',
+    `${board.name} has no such job. Plan it first, or name another board or job.`,
+  );
+}

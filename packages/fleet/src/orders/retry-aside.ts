@@ -1,0 +1,157 @@
+import {
+  CallsError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  withMethods,
+} from '@call-attribution/core/errors';
+import { mapCalls } from '@call-attribution/node-stream/operators';
+import type { Board } from '../board/board.ts';
+import { FleetError } from '../errors.ts';
+import type { CredentialSource } from '../job/credentials.ts';
+import type { PinnedJob } from '../job/job.ts';
+import { retried } from '../lanes/account-entry.ts';
+import { accountKey, laneKey } from '../lanes/keys.ts';
+import { reopen } from '../lanes/lane.ts';
+import type { AccountValue, LaneValue } from '../lanes/values.ts';
+import { accountsOn } from '../status/board-values.ts';
+import type { Target } from '../target/target.ts';
+import { changeEntry } from '../worker/change-entry.ts';
+import { accountClients } from './account-client.ts';
+import { heldJob } from './job-state.ts';
+
+/** What `retryAside` works with. */
+export interface RetryOptions {
+  /** The target of the job. */
+  readonly target: Target;
+  /** Where credentials come from. */
+  readonly credentials: CredentialSource;
+  /** Only this account, also when it is not set aside: then it is compared with the server once more. Default: all that are set aside. */
+  readonly account?: string | undefined;
+  /** Who does it, for those whose sync it ends. Default: `retry`. */
+  readonly holder?: string | undefined;
+  /** Ends it between two accounts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What became of an account. */
+export interface RetryResult {
+  readonly account: string;
+  readonly name: string | null;
+  /**
+   * `again`: the keys open the account, and it goes on; `compared`: it was not set aside, and its sum is compared with the server once
+   * more; `refused`: the keys do not open it, or it could not be asked, and nothing has changed.
+   */
+  readonly outcome: 'again' | 'compared' | 'refused';
+  /** Parcels of it that are still to be read. */
+  readonly parcels: number;
+  /** Why it is `refused`. */
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+const shape = {
+  target: withMethods('a target, as openTarget opens it', 'claim', 'verdicts', 'reopen'),
+  credentials: kinds.callback,
+  account: kinds.string,
+  holder: kinds.string,
+  signal: kinds.signal,
+} satisfies OptionShape & Record<keyof RetryOptions, OptionKind>;
+
+/**
+ * Puts what was set aside back to work, once its reason is gone: accounts whose keys open them again, and parcels that were set aside
+ * after their tries. Each account costs one request.
+ *
+ * @example
+ * const [result] = await retryAside(board, { target, credentials, account: '103' });
+ * console.log(result?.outcome, result?.parcels); // again 28
+ */
+export async function retryAside(board: Board, options: RetryOptions): Promise<readonly RetryResult[]> {
+  checkOptions(options, shape);
+  const { target, credentials, account: only, holder = 'retry', signal } = options;
+  const { job } = heldJob(board);
+  const reach = accountClients({ ...job, credentials });
+  const retry = async (account: AccountValue): Promise<RetryResult> => {
+    signal?.throwIfAborted();
+    const facts = { account: account.id, name: account.name };
+    const asked = { ...account, requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute };
+    try {
+      await reach(asked, (client) =>
+        client.fetchPage({ filter: job.filter, rows: 1, ...(signal ? { signal } : {}) }),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!CallsError.is(error)) throw error;
+      return {
+        ...facts,
+        outcome: 'refused',
+        parcels: openParcels(board, account.id, job.lanes),
+        code: error.code,
+        message: error.message,
+      };
+    }
+    const outcome = await putBack(board, target, job, account.id, holder);
+    return {
+      ...facts,
+      outcome,
+      parcels: openParcels(board, account.id, job.lanes),
+      code: null,
+      message: null,
+    };
+  };
+  const results: RetryResult[] = [];
+  for await (const result of mapCalls(retry, { concurrency: 8 }).over(chosen(board, job, only)))
+    results.push(result);
+  return results;
+}
+
+/** The accounts to retry. */
+function chosen(board: Board, job: PinnedJob, only: string | undefined): AccountValue[] {
+  if (only === undefined)
+    return [...accountsOn(board)].map(([, { value }]) => value).filter((value) => isAside(board, job, value));
+  const entry = board.get(accountKey(only));
+  if (entry !== undefined) return [entry.value as unknown as AccountValue];
+  throw new FleetError('unknown_account', `The job ${job.name} has no account ${only}.`);
+}
+
+const isAside = (board: Board, { lanes }: PinnedJob, { id, phase }: AccountValue): boolean =>
+  phase === 'aside' || lanesOf(board, id, lanes).some(({ aside }) => aside.length > 0);
+
+/** Its sync is fenced off first: no parcel is read while an account is synced. Then its lanes, then the account itself. */
+async function putBack(
+  board: Board,
+  target: Target,
+  { lanes, sync }: PinnedJob,
+  id: string,
+  holder: string,
+): Promise<'again' | 'compared'> {
+  if (sync !== null) await target.sync(id, holder)?.load();
+  let outcome: 'again' | 'compared' = 'compared';
+  for (let k = 0; k < lanes; k += 1)
+    await changeEntry<LaneValue>(board, laneKey(id, k), (lane) => {
+      if (lane.aside.length === 0 && lane.nb === 0 && lane.tries === 0) return null;
+      if (lane.aside.length > 0) outcome = 'again';
+      const parcels = lane.aside.map(([index]) => ({ index, records: 0, bytes: 0 }));
+      return { ...reopen(lane, k, lanes, parcels), nb: 0, tries: 0, why: null, ailing: 0 };
+    });
+  await changeEntry<AccountValue>(board, accountKey(id), (account) => {
+    if (account.phase === 'aside') outcome = 'again';
+    // One that was not set aside is closed once more.
+    return retried({ ...account, phase: 'aside' });
+  });
+  return outcome;
+}
+
+/** Parcels of an account that its lanes have not passed. */
+function openParcels(board: Board, id: string, lanes: number): number {
+  return lanesOf(board, id, lanes)
+    .map(({ again, next, of }) => again.length + Math.max(0, Math.ceil((of - next) / lanes)))
+    .reduce((sum, open) => sum + open, 0);
+}
+
+const lanesOf = (board: Board, id: string, lanes: number): LaneValue[] =>
+  Array.from(
+    { length: lanes },
+    (_, k) => board.get(laneKey(id, k))?.value as unknown as LaneValue | undefined,
+  ).filter((lane) => lane !== undefined);

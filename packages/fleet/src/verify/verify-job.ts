@@ -1,0 +1,95 @@
+import {
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  whole,
+  withMethods,
+} from '@call-attribution/core/errors';
+import { mapCalls } from '@call-attribution/node-stream/operators';
+import type { Board } from '../board/board.ts';
+import { FleetError } from '../errors.ts';
+import type { CredentialSource } from '../job/credentials.ts';
+import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
+import type { AccountValue } from '../lanes/values.ts';
+import { accountClients, usualCredential } from '../orders/account-client.ts';
+import { accountsOn } from '../status/board-values.ts';
+import type { Target } from '../target/target.ts';
+import { type AccountVerdict, verifyAccount } from './verify-account.ts';
+
+/** What `verifyJob` works with. */
+export interface VerifyOptions {
+  /** Where the records are. */
+  readonly target: Target;
+  /** The job, as it was planned or as it is in the job file. */
+  readonly job: Job | PinnedJob;
+  /** Where credentials come from. */
+  readonly credentials: CredentialSource;
+  /** Which accounts. Default: those of the job, or else those on the board. */
+  readonly accounts?: readonly JobAccount[] | undefined;
+  /** The board, which knows the accounts. The verdict does not depend on it. */
+  readonly board?: Board | undefined;
+  /** Compare each parcel with the server, which takes a request for each, and each file with its SHA-256. Default false. */
+  readonly deep?: boolean | undefined;
+  /** Accounts at a time. Default 4. */
+  readonly concurrency?: number | undefined;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const shape = {
+  target: withMethods('a target, as openTarget opens it', 'planOf', 'verdicts', 'count'),
+  job: kinds.object,
+  credentials: kinds.callback,
+  accounts: kinds.list,
+  board: withMethods('a board, as openBoard opens it', 'get', 'entries'),
+  deep: kinds.flag,
+  concurrency: whole(1),
+  signal: kinds.signal,
+} satisfies OptionShape & Record<keyof VerifyOptions, OptionKind>;
+
+/**
+ * Compares each account with the server: one request for each, a few more where they differ. It works from the target alone, so it
+ * also works when the board is gone, and changes nothing.
+ *
+ * @example
+ * for await (const { account, verdict, why } of verifyJob({ target, job, credentials }))
+ *   console.log(account, verdict, why ?? '');
+ */
+export async function* verifyJob(options: VerifyOptions): AsyncGenerator<AccountVerdict, void, undefined> {
+  checkOptions(options, shape);
+  const { target, job, credentials, deep = false, concurrency = 4, signal } = options;
+  const { baseUrl, version = 'v3', filter = '' } = job;
+  const reach = accountClients({ baseUrl, version, credentials });
+  const verify = (account: Asked) =>
+    verifyAccount({
+      account: account.id,
+      name: account.name,
+      target,
+      filter,
+      isDeep: deep,
+      signal,
+      reach: (work) => reach(account, work),
+    });
+  yield* mapCalls(verify, { concurrency }).over(accountsOf(options));
+}
+
+type Asked = Required<Pick<AccountValue, 'id' | 'name' | 'credential' | 'requestsPerMinute'>>;
+
+function accountsOf({ job, accounts, board }: VerifyOptions): Asked[] {
+  const limit = job.requestsPerMinute ?? null;
+  const listed = accounts ?? ('accounts' in job ? job.accounts : undefined);
+  if (listed !== undefined)
+    return listed.map(({ id, name = null, credential = usualCredential(id), requestsPerMinute = limit }) => ({
+      ...{ id, name, credential, requestsPerMinute },
+    }));
+  if (board !== undefined)
+    return [...accountsOn(board)].map(([, { value }]) => ({
+      ...value,
+      requestsPerMinute: value.requestsPerMinute ?? limit,
+    }));
+  throw new FleetError(
+    'job_invalid',
+    'Nothing says which accounts to verify. Pass accounts, a job with accounts, or a board.',
+  );
+}

@@ -1,0 +1,39 @@
+import type { Client } from '@call-attribution/core';
+import { planSlices } from '@call-attribution/node-stream';
+import { FleetError } from '../errors.ts';
+import type { AccountPlan } from '../parcels/parcel.ts';
+import type { Target } from '../target/target.ts';
+import type { TurnContext } from './turn.ts';
+
+/** The plan of an account that was planned. */
+export async function heldPlan(target: Pick<Target, 'planOf'>, account: string): Promise<AccountPlan> {
+  const plan = await target.planOf(account);
+  if (plan !== null) return plan;
+  throw new FleetError(
+    'target_unfit',
+    `The target has no plan of account ${account}, although the board says that it was planned. Restore the target, or plan the job again.`,
+  );
+}
+
+/**
+ * Continues a plan over the stretch up to before `until`, or fills one that had no records. Returns the plan that holds; it is the
+ * same one where the stretch has no records.
+ */
+export async function continuePlan(
+  { target, job, signal }: Pick<TurnContext, 'target' | 'job' | 'signal'>,
+  client: Client,
+  account: string,
+  before: AccountPlan,
+  until: string,
+): Promise<AccountPlan> {
+  const isEmpty = before.parcels.length === 0;
+  const from = isEmpty ? before.from : before.until;
+  if (from !== null && from >= until) return before;
+  const { filter, parcel: records, partition: by } = job;
+  const plan = await planSlices(client, { filter, from, until, records, by, signal });
+  if (plan.total === 0) return before;
+  const first = before.parcels.length;
+  const parcels = [...before.parcels, ...plan.slices.map((slice, i) => ({ ...slice, index: first + i }))];
+  const bounds = isEmpty ? plan.bounds : before.bounds;
+  return target.continuePlan(account, before, { bounds, from: before.from, until: plan.until, parcels });
+}

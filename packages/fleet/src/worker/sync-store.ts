@@ -1,0 +1,68 @@
+import { CallsError } from '@call-attribution/core/errors';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import {
+  type SyncSummary,
+  sliceFilter,
+  syncInto,
+  syncStateFrom,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
+import type { PinnedJob } from '../job/job.ts';
+import { giveAccountBack, synced } from '../lanes/account-entry.ts';
+import type { AccountValue } from '../lanes/values.ts';
+import { heldPlan } from './continue-plan.ts';
+import { giveAccount } from './give-account.ts';
+import type { TurnContext } from './turn.ts';
+
+/**
+ * Syncs an account into a store. The first sync looks back so far that it finds whatever came late or changed while the backfill
+ * ran. A sync that was fenced off by a later one, or by a retry, is nobody's fault.
+ */
+export async function syncStore(
+  context: TurnContext,
+  account: AccountValue,
+  sync: NonNullable<PinnedJob['sync']>,
+  sink: UpsertSink,
+): Promise<void> {
+  const { board } = context;
+  const { id } = account;
+  let summary: SyncSummary;
+  try {
+    summary = await bringUpToDate(context, account, sync, sink);
+  } catch (error) {
+    if (!CallsError.is(error, 'claim_lost')) throw error;
+    const back = (mine: AccountValue) => ({ ...giveAccountBack(mine), nb: board.now() + sync.every });
+    return giveAccount(context, id, back, { outcome: 'later', code: 'claim_lost' });
+  }
+  const at = board.now();
+  const { new: added, changed, pending } = summary;
+  await giveAccount(context, id, (mine) => synced(mine, summary, at, at + sync.every), {
+    outcome: 'synced',
+    code: null,
+    sync: { new: added, changed, pending },
+  });
+}
+
+async function bringUpToDate(
+  context: TurnContext,
+  account: AccountValue,
+  { lookback, settle }: NonNullable<PinnedJob['sync']>,
+  sink: UpsertSink,
+): Promise<SyncSummary> {
+  const { target, job, signal, now } = context;
+  const { until, bounds } = await heldPlan(target, account.id);
+  const client = await context.clientOf(account);
+  const { version } = client;
+  const filter = sliceFilter(job.filter, { from: job.from, to: null }, bounds, version);
+  const since = formatNaive(parseNaive(until) - settle);
+  const first = () => syncStateFrom({ filter, version, since, lookback });
+  const beginning: UpsertSink = {
+    ...(sink.compares === undefined ? {} : { compares: sink.compares }),
+    load: async () => (await sink.load()) ?? first(),
+    commit: (batch) => sink.commit(batch),
+  };
+  return syncInto(client, beginning, { filter, lookback, settle, signal, prefetch, now });
+}
+
+/** Pages that a slot may hold, as for a parcel. */
+const prefetch = { pages: 4, bytes: 16 * 1024 * 1024 };
