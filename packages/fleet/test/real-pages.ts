@@ -23,3 +23,10 @@ export async function pagesOf(calls: readonly Call[], rows = 50): Promise<Stream
 export function callsOf(count: number, seed = 1, changes: Partial<Call> = {}): Call[] {
   return fixtureCalls(count, seed).map((call) => ({ ...call, ...changes }));
 }
+
+/** Everything an iterable gives. */
+export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}

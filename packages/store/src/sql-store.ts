@@ -116,8 +116,10 @@ export function createSqlStore(
       const rows = rowsOf(calls);
       return driver.write(async (session) => {
         await holdClaim(driver, session, claim);
-        if (note !== undefined) await putNote(session, claim, note, now());
-        return writeCalls(driver, session, claim.account, rows, layouts.current);
+        const stored = await writeCalls(driver, session, claim.account, rows, layouts.current);
+        const given = typeof note === 'function' ? note(stored) : note;
+        if (given !== undefined) await putNote(session, claim, given, now());
+        return stored;
       });
     },
     notes: (account, prefix) => listNotes(driver, account, prefix),

@@ -1,0 +1,80 @@
+import type { StreamPage } from '@call-attribution/node-stream';
+import { type Claim, type Store, StoreError } from '@call-attribution/store';
+import { FleetError } from '../errors.ts';
+import type { ParcelVerdict } from '../parcels/parcel.ts';
+import type { ParcelClaim, ParcelReading } from './target.ts';
+
+/** What is noted under the claim of a parcel: its verdict, or that it was reopened. */
+export type ParcelNote = ParcelVerdict | { readonly reopened: ParcelVerdict };
+
+/** The verdict that a note holds; null when there is none, or the parcel was reopened. */
+export function verdictOf(note: unknown): ParcelVerdict | null {
+  if (note === null || note === undefined) return null;
+  return 'reopened' in (note as ParcelNote) ? null : (note as ParcelVerdict);
+}
+
+/** Passes errors on, a lost claim as the one of the fleet. */
+export async function fenced<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!isLost(cause)) throw cause;
+    throw new FleetError('claim_lost', 'Another worker has claimed the same since, and goes on with it.', {
+      cause,
+    });
+  }
+}
+
+/** Did somebody else claim the same? */
+export const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'claim_lost';
+
+/**
+ * Writes the pages of a parcel under a claim. One page is held back, so that the last one carries the verdict in its own
+ * transaction.
+ */
+export function storeClaim(store: Store, claim: Claim): ParcelClaim {
+  let held: Buffer | null = null;
+  let leftOut = 0;
+  return {
+    done: verdictOf(claim.note),
+    async put(page: StreamPage) {
+      const before = held;
+      // The lines are a copy: the page may be used again.
+      held = page.ndjson();
+      if (before === null) return;
+      const stored = await fenced(store.commitClaimed(claim, { calls: linesOf(before) }));
+      leftOut += stored.leftOut;
+    },
+    async commit(reading: ParcelReading) {
+      const verdictAfter = (last: number): ParcelVerdict => ({
+        ...reading,
+        leftOut: leftOut + last,
+        bytes: 0,
+        sha256: '',
+      });
+      const calls = held === null ? [] : linesOf(held);
+      const stored = await fenced(
+        store.commitClaimed(claim, { calls, note: (now: { leftOut: number }) => verdictAfter(now.leftOut) }),
+      );
+      held = null;
+      return verdictAfter(stored.leftOut);
+    },
+    async drop() {
+      // Rows that were written stay: they are records of the account, and whoever reads the parcel writes them again.
+      held = null;
+    },
+  };
+}
+
+const newline = 0x0a;
+
+function linesOf(ndjson: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let from = 0; from < ndjson.length; ) {
+    const end = ndjson.indexOf(newline, from);
+    const to = end === -1 ? ndjson.length : end;
+    if (to > from) lines.push(ndjson.subarray(from, to));
+    from = to + 1;
+  }
+  return lines;
+}

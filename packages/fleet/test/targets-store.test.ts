@@ -1,0 +1,85 @@
+import { openStore } from '@call-attribution/store';
+import type { SyncState } from '@call-attribution/node-stream';
+import { testStores } from '@call-attribution/test-tools';
+import { describe, expect, test } from 'vitest';
+import { openTarget } from '../src/target/open-target.ts';
+import { all, callsOf, pagesOf } from './real-pages.ts';
+import {
+  cutIntoParcels,
+  type FilledParcel,
+  pinnedJob,
+  planOf,
+  readingOf,
+  targetLaws,
+} from './target-laws.ts';
+
+const stores = testStores();
+
+for (const { kind, newUrl } of stores)
+  targetLaws(kind, async () => {
+    const into = await newUrl();
+    return {
+      into,
+      open: (job) => openTarget(into, job),
+      async records(account) {
+        await using store = await openStore(into);
+        expect(await store.check()).toEqual([]);
+        return all(store.calls(account));
+      },
+    };
+  });
+
+for (const { kind, newUrl } of stores)
+  describe(`a target in ${kind}`, () => {
+    test('says how many records it left out because their callers were erased', async () => {
+      const into = await newUrl();
+      const job = pinnedJob(into);
+      await using target = await openTarget(into, job);
+      await target.pin(job);
+      const calls = callsOf(40).map((call, i) => ({ ...call, ani: i % 13 === 0 ? '5555550199' : '5555550100' }));
+      const [filled] = cutIntoParcels(calls, 40) as [FilledParcel];
+      await target.plan({ id: '101' }, async () => planOf([filled]));
+      await using store = await openStore(into);
+      await store.erase('101', '5555550199');
+      const claim = await target.claim('101', filled.parcel, 'w1');
+      // Both in pages before the last one and in the last one, which carries the verdict.
+      for (const page of await pagesOf(calls, 10)) await claim.put(page);
+      const verdict = await claim.commit(readingOf('101', filled));
+      expect(verdict).toMatchObject({ records: 40, leftOut: 4 });
+      expect(await all(target.verdicts('101'))).toEqual([verdict]);
+      expect(await target.count('101', null, filled.parcel.to)).toBe(36);
+    });
+
+    test('a sync is fenced like a parcel, and shares its claim with calls sync', async () => {
+      const into = await newUrl();
+      const job = pinnedJob(into);
+      await using target = await openTarget(into, job);
+      await target.plan({ id: '101' }, async () => planOf([]));
+      const [earlier, later] = [target.sync('101', 'w1'), target.sync('101', 'w2')];
+      const state = { pending: [], run: null } as unknown as SyncState;
+      await earlier?.load();
+      await earlier?.commit({ calls: callsOf(3), state });
+      expect(await later?.load()).toEqual(state);
+      await expect(earlier?.commit({ calls: [], state })).rejects.toMatchObject({ name: 'FleetError', code: 'claim_lost' });
+      expect(await target.count('101', null, '2030-01-01 00:00:00')).toBe(3);
+    });
+
+    test('the name of an account stays when the job has none', async () => {
+      const into = await newUrl();
+      await using store = await openStore(into);
+      await store.putAccount({ id: '101', name: 'Roofs' });
+      await using target = await openTarget(into, pinnedJob(into));
+      for (const account of [{ id: '101' }, { id: '102' }, { id: '103', name: 'Doors' }])
+        await target.plan(account, async () => planOf([]));
+      expect((await store.accounts()).map(({ name }) => name)).toEqual(['Roofs', '102', 'Doors']);
+    });
+  });
+
+test('a target that cannot be meant is refused without repeating it', async () => {
+  for (const into of ['mysql://user:s3cret@host/db', 's3cret', ''])
+    await expect(openTarget(into, null)).rejects.toMatchObject({
+      name: 'FleetError',
+      code: 'job_invalid',
+      message: expect.not.stringContaining('s3cret'),
+    });
+});
