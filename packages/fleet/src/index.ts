@@ -29,6 +29,7 @@ export {
   type StatusReader,
 } from './status/status.ts';
 export type { WorkerStatus } from './status/worker-status.ts';
+export { openTarget, type TargetOptions } from './target/open-target.ts';
 export type { ParcelClaim, ParcelReading, Target } from './target/target.ts';
 export type { AccountVerdict } from './verify/verify-account.ts';
 export { type VerifyOptions, verifyJob } from './verify/verify-job.ts';

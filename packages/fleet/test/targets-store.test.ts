@@ -1,5 +1,5 @@
-import { openStore } from '@call-attribution/store';
 import type { SyncState } from '@call-attribution/node-stream';
+import { openStore } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
 import { openTarget } from '../src/target/open-target.ts';
@@ -36,7 +36,10 @@ for (const { kind, newUrl } of stores)
       const job = pinnedJob(into);
       await using target = await openTarget(into, job);
       await target.pin(job);
-      const calls = callsOf(40).map((call, i) => ({ ...call, ani: i % 13 === 0 ? '5555550199' : '5555550100' }));
+      const calls = callsOf(40).map((call, i) => ({
+        ...call,
+        ani: i % 13 === 0 ? '5555550199' : '5555550100',
+      }));
       const [filled] = cutIntoParcels(calls, 40) as [FilledParcel];
       await target.plan({ id: '101' }, async () => planOf([filled]));
       await using store = await openStore(into);
@@ -60,7 +63,10 @@ for (const { kind, newUrl } of stores)
       await earlier?.load();
       await earlier?.commit({ calls: callsOf(3), state });
       expect(await later?.load()).toEqual(state);
-      await expect(earlier?.commit({ calls: [], state })).rejects.toMatchObject({ name: 'FleetError', code: 'claim_lost' });
+      await expect(earlier?.commit({ calls: [], state })).rejects.toMatchObject({
+        name: 'FleetError',
+        code: 'claim_lost',
+      });
       expect(await target.count('101', null, '2030-01-01 00:00:00')).toBe(3);
     });
 

@@ -3,7 +3,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { everything, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [], run: null }) as unknown as SyncState;
@@ -124,6 +124,17 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       { name: 'parcel 2024', note: { name: 'parcel 2024' }, notedAt: 5 },
     ]);
     expect(await store.claim('1', 'plan', 'next')).toMatchObject({ token: 2, note: { name: 'plan' } });
+    await store.close();
+  });
+
+  test('a note can say what became of the calls that are committed with it', async () => {
+    const store = await openStore(await newUrl());
+    await store.putAccount({ id: '1', name: 'fleet' });
+    const calls = [recordOf('worker', 1), recordOf('worker', 2)];
+    const claim = await store.claim('1', 'parcel', 'worker');
+    const stored = await store.commitClaimed(claim, { calls, note: ({ added }: Stored) => ({ added }) });
+    expect(stored).toMatchObject({ added: 1 });
+    expect((await store.notes('1', 'parcel'))[0]?.note).toEqual({ added: 1 });
     await store.close();
   });
 });

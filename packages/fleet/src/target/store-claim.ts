@@ -1,5 +1,5 @@
 import type { StreamPage } from '@call-attribution/node-stream';
-import { type Claim, type Store, StoreError } from '@call-attribution/store';
+import { type CallInput, type Claim, type Store, StoreError } from '@call-attribution/store';
 import { FleetError } from '../errors.ts';
 import type { ParcelVerdict } from '../parcels/parcel.ts';
 import type { ParcelClaim, ParcelReading } from './target.ts';
@@ -30,19 +30,19 @@ export const isLost = (error: unknown): boolean => error instanceof StoreError &
 
 /**
  * Writes the pages of a parcel under a claim. One page is held back, so that the last one carries the verdict in its own
- * transaction.
+ * transaction. With `skip`, records that cannot be read are left out.
  */
-export function storeClaim(store: Store, claim: Claim): ParcelClaim {
-  let held: Buffer | null = null;
+export function storeClaim(store: Store, claim: Claim, skip: boolean): ParcelClaim {
+  let held: readonly CallInput[] | null = null;
   let leftOut = 0;
   return {
     done: verdictOf(claim.note),
     async put(page: StreamPage) {
       const before = held;
-      // The lines are a copy: the page may be used again.
-      held = page.ndjson();
+      // The lines are a copy: the page may be used again. Parsed records are those that can be read.
+      held = skip ? page.records : linesOf(page.ndjson());
       if (before === null) return;
-      const stored = await fenced(store.commitClaimed(claim, { calls: linesOf(before) }));
+      const stored = await fenced(store.commitClaimed(claim, { calls: before }));
       leftOut += stored.leftOut;
     },
     async commit(reading: ParcelReading) {
@@ -52,7 +52,7 @@ export function storeClaim(store: Store, claim: Claim): ParcelClaim {
         bytes: 0,
         sha256: '',
       });
-      const calls = held === null ? [] : linesOf(held);
+      const calls = held ?? [];
       const stored = await fenced(
         store.commitClaimed(claim, { calls, note: (now: { leftOut: number }) => verdictAfter(now.leftOut) }),
       );

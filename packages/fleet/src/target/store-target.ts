@@ -87,16 +87,17 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       });
     },
     planOf: async (account) => planIn(await noted(account, 'plan'), account),
-    continuePlan: (account, before, after) =>
-      change(account, 'plan', async (claim) => {
-        const kept = planIn(claim.note, account);
-        if (kept === null) throw noPlan(account, name);
+    async continuePlan(account, before, after) {
+      if ((await target.planOf(account)) === null) throw noPlan(account, name);
+      return change(account, 'plan', async (claim) => {
+        const kept = planIn(claim.note, account) as AccountPlan;
         if (!isSamePlan(kept, before)) return kept;
         await store.commitClaimed(claim, { calls: [], note: packPlan(jobName(), account, after) });
         return after;
-      }),
+      });
+    },
     claim: async (account, parcel, holder) =>
-      storeClaim(store, await store.claim(account, parcelName(parcel), holder)),
+      storeClaim(store, await store.claim(account, parcelName(parcel), holder), job?.skip === true),
     async reopen(account, parcel) {
       // Whoever reads a parcel that was never committed goes on with it.
       if (verdictOf(await noted(account, parcelName(parcel))) === null) return;
