@@ -19,7 +19,9 @@ export interface Ready {
   readonly candidates: readonly Candidate[];
   /** Board time of the next lane or account that only waits for its time; null when there is none. */
   readonly next: number | null;
-  /** Whether every account is final or set aside. */
+  /** Accounts on the board. */
+  readonly accounts: number;
+  /** Whether all of them are final or set aside. */
   readonly isOver: boolean;
 }
 
@@ -45,9 +47,11 @@ export function readyWork(
   };
   const open = openLanes(board);
   let isOver = true;
+  let accounts = 0;
   for (const plain of board.entries('account.')) {
     const entry = plain as unknown as BoardEntry<AccountValue>;
     const account = entry.value;
+    accounts += 1;
     if (account.phase === 'final' || account.phase === 'aside') continue;
     isOver = false;
     const mine = open.get(entry.key);
@@ -67,7 +71,7 @@ export function readyWork(
         offer({ kind: 'parcel', since: Math.max(lane.at, lane.value.nb), account, entry: lane }, lane.value);
       }
   }
-  return { candidates, next, isOver };
+  return { candidates, next, accounts, isOver };
 }
 
 /**

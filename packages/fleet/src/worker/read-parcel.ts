@@ -1,5 +1,10 @@
 import type { Client } from '@call-attribution/core';
-import { createCallStream, IncompleteError, type PageClient } from '@call-attribution/node-stream';
+import {
+  createCallStream,
+  IncompleteError,
+  type PageClient,
+  sliceFilter,
+} from '@call-attribution/node-stream';
 import type { PinnedJob } from '../job/job.ts';
 import type { AccountPlan, Parcel } from '../parcels/parcel.ts';
 import type { ParcelClaim, ParcelReading } from '../target/target.ts';

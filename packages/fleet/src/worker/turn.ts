@@ -2,6 +2,7 @@ import type { Client } from '@call-attribution/core';
 import type { Board } from '../board/board.ts';
 import type { PinnedJob } from '../job/job.ts';
 import type { AccountValue } from '../lanes/values.ts';
+import type { AccountPlan } from '../parcels/parcel.ts';
 import type { Target } from '../target/target.ts';
 import type { WorkerEvent } from './events.ts';
 
@@ -28,3 +29,15 @@ export interface TurnContext {
  * trouble.ts by the worker, which then writes `later` or `aside` itself.
  */
 export type AccountTurn = (context: TurnContext, account: AccountValue) => Promise<void>;
+
+/** What the worker itself works with beside that. */
+export interface WorkerContext extends TurnContext {
+  /** Release of this program. */
+  readonly version: string;
+  /** The worker ends. */
+  readonly stop: AbortSignal;
+  /** The plan of an account, which has at least so many parcels. */
+  planOf(account: string, parcels: number): Promise<AccountPlan>;
+  /** The next client of the account asks for its credentials again. */
+  forgetClient(account: string): void;
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigurationError, checkOptions } from '@call-attribution/core/errors';
+import { durationMillis } from '@call-attribution/core/time';
+import type { Board } from '../board/board.ts';
+import { FleetError } from '../errors.ts';
+import type { PinnedJob } from '../job/job.ts';
+import type { JobValue } from '../lanes/values.ts';
+import type { Target } from '../target/target.ts';
+import { version } from '../version.ts';
+import { publishEvent } from './channels.ts';
+import { createClients, type LimiterOf } from './clients.ts';
+import type { WorkerEvent } from './events.ts';
+import { jobOn } from './job-on.ts';
+import { createPlans } from './plans.ts';
+import type { AccountTurn } from './turn.ts';
+import { observedLimiter } from './wait-for-rate.ts';
+import { type WorkerEnd, WorkLoop } from './work-loop.ts';
+import { type Worker, type WorkerOptions, type WorkerSummary, workerShape } from './worker-options.ts';
+
+/** Parts of a worker that are made elsewhere. */
+export interface WorkerParts {
+  readonly openTarget: (job: PinnedJob, options: { scratch?: string | undefined }) => Promise<Target>;
+  readonly closeAccount: AccountTurn;
+  readonly syncAccount: AccountTurn;
+  /** Makes the limiters that a worker shares with all others of the job. */
+  readonly limiters: (board: Board, job: PinnedJob) => LimiterOf;
+}
+
+/** Time that a worker has to end what is under way, unless it is told otherwise. */
+const graceMs = 30_000;
+
+/** Creates a worker of these parts. */
+export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Worker {
+  checkOptions(options, workerShape);
+  const { board, name = madeUpName(), onEvent } = options;
+  const ttlMs = durationMillis(options.ttl ?? '30s', 'ttl');
+  const leaving = new AbortController();
+  const counts = newCounts();
+  let loop: WorkLoop | null = null;
+  let grace = 0;
+  let running: Promise<WorkerSummary> | null = null;
+
+  const emit = (event: WorkerEvent): void => {
+    count(counts, event);
+    publishEvent(event);
+    onEvent?.(event);
+  };
+  const leave = (ms: number): void => {
+    grace = ms;
+    leaving.abort();
+    loop?.leave(ms);
+  };
+
+  const work = async (): Promise<WorkerEnd> => {
+    const value = await jobFor(board, options.wait === true, leaving.signal);
+    if (value === null) return 'left';
+    const { job } = value;
+    const target = options.target ?? (await parts.openTarget(job, { scratch: options.scratch }));
+    const limiterOf = parts.limiters(board, job);
+    const clients = createClients(
+      job,
+      options.credentials,
+      (account) => observedLimiter(limiterOf(account), emit),
+      options,
+    );
+    try {
+      await checkJob(target, job);
+      const plans = createPlans(target);
+      loop = new WorkLoop({
+        context: {
+          board,
+          target,
+          job,
+          holder: name,
+          version,
+          clientOf: clients.of,
+          forgetClient: clients.forget,
+          planOf: plans.of,
+          emit,
+          now: options.now ?? Date.now,
+        },
+        closeAccount: parts.closeAccount,
+        syncAccount: parts.syncAccount,
+        slots: options.slots ?? 'auto',
+        ttlMs,
+        random: options.random ?? Math.random,
+        sums: () => counts,
+        trim: clients.trim,
+      });
+      if (leaving.signal.aborted) loop.leave(grace);
+      return await loop.run();
+    } finally {
+      await clients.close();
+      if (options.target === undefined) await target.close();
+    }
+  };
+
+  return {
+    name,
+    run(signal) {
+      if (running !== null)
+        throw new ConfigurationError('invalid_argument', 'A worker runs once. Create another one.');
+      const drop = (): void => leave(0);
+      if (signal?.aborted) drop();
+      signal?.addEventListener('abort', drop, { once: true });
+      running = work()
+        .then((end) => ({ name, end, ...counts, parcels: { ...counts.parcels } }))
+        .finally(() => signal?.removeEventListener('abort', drop));
+      return running;
+    },
+    async leave(ms = graceMs) {
+      leave(ms);
+      // Whoever runs it hears of its errors.
+      await running?.catch(() => {});
+    },
+  };
+}
+
+/** The job on the board; null when the worker left while it waited for one. */
+async function jobFor(board: Board, waits: boolean, signal: AbortSignal): Promise<JobValue | null> {
+  for (;;) {
+    if (signal.aborted) return null;
+    const value = jobOn(board);
+    if (value !== null) return value;
+    if (!waits)
+      throw new FleetError('unknown_job', `${board.name} has no such job.`, {
+        hint: 'Plan it first: calls fleet plan <job.json>.',
+      });
+    await board.changed({ signal });
+  }
+}
+
+/** Refuses to write records of one job between those of another. */
+async function checkJob(target: Target, job: PinnedJob): Promise<void> {
+  if (isDeepStrictEqual(await target.pin(job), job)) return;
+  throw new FleetError(
+    'job_differs',
+    `${target.name} holds job ${job.name} with other settings than the board.`,
+    { hint: 'Plan the job again: the settings in the target stay.' },
+  );
+}
+
+const madeUpName = (): string =>
+  `w-${hostname().split('.')[0]?.slice(0, 40) ?? ''}-${randomBytes(2).toString('hex')}`;
+
+type Counts = { -readonly [name in keyof Omit<WorkerSummary, 'name' | 'end' | 'parcels'>]: number } & {
+  readonly parcels: Record<keyof WorkerSummary['parcels'], number>;
+};
+
+const newCounts = (): Counts => ({
+  parcels: { committed: 0, done: 0, lost: 0, later: 0, aside: 0, dropped: 0 },
+  records: 0,
+  requests: 0,
+  bytes: 0,
+});
+
+function count(counts: Counts, event: WorkerEvent): void {
+  if (event.kind !== 'parcel') return;
+  counts.parcels[event.outcome] += 1;
+  counts.records += event.records;
+  counts.requests += event.requests;
+  counts.bytes += event.bytes;
+}
