@@ -37,6 +37,10 @@ export async function openTarget(
       const { openFolderTarget } = await import('./folder-target.ts');
       return openFolderTarget(into, job);
     }
+    case 's3': {
+      const { openBucketTarget } = await import('./bucket-target.ts');
+      return openBucketTarget(into, job, options);
+    }
     default: {
       // Whatever it is may hold a password.
       const found = scheme === undefined ? 'a text without a scheme' : `one that begins with ${scheme}:`;

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type RetryPolicy, requestedDelay, retryDelay, sleep, systemClock } from '@call-attribution/core';
+import { FleetError } from '../errors.ts';
+import { type BucketAddress, bucketName } from './bucket-address.ts';
+import { refusedBy, unansweredBy, unreadable } from './bucket-errors.ts';
+import { type BucketBody, NoAnswer, openSender } from './bucket-http.ts';
+import { type ListedObject, readListing } from './bucket-listing.ts';
+import { emptySha256, signedHeaders, uriPath, uriQuery } from './sigv4.ts';
+
+/** Waits of a bucket client. Tests shorten them. */
+export interface BucketWaits {
+  /** When a request is sent again. */
+  readonly retry: RetryPolicy;
+  /** Time without a byte in either direction after which a connection is given up, in milliseconds. */
+  readonly idleMs: number;
+  /** Time after which a worker that reads a parcel looks again whether it still has it, in milliseconds. */
+  readonly lookMs: number;
+}
+
+export const bucketWaits: BucketWaits = {
+  retry: { attempts: 7, baseDelay: 300, maxDelay: 10_000 },
+  idleMs: 60_000,
+  lookMs: 5_000,
+};
+
+/** One response. */
+export interface BucketAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty when the bytes were passed on. */
+  readonly body: Buffer;
+}
+
+/** What a server says about an object. */
+export interface BucketObject {
+  /** With its quotes. */
+  readonly etag: string;
+  readonly bytes: number;
+  /** Who wrote it: `x-amz-meta-claim`. */
+  readonly claim: string | null;
+  /** SHA-256 that its writer stated, in hex. The server has compared it with the body it took. */
+  readonly sha256: string | null;
+  /** SHA-256 that the server itself keeps, in hex; null when it keeps none. */
+  readonly checksum: string | null;
+}
+
+/** With its quotes, as HTTP has it, or without. */
+export type EtagForm = 'quoted' | 'plain';
+
+/** An etag as a condition. */
+export const inForm = (etag: string, form: EtagForm): string =>
+  form === 'quoted' ? etag : etag.replaceAll('"', '');
+
+/** The requests to a bucket. Keys are relative to the prefix. */
+export interface BucketClient {
+  /** The bucket with its prefix. */
+  readonly name: string;
+  /** How the server wants the etag of a condition. The self-test finds it out. */
+  etagForm: EtagForm;
+  /** One attempt of a request with a key. Throws `NoAnswer` when it is not known what became of it. */
+  attempt(request: BucketRequest): Promise<BucketAnswer>;
+  /** Waits before attempt `number + 1`. Throws when there were enough. */
+  pause(number: number, failure: BucketAnswer | NoAnswer): Promise<void>;
+  /** The bytes of a small object; null when there is none. */
+  get(key: string): Promise<{ readonly body: Buffer; readonly etag: string } | null>;
+  /** Null when there is no such object. */
+  head(key: string): Promise<BucketObject | null>;
+  /** Size and SHA-256 of an object, from its bytes. */
+  hash(key: string): Promise<{ readonly bytes: number; readonly sha256: string } | null>;
+  /** All objects whose keys begin with `prefix`. */
+  list(prefix: string): AsyncIterable<ListedObject>;
+  /** Removes an object. It does not matter whether that works. */
+  remove(key: string): Promise<void>;
+  /** The error for a response that was not expected. */
+  refusal(answer: BucketAnswer): FleetError;
+  close(): void;
+}
+
+/** A request with a key, or with a query for the bucket itself. */
+export interface BucketRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: BucketBody;
+  /** Takes the bytes of a response with status 200 instead of `body`. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
+}
+
+/** Responses to the same request that may be different later. */
+export const mayPass = ({ status, headers, body }: BucketAnswer): boolean =>
+  status >= 500
+    ? status !== 501
+    : status === 429 || status === 408 || isSkewed({ status, headers, body }) || isCut({ status, body });
+
+/** The request was signed long before it arrived, as happens when a process was stopped in between: signed anew it may pass. */
+const isSkewed = ({ status, body }: BucketAnswer): boolean =>
+  status === 403 && body.includes('<Code>RequestTimeTooSkewed</Code>');
+
+/** S3 says with 400 that the body did not arrive in time, not whole, or not as it was. */
+const isCut = ({ status, body }: Pick<BucketAnswer, 'status' | 'body'>): boolean =>
+  status === 400 &&
+  /<Code>(?:RequestTimeout|IncompleteBody|BadDigest|XAmzContentSHA256Mismatch)<\/Code>/.test(
+    body.toString('latin1'),
+  );
+
+/** Opens a client. It connects with its first request. */
+export function openBucketClient(address: BucketAddress, waits: BucketWaits = bucketWaits): BucketClient {
+  const { endpoint, region, bucket, prefix, keys } = address;
+  const sender = openSender(endpoint, waits.idleMs);
+  const name = bucketName(bucket, prefix);
+
+  const attempt = ({ method, key, query = {}, headers = {}, body, onBytes }: BucketRequest) => {
+    const path = uriPath(key === undefined ? `/${bucket}` : `/${bucket}/${prefix}${key}`);
+    const unsigned = { method, host: endpoint.host, path, query, headers };
+    const bodySha256 = body?.sha256 ?? emptySha256;
+    const signed = signedHeaders({ ...unsigned, bodySha256 }, keys, region, Date.now());
+    const search = uriQuery(query);
+    return sender.send({
+      method,
+      path: search === '' ? path : `${path}?${search}`,
+      headers: signed,
+      body,
+      onBytes,
+    });
+  };
+  const refusal = (answer: BucketAnswer) => refusedBy(name, endpoint.host, answer);
+  const pause = async (number: number, failure: BucketAnswer | NoAnswer) => {
+    const { retry } = waits;
+    if (number >= retry.attempts)
+      throw failure instanceof NoAnswer ? unansweredBy(name, endpoint.host, failure) : refusal(failure);
+    const asked = failure instanceof NoAnswer ? undefined : requestedDelay(failure.headers, Date.now());
+    const wait = retryDelay(retry, number, asked, Math.random);
+    await sleep(systemClock, Math.min(wait, retry.maxDelay * 3), sender.closed);
+  };
+  /** For requests that change nothing, or may be repeated. */
+  const ask = async (request: BucketRequest, begin: () => void = () => {}): Promise<BucketAnswer | null> => {
+    for (let number = 1; ; number += 1) {
+      let failure: BucketAnswer | NoAnswer;
+      begin();
+      try {
+        const answer = await attempt(request);
+        if (answer.status === 200 || answer.status === 204) return answer;
+        if (answer.status === 404 && !answer.body.includes('<Code>NoSuchBucket</Code>')) return null;
+        if (!mayPass(answer)) throw refusal(answer);
+        failure = answer;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        failure = error;
+      }
+      await pause(number, failure);
+    }
+  };
+
+  return {
+    name,
+    etagForm: 'quoted',
+    attempt,
+    pause,
+    refusal,
+    async get(key) {
+      const answer = await ask({ method: 'GET', key });
+      return answer && { body: answer.body, etag: etagOf(answer, name) };
+    },
+    async head(key) {
+      const answer = await ask({ method: 'HEAD', key, headers: { 'x-amz-checksum-mode': 'ENABLED' } });
+      return answer && objectOf(answer, name);
+    },
+    async hash(key) {
+      let sum = createHash('sha256');
+      let bytes = 0;
+      const onBytes = (part: Uint8Array) => {
+        sum.update(part);
+        bytes += part.length;
+      };
+      const begin = () => {
+        sum = createHash('sha256');
+        bytes = 0;
+      };
+      const answer = await ask({ method: 'GET', key, onBytes }, begin);
+      return answer && { bytes, sha256: sum.digest('hex') };
+    },
+    async *list(within) {
+      let token: string | null = null;
+      do {
+        const query = { 'list-type': '2', 'encoding-type': 'url', prefix: prefix + within };
+        const answer = await ask({
+          method: 'GET',
+          query: token === null ? query : { ...query, 'continuation-token': token },
+        });
+        if (answer === null) throw unreadable(name, endpoint.host, 'a list of its keys');
+        const page = readListing(answer.body.toString('utf8'));
+        if (page === null) throw unreadable(name, endpoint.host, 'a list of its keys');
+        for (const { key, etag, bytes } of page.objects)
+          if (key.startsWith(prefix + within))
+            yield { key: key.slice(prefix.length), etag: plainEtag(etag), bytes };
+        token = page.next;
+      } while (token !== null);
+    },
+    async remove(key) {
+      await attempt({ method: 'DELETE', key }).catch(() => {});
+    },
+    close: () => sender.close(),
+  };
+}
+
+/** An etag with its quotes, which some servers leave out in lists. */
+export const plainEtag = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
+
+/** The etag of a response. Without one there are no conditions. */
+export function etagOf({ headers }: BucketAnswer, name: string): string {
+  if (headers.etag) return plainEtag(headers.etag);
+  throw new FleetError('target_unfit', `The server of ${name} sends no ETag with an object.`, {
+    hint: 'Use a server that does, or another target.',
+  });
+}
+
+function objectOf(answer: BucketAnswer, name: string): BucketObject {
+  const header = (name: string) => {
+    const value = answer.headers[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+  const stated = header('x-amz-checksum-sha256');
+  // Of an object that was copied in parts the checksum ends with their number, and is not that of its bytes.
+  const isWhole = stated !== null && !stated.includes('-');
+  return {
+    etag: etagOf(answer, name),
+    bytes: Number(header('content-length') ?? Number.NaN),
+    claim: header('x-amz-meta-claim'),
+    sha256: header('x-amz-meta-sha256'),
+    checksum: isWhole ? Buffer.from(stated, 'base64').toString('hex') : null,
+  };
+}

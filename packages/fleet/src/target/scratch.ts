@@ -1,0 +1,55 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { lockFile } from '@call-attribution/node-stream/files';
+import { newNonce } from './folder-claim.ts';
+
+/** A folder of this process for parts that are not sent yet. */
+export interface Scratch {
+  /** A name for a file that is not there yet. */
+  newFile(): string;
+  /** Removes the folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a folder that only this user can read, below `parent` or the folder for temporary files. Those of processes that were killed
+ * are removed, since they hold records of calls.
+ */
+export async function openScratch(parent = join(tmpdir(), `calls-fleet-${userName()}`)): Promise<Scratch> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await sweep(parent);
+  const name = `part-${newNonce()}`;
+  // The lock is there before the folder, so that nobody takes the folder for one that was left.
+  const unlock = await lockFile(join(parent, `${name}.lock`));
+  const folder = await mkdtemp(join(parent, `${name}-`));
+  return {
+    newFile: () => join(folder, newNonce()),
+    async close() {
+      await rm(folder, { recursive: true, force: true });
+      await unlock();
+    },
+  };
+}
+
+async function sweep(parent: string): Promise<void> {
+  for (const entry of await readdir(parent)) {
+    const [, name] = /^(part-[\w-]{12})-\w{6}$/.exec(entry) ?? [];
+    if (name === undefined) continue;
+    try {
+      const unlock = await lockFile(join(parent, `${name}.lock`));
+      await rm(join(parent, entry), { recursive: true, force: true });
+      await unlock();
+    } catch {
+      // Somebody works there, or it belongs to another user.
+    }
+  }
+}
+
+function userName(): string {
+  try {
+    return String(userInfo().uid);
+  } catch {
+    return 'user';
+  }
+}

@@ -1,0 +1,265 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { bucketAddress } from '../src/target/bucket-address.ts';
+import { openBucketClient } from '../src/target/bucket-client.ts';
+import { putWhen } from '../src/target/bucket-put.ts';
+import { jsonBody } from '../src/target/bucket-slot.ts';
+import { testConditions } from '../src/target/bucket-start.ts';
+import { type BucketBehavior, type Fault, startBucketServer } from './bucket-server.ts';
+
+const usual = {
+  ignores: [],
+  etags: 'md5',
+  wantsPlainEtags: false,
+  listsNothing: false,
+  before: () => undefined,
+} satisfies Partial<BucketBehavior>;
+const server = await startBucketServer();
+const secret = server.env.AWS_SECRET_ACCESS_KEY as string;
+const waits = { retry: { attempts: 4, baseDelay: 1, maxDelay: 2 }, idleMs: 40, lookMs: 0 };
+const open = (env: Record<string, string> = {}) =>
+  openBucketClient(bucketAddress(`s3://${server.bucket}/out`, { ...server.env, ...env }), waits);
+const client = open();
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+beforeEach(() => {
+  Object.assign(server.behavior, usual);
+  server.objects.clear();
+  server.requests.length = 0;
+});
+
+/** Writes one object while its PUTs meet these faults, one after the other. */
+function write(faults: readonly (Fault | undefined)[], replaces: string | null = null, by = client) {
+  const left = [...faults];
+  server.behavior.before = ({ method }) => (method === 'PUT' ? left.shift() : undefined);
+  return putWhen(by, { key: 'a=1/p', body: jsonBody('mine'), replaces, mark: 'mark', type: 'text/plain' });
+}
+const stored = () => server.objects.get('out/a=1/p');
+const puts = () => server.requests.filter(({ method }) => method === 'PUT').length;
+const others = async () => {
+  const body = jsonBody('of another');
+  return putWhen(client, { key: 'a=1/p', body, replaces: null, mark: 'other', type: 'text/plain' });
+};
+const error = (code: string) => ({ code, name: 'FleetError' });
+
+describe('a write under a condition', () => {
+  test('is done once when its response arrives', async () => {
+    expect(await write([])).toBe(stored()?.etag);
+    expect(stored()).toMatchObject({ meta: { 'x-amz-meta-claim': 'mark' } });
+    expect(puts()).toBe(1);
+  });
+
+  test.each<[string, Fault]>([
+    ['was lost', 'lose'],
+    ['was an error of the server', { after: 500 }],
+    ['was 412, since an earlier attempt came through late', { after: 412 }],
+  ])('is found by its mark when its response %s', async (_, fault) => {
+    expect(await write([fault])).toBe(stored()?.etag);
+    expect(puts()).toBe(1);
+  });
+
+  test.each<[string, Fault[]]>([
+    ['the connection ends before it', ['cut', 'cut']],
+    ['the server fails', [{ status: 500 }, { status: 503 }]],
+    ['there are too many requests', [{ status: 429, headers: { 'retry-after': '0' } }]],
+    ['two come at the same time', [{ status: 409, code: 'ConditionalRequestConflict' }, { status: 409 }]],
+    ['it arrives long after it was signed', [{ status: 403, code: 'RequestTimeTooSkewed' }]],
+    ['the body was changed on the way', [{ status: 400, code: 'BadDigest' }]],
+    ['an attempt that was given up comes through later', [{ late: 20 }]],
+  ])('is sent again when %s', async (_, faults) => {
+    expect(await write(faults)).toBe(stored()?.etag);
+    expect(puts()).toBe(faults.length + 1);
+    await server.settled();
+    expect(stored()).toMatchObject({ meta: { 'x-amz-meta-claim': 'mark' } });
+  });
+
+  test('is sent again when the server is silent', async () => {
+    const done: Promise<unknown>[] = [];
+    const silent = () =>
+      new Promise<Fault>((resolve) => done.push(Promise.resolve(setTimeout(resolve, 120, 'cut'))));
+    const left = [silent];
+    server.behavior.before = () => left.shift()?.();
+    const body = jsonBody('mine');
+    const etag = await putWhen(client, { key: 'k', body, replaces: null, mark: 'm', type: 'text/plain' });
+    expect(etag).toBe(server.objects.get('out/k')?.etag);
+    expect(done).toHaveLength(1);
+  });
+
+  test('is refused when somebody else was first, and changes nothing', async () => {
+    const first = await others();
+    for (const faults of [[], ['lose'], [{ status: 500 }]] as Fault[][]) {
+      expect(await write(faults)).toBeNull();
+      expect(await write(faults, '"0123456789abcdef0123456789abcdef"')).toBeNull();
+    }
+    expect(stored()?.etag).toBe(first);
+    expect(await write([], first)).toBe(stored()?.etag);
+    expect(stored()?.etag).not.toBe(first);
+  });
+
+  test('is refused when the object to be replaced is gone', async () => {
+    expect(await write([], '"0123456789abcdef0123456789abcdef"')).toBeNull();
+    expect(stored()).toBeUndefined();
+  });
+
+  test('ends with what may pass when it stays unknown whether it was written', async () => {
+    const always = Array.from({ length: 9 }, (): Fault => ({ status: 500, code: 'InternalError' }));
+    await expect(write(always)).rejects.toMatchObject({ ...error('target_unavailable'), isRetryable: true });
+    await expect(write(always.map(() => 'cut'))).rejects.toThrow(/does not answer .*ECONNRESET/);
+    const gone = open({ AWS_ENDPOINT_URL: 'http://127.0.0.1:1' });
+    await expect(write([], null, gone)).rejects.toThrow(/127\.0\.0\.1:1 does not answer .*ECONNREFUSED/);
+    gone.close();
+  });
+
+  test.each<[string, Fault, string, RegExp]>([
+    [
+      'access',
+      { status: 403, code: 'AccessDenied' },
+      'target_unavailable',
+      /refused the keys .*AccessDenied/,
+    ],
+    ['old keys', { status: 400, code: 'ExpiredToken' }, 'target_unavailable', /ExpiredToken/],
+    ['a missing bucket', { status: 404, code: 'NoSuchBucket' }, 'target_unfit', /no bucket .*Create it/],
+    [
+      'another region',
+      { status: 301, code: 'PermanentRedirect', headers: { 'x-amz-bucket-region': 'eu-west-9' } },
+      'target_unfit',
+      /AWS_REGION=eu-west-9/,
+    ],
+    [
+      'a request it does not know',
+      { status: 501, code: 'NotImplemented' },
+      'target_unfit',
+      /501 NotImplemented/,
+    ],
+  ])('says what a server has against it: %s', async (_, fault, code, words) => {
+    const failed = await write([fault]).catch((error: unknown) => error);
+    expect(failed).toMatchObject(error(code));
+    expect(String(failed)).toMatch(words);
+    expect(`${String(failed)} ${JSON.stringify(failed)}`).not.toContain(secret);
+    expect(puts()).toBe(1);
+  });
+
+  test('with wrong keys, another region or no such bucket is refused by the server itself', async () => {
+    const tries: [Record<string, string>, RegExp][] = [
+      [{ AWS_SECRET_ACCESS_KEY: 'another' }, /SignatureDoesNotMatch/],
+      [{ AWS_ACCESS_KEY_ID: 'AKIDOTHER' }, /InvalidAccessKeyId/],
+      [{ AWS_REGION: 'us-east-1' }, /AWS_REGION=eu-north-3/],
+    ];
+    for (const [env, words] of tries) {
+      const other = open(env);
+      await expect(write([], null, other)).rejects.toThrow(words);
+      other.close();
+    }
+  });
+});
+
+describe('the test of a server', () => {
+  test('accepts one that obeys conditions, also with etags without quotes or with lost responses, and leaves nothing', async () => {
+    await testConditions(client);
+    let count = 0;
+    server.behavior.before = () => {
+      count += 1;
+      return count % 2 ? 'lose' : undefined;
+    };
+    await testConditions(client);
+    server.behavior.before = () => undefined;
+    server.behavior.wantsPlainEtags = true;
+    const other = open();
+    await testConditions(other);
+    expect(other.etagForm).toBe('plain');
+    expect(await write([], await others(), other)).toBe(stored()?.etag);
+    other.close();
+    expect([...server.objects.keys()]).toEqual(['out/a=1/p']);
+  });
+
+  test.each<[string, Partial<BucketBehavior>, RegExp]>([
+    [
+      'drops If-None-Match',
+      { ignores: ['if-none-match'] },
+      /only to be created \(If-None-Match: \*\) \(200 instead of 412\)/,
+    ],
+    [
+      'drops If-Match',
+      { ignores: ['if-match'] },
+      /although it was another one \(If-Match\) \(200 instead of 412\)/,
+    ],
+    ['drops both', { ignores: ['if-none-match', 'if-match'] }, /only to be created/],
+    ['has no etags', { etags: 'none' }, /no ETag/],
+    ['has one etag for all', { etags: 'fixed' }, /still has its old ETag/],
+    ['does not list what it has', { listsNothing: true }, /a list of keys does not have/],
+    [
+      'refuses each If-Match',
+      { before: ({ headers }) => (headers['if-match'] ? { status: 412 } : undefined) },
+      /would not replace an object that was the right one/,
+    ],
+    [
+      'does not know If-None-Match',
+      { before: ({ headers }) => (headers['if-none-match'] ? { status: 501 } : undefined) },
+      /refused a request .*501/,
+    ],
+  ])('refuses one that %s', async (_, behavior, words) => {
+    Object.assign(server.behavior, behavior);
+    const other = open();
+    const failed = await testConditions(other).catch((error: unknown) => error);
+    other.close();
+    expect(failed).toMatchObject(error('target_unfit'));
+    expect(String(failed)).toMatch(words);
+  });
+});
+
+describe('the address of a bucket', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'hidden' };
+
+  test('has region, server and session token from the usual variables', () => {
+    expect(bucketAddress('s3://calls', keys)).toMatchObject({
+      bucket: 'calls',
+      prefix: '',
+      region: 'us-east-1',
+      endpoint: new URL('https://s3.us-east-1.amazonaws.com'),
+      keys: { accessKeyId: 'AKID', secretAccessKey: 'hidden', sessionToken: null },
+    });
+    const env = {
+      ...keys,
+      AWS_DEFAULT_REGION: 'eu-central-1',
+      AWS_SESSION_TOKEN: 'token\n',
+      AWS_ENDPOINT_URL: 'https://all.example.com',
+      AWS_ENDPOINT_URL_S3: 'http://[::1]:9000/',
+    };
+    const address = bucketAddress('s3://calls/a//b c/', env);
+    expect(address).toMatchObject({ prefix: 'a/b c/', region: 'eu-central-1' });
+    expect([address.endpoint.host, address.keys.sessionToken]).toEqual(['[::1]:9000', 'token']);
+  });
+
+  test('is refused without keys, with the names of what is missing', () => {
+    expect(() => bucketAddress('s3://calls', {})).toThrow(
+      expect.objectContaining({
+        ...error('credential_missing'),
+        message: expect.stringContaining('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'),
+      }),
+    );
+    const half = () => bucketAddress('s3://calls', { ...keys, AWS_SECRET_ACCESS_KEY: ' ' });
+    expect(half).toThrow(/Set AWS_SECRET_ACCESS_KEY\./);
+  });
+
+  test.each([
+    's3://AKID:hidden@calls/x',
+    's3://Calls',
+    's3:calls',
+    's3://calls/../other',
+    's3://calls/x?versionId=1',
+  ])('is refused as %s, without repeating a secret', (into) => {
+    const failed = () => bucketAddress(into, keys);
+    expect(failed).toThrow(expect.objectContaining(error('target_unfit')));
+    expect(failed).not.toThrow(/hidden/);
+  });
+
+  test.each(['localhost:9000', 'https://user:hidden@host', 'ftp://host', 'https://host/minio'])(
+    'is refused with the server %s',
+    (url) => {
+      const failed = () => bucketAddress('s3://calls', { ...keys, AWS_ENDPOINT_URL: url });
+      expect(failed).toThrow(/AWS_ENDPOINT_URL is not the address of a server/);
+      expect(failed).not.toThrow(/hidden/);
+    },
+  );
+});
