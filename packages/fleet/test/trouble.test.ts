@@ -1,0 +1,191 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ConfigurationError,
+  type ConfigurationErrorCode,
+  ConnectionError,
+  type ConnectionErrorCode,
+  DeadlineError,
+  type DeadlineErrorCode,
+  HttpError,
+  type HttpErrorCode,
+  ResponseError,
+  type ResponseErrorCode,
+} from '@call-attribution/core';
+import { IncompleteError, StateError, StreamError } from '@call-attribution/node-stream';
+import { StoreError, type StoreErrorCode } from '@call-attribution/store';
+import { describe, expect, it } from 'vitest';
+import { FleetError, type FleetErrorCode } from '../src/index.ts';
+import {
+  backOff,
+  restWait,
+  retryWait,
+  serverWait,
+  type TroubleKind,
+  troubleOf,
+} from '../src/worker/trouble.ts';
+
+const slice = { from: null, to: '2024-02-01 00:00:00' };
+
+/** Errors as the packages make them, by what happens. */
+const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
+  lost: [
+    new FleetError('claim_lost', 'Claimed again.'),
+    new StoreError('claim_lost', 'Claimed again.'),
+    coded('25P03'),
+  ],
+  credential: [
+    ...ofHttp('unauthorized', 'forbidden'),
+    ...ofConfiguration('missing_auth', 'auth_mismatch', 'invalid_credentials', 'invalid_settings'),
+    ...ofFleet('credential_missing'),
+  ],
+  server: [
+    ...ofHttp(
+      'rate_limited',
+      'server_error',
+      'request_timeout',
+      'not_found',
+      'redirect_refused',
+      'proxy_refused',
+    ),
+    ...ofConnection(
+      'dns_failed',
+      'connection_failed',
+      'connection_lost',
+      'protocol_error',
+      'tls_failed',
+      'proxy_failed',
+    ),
+    ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
+    ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
+    ...ofConfiguration('client_closed'),
+    new StateError('state_locked', 'Another run.'),
+    // A stream names the place, and keeps the code.
+    StreamError.from(new HttpError('server_error', 'It failed.'), { slice, page: 3 }) as Error,
+  ],
+  parcel: [
+    new IncompleteError({ slice, expected: 5, got: 4, trouble: 'short_page', tries: 5 }),
+    new StreamError('range_ignored', 'It does not filter.', { slice, page: 0 }),
+    new StreamError('read_failed', 'Something.', { slice, page: 0 }),
+    ...ofResponse(
+      'invalid_record',
+      'invalid_json',
+      'bad_encoding',
+      'body_too_large',
+      'wrong_page',
+      'range_mismatch',
+      'page_clamped',
+      'list_short',
+      'list_moved',
+      'count_unreadable',
+      'invalid_xml',
+      'sms_failed',
+      'sms_count_mismatch',
+    ),
+    ...ofHttp('bad_request', 'request_rejected'),
+    ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url'),
+    ...ofStore('unfit_record', 'store_failed', 'unknown_account', 'short_page', 'unfit_filter'),
+    ...ofFleet('job_invalid'),
+    new StateError('state_mismatch', 'Another query.'),
+    new StateError('state_invalid', 'No state.'),
+    coded('23505'),
+    new TypeError('x is not a function'),
+    new Error('something'),
+  ],
+  target: [
+    ...ofStore(
+      'disk_full',
+      'store_unavailable',
+      'store_busy',
+      'store_newer',
+      'store_url',
+      'missing_package',
+      'not_a_sandbox',
+    ),
+    ...ofFleet('target_unavailable', 'target_unfit', 'job_differs'),
+    ...ofConfiguration('missing_package'),
+    ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
+    ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
+    ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),
+  ],
+  board: [...ofFleet('board_unavailable', 'board_unfit', 'unknown_job', 'job_newer')],
+};
+
+describe('trouble', () => {
+  it.each(
+    Object.entries(errors).flatMap(([kind, list]) =>
+      list.map((error) => ({ kind, error, name: nameOf(error) })),
+    ),
+  )('$name is of kind $kind', ({ kind, error }) => {
+    const trouble = troubleOf(error);
+    expect(trouble.kind).toBe(kind);
+    expect(trouble.message.length).toBeGreaterThan(5);
+    expect(trouble.message.length).toBeLessThanOrEqual(300);
+  });
+
+  it('knows the errors of this machine', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'trouble-'));
+    const missing = await readFile(join(folder, 'none')).catch((error: unknown) => error);
+    const isFolder = await writeFile(folder, '').catch((error: unknown) => error);
+    await rm(folder, { recursive: true });
+    expect(troubleOf(missing)).toMatchObject({
+      kind: 'target',
+      code: 'ENOENT',
+      message: 'The target failed with ENOENT.',
+    });
+    expect(troubleOf(isFolder)).toMatchObject({ kind: 'target', code: 'EISDIR' });
+  });
+
+  it('says nothing that an error of others may quote', () => {
+    const quoting = Object.assign(new Error('Failing row contains (555-0100)'), { code: '23514' });
+    expect(JSON.stringify(troubleOf(quoting))).not.toContain('555');
+    const wrapped = StreamError.from(new Error('555-0100 is no call'), { slice, page: 0 });
+    expect(JSON.stringify(troubleOf(wrapped))).not.toContain('555');
+    expect(troubleOf('text')).toMatchObject({ kind: 'parcel', code: 'unknown' });
+    expect(troubleOf(Object.assign(new Error(), { code: 'a b?' })).code).toBe('unknown');
+    expect(troubleOf(null).code).toBe('unknown');
+  });
+
+  it('keeps what the server asked for, and cuts long messages', () => {
+    const limited = new HttpError('rate_limited', 'x'.repeat(500), { retryAfterMs: 4000 });
+    expect(troubleOf(limited)).toMatchObject({ waitMs: 4000, message: `${'x'.repeat(299)}…` });
+  });
+
+  it('waits longer each time', () => {
+    expect([1, 2, 3, 7, 8, 60].map(retryWait)).toEqual([1000, 2000, 4000, 64_000, 120_000, 120_000]);
+    expect([1, 2, 3, 4, 5, 9].map(restWait)).toEqual([5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    expect(backOff(0, 10, 100)).toBe(10);
+    // Away for so long: again after as long.
+    expect([0, 500, 3000, 900_000].map((ms) => serverWait(ms, 0))).toEqual([1000, 1000, 3000, 120_000]);
+    expect(serverWait(0, 300_000)).toBe(300_000);
+  });
+});
+
+function coded(code: string): Error {
+  return Object.assign(new Error('quoted'), { code });
+}
+function ofHttp(...codes: HttpErrorCode[]): Error[] {
+  return codes.map((code) => new HttpError(code, 'The server said no.'));
+}
+function ofConfiguration(...codes: ConfigurationErrorCode[]): Error[] {
+  return codes.map((code) => new ConfigurationError(code, 'It is set wrong.'));
+}
+function ofConnection(...codes: ConnectionErrorCode[]): Error[] {
+  return codes.map((code) => new ConnectionError(code, 'There is no way.'));
+}
+function ofDeadline(...codes: DeadlineErrorCode[]): Error[] {
+  return codes.map((code) => new DeadlineError(code, 'It took too long.'));
+}
+function ofResponse(...codes: ResponseErrorCode[]): Error[] {
+  return codes.map((code) => new ResponseError(code, 'It is not right.'));
+}
+function ofStore(...codes: StoreErrorCode[]): Error[] {
+  return codes.map((code) => new StoreError(code, 'The store said no.'));
+}
+function ofFleet(...codes: FleetErrorCode[]): Error[] {
+  return codes.map((code) => new FleetError(code, 'The fleet said no.'));
+}
+function nameOf(error: Error): string {
+  return `${error.name} ${(error as { code?: string }).code ?? ''}`.trim();
+}
