@@ -1,3 +1,4 @@
+import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
@@ -51,6 +52,30 @@ for (const { kind, newUrl } of stores)
       expect(verdict).toMatchObject({ records: 40, leftOut: 4 });
       expect(await all(target.verdicts('101'))).toEqual([verdict]);
       expect(await target.count('101', null, filled.parcel.to)).toBe(36);
+    });
+
+    test('loses the records of a reopened parcel that the server no longer has, and no others', async () => {
+      const into = await newUrl();
+      await using target = await openTarget(into, pinnedJob(into));
+      const [first, second] = cutIntoParcels(callsOf(60), 40) as [FilledParcel, FilledParcel];
+      await target.plan({ id: '101' }, async () => planOf([first, second]));
+      const fill = async (filled: FilledParcel) => {
+        const claim = await target.claim('101', filled.parcel, 'w1');
+        for (const page of await pagesOf(filled.calls, 15)) await claim.put(page);
+        await claim.commit(readingOf('101', filled));
+      };
+      await fill(first);
+      await fill(second);
+      // Rows that were never on the server, in this parcel and in the other one.
+      await using store = await openStore(into);
+      const [gone, kept] = [first, second].map(({ calls }, i) => ({ ...calls[3], sid: `odd-${i}` }) as Call);
+      await store.upsert('101', [gone, kept] as Call[]);
+      await target.reopen('101', first.parcel);
+      await fill({ ...first, calls: first.calls.slice(0, -7) });
+      expect(await target.count('101', null, second.parcel.to)).toBe(54);
+      expect(await store.get('101', 'odd-0')).toBeNull();
+      expect(await store.get('101', 'odd-1')).not.toBeNull();
+      expect(await store.check()).toEqual([]);
     });
 
     test('a sync is fenced like a parcel, and shares its claim with calls sync', async () => {

@@ -112,11 +112,12 @@ export function createSqlStore(
     putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
 
     claim: (account, name, holder) => takeClaim(driver, account, name, holder, now()),
-    async commitClaimed(claim, { calls, note }) {
+    async commitClaimed(claim, { calls, remove = [], note }) {
       const rows = rowsOf(calls);
       return driver.write(async (session) => {
         await holdClaim(driver, session, claim);
         const stored = await writeCalls(driver, session, claim.account, rows, layouts.current);
+        if (remove.length > 0) await deleteCalls(driver, session, claim.account, remove);
         const given = typeof note === 'function' ? note(stored) : note;
         if (given !== undefined) await putNote(session, claim, given, now());
         return stored;

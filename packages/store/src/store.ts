@@ -82,12 +82,17 @@ export interface Store extends AsyncDisposable {
   /** Claims something of an account, such as `sync`: from then on earlier claims of the same cannot write. */
   claim(account: string, name: string, holder: string): Promise<Claim>;
   /**
-   * Upserts calls and writes the note of a claim, if there is a new one, in one transaction. A function as note is called with what
-   * became of the calls, and returns the note. Throws `claim_lost` when the same was claimed again.
+   * Upserts calls, deletes those with the sids in `remove`, and writes the note of a claim, if there is a new one, in one transaction.
+   * A function as note is called with what became of the calls, and returns the note. Throws `claim_lost` when the same was claimed
+   * again.
    */
   commitClaimed(
     claim: Claim,
-    batch: { calls: readonly CallInput[]; note?: unknown | ((stored: Stored) => unknown) },
+    batch: {
+      calls: readonly CallInput[];
+      remove?: readonly string[];
+      note?: unknown | ((stored: Stored) => unknown);
+    },
   ): Promise<Stored>;
   /** The notes of an account whose names begin with `prefix`, ordered by name. */
   notes(account: string, prefix: string): Promise<Note[]>;

@@ -137,4 +137,23 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     expect((await store.notes('1', 'parcel'))[0]?.note).toEqual({ added: 1 });
     await store.close();
   });
+
+  test('calls are deleted in the transaction of a claim, and not by one that was lost', async () => {
+    const store = await openStore(await newUrl());
+    await store.putAccount({ id: '1', name: 'fleet' });
+    await store.upsert('1', [recordOf('before', 1)]);
+    const lost = await store.claim('1', 'parcel', 'worker 1');
+    const claim = await store.claim('1', 'parcel', 'worker 2');
+    const batch = {
+      calls: [{ ...recordOf('worker', 1), sid: 'Y' } as Call],
+      remove: ['X', 'Z'],
+      note: 'done',
+    };
+    await expect(store.commitClaimed(lost, batch)).rejects.toMatchObject({ code: 'claim_lost' });
+    expect(await store.count('1', everything)).toBe(1);
+    await store.commitClaimed(claim, batch);
+    expect([await store.get('1', 'X'), (await store.get('1', 'Y'))?.sid]).toEqual([null, 'Y']);
+    expect(await store.check()).toEqual([]);
+    await store.close();
+  });
 });

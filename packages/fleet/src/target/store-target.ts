@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SyncOutcome } from '@call-attribution/node-stream';
 import { parse } from '@call-attribution/query-dsl';
 import {
+  type CallSelection,
   type Claim,
   mirrorSink,
   openStore,
@@ -57,6 +58,26 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
   const planIn = (note: unknown, account: string): AccountPlan | null =>
     note === null ? null : unpackPlan(note as PlanRecord, account, job?.name ?? null, name);
 
+  /** The records of a stretch that the job is about; null when the store cannot tell them from others. */
+  const selectionIn = (from: string | null, to: string): CallSelection | null => {
+    const { filter = '', version = 'v3' } = job ?? {};
+    const range = {
+      kind: 'range',
+      field: 'date_added',
+      lower: from === null ? null : { text: from, inclusive: true },
+      upper: { text: to, inclusive: false },
+    } as const;
+    const { clauses } = parse(filter, { version });
+    try {
+      // Without a job everything counts.
+      const extensions = job === null || version === 'v2';
+      return selectionOf({ clauses: [range, ...clauses] }, { extensions });
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'unfit_filter') return null;
+      throw error;
+    }
+  };
+
   const target: Target = {
     name,
     async pin(wanted) {
@@ -96,8 +117,12 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
         return after;
       });
     },
-    claim: async (account, parcel, holder) =>
-      storeClaim(store, await store.claim(account, parcelName(parcel), holder), job?.skip === true),
+    async claim(account, parcel, holder) {
+      const selection = selectionIn(parcel.from, parcel.to);
+      const claim = await store.claim(account, parcelName(parcel), holder);
+      const rows = () => (selection === null ? [] : store.calls(account, selection));
+      return storeClaim(store, claim, { skip: job?.skip === true, rows });
+    },
     async reopen(account, parcel) {
       // Whoever reads a parcel that was never committed goes on with it.
       if (verdictOf(await noted(account, parcelName(parcel))) === null) return;
@@ -115,22 +140,8 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       }
     },
     async count(account, from, to) {
-      const { filter = '', version = 'v3' } = job ?? {};
-      const range = {
-        kind: 'range',
-        field: 'date_added',
-        lower: from === null ? null : { text: from, inclusive: true },
-        upper: { text: to, inclusive: false },
-      } as const;
-      const { clauses } = parse(filter, { version });
-      try {
-        // Without a job everything counts.
-        const extensions = job === null || version === 'v2';
-        return await store.count(account, selectionOf({ clauses: [range, ...clauses] }, { extensions }));
-      } catch (error) {
-        if (error instanceof StoreError && error.code === 'unfit_filter') return null;
-        throw error;
-      }
+      const selection = selectionIn(from, to);
+      return selection === null ? null : store.count(account, selection);
     },
     sync(account, holder) {
       const sink = mirrorSink(store, account, holder);
