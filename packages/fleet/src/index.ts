@@ -4,8 +4,10 @@ export type { Board, BoardEntry, Json } from './board/board.ts';
 export { BoardMemory, memoryBoard } from './board/memory-board.ts';
 export { type BoardOptions, type BoardTls, openBoard } from './board/open-board.ts';
 export { FleetError, type FleetErrorCode } from './errors.ts';
-export type { CredentialSource } from './job/credentials.ts';
+export { type CredentialOptions, type CredentialSource, credentialsFrom } from './job/credentials.ts';
 export type { FileFormat, Job, JobAccount, JobSync, PinnedJob } from './job/job.ts';
+export { pinJob } from './job/pin-job.ts';
+export { readJob } from './job/read-job.ts';
 export type {
   AccountSync,
   AccountValue,
@@ -19,6 +21,7 @@ export type {
 export { cancelJob, type OrderResult, type PauseOptions, pauseJob, resumeJob } from './orders/job-state.ts';
 export { type RetryOptions, type RetryResult, retryAside } from './orders/retry-aside.ts';
 export type { AccountPlan, Parcel, ParcelVerdict } from './parcels/parcel.ts';
+export { type PlanOptions, type PlanSummary, planJob, type UnplannedAccount } from './plan/plan-job.ts';
 export type { AccountStatus, AccountTrouble } from './status/account-status.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './status/metrics.ts';
 export {

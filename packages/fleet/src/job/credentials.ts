@@ -1,4 +1,149 @@
-import type { Auth } from '@call-attribution/core';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { isAbsolute, resolve, sep } from 'node:path';
+import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
+import {
+  CallsError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+} from '@call-attribution/core/errors';
+import { type Environment, readVariable } from '@call-attribution/core/settings';
+import { FleetError } from '../errors.ts';
 
 /** Finds the credentials of an account by the reference in the job. Throws `credential_missing` when they are not there. */
 export type CredentialSource = (reference: string, account: string) => Promise<Auth>;
+
+/** Where references are looked up. */
+export interface CredentialOptions {
+  /** Folder of the files that `file:` names. Without it there are none. */
+  readonly folder?: string | undefined;
+  /** Environment of the variables that `env:` names. Programs that own their process pass `takeEnvironment()`. Default `process.env`. */
+  readonly env?: Environment | undefined;
+  /** Called once for each file that others on this machine can read. Default: a warning of the process. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+const shape = {
+  folder: kinds.string,
+  env: kinds.anything,
+  onWarning: kinds.callback,
+} satisfies OptionShape & Record<keyof CredentialOptions, OptionKind>;
+
+const mostBytes = 65_536;
+const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
+
+/**
+ * Credentials from files and environment variables. `file:101.json` is a file below the folder, and never outside of it;
+ * `env:CALLS_101` a variable. Both hold `{ "accessKey": "...", "secretKey": "..." }` or `{ "bearerToken": "..." }`. In place of
+ * the variable there may be `CALLS_101_ACCESS_KEY` and `CALLS_101_SECRET_KEY`, or `CALLS_101_BEARER_TOKEN`.
+ *
+ * @example
+ * const credentials = credentialsFrom({ folder: '/run/secrets/calls' });
+ * await credentials('file:101.json', '101');
+ */
+export function credentialsFrom(options: CredentialOptions = {}): CredentialSource {
+  checkOptions(options, shape);
+  const { folder, env = process.env, onWarning = (message) => process.emitWarning(message) } = options;
+  const warned = new Set<string>();
+  return async (reference, account) => {
+    const fail = (problem: string): FleetError =>
+      new FleetError(
+        'credential_missing',
+        `The credentials of account ${account} (${reference}): ${problem}`,
+      );
+    const name = reference.slice(reference.indexOf(':') + 1);
+    if (reference.startsWith('env:')) return fromVariable(name, env, fail);
+    if (!reference.startsWith('file:')) throw fail('a reference begins with file: or env:.');
+    if (folder === undefined) throw fail('no folder of keys was named. Name one with --keys.');
+    const { text, isExposed } = await readKeyFile(folder, name, fail);
+    if (isExposed && !warned.has(reference)) {
+      warned.add(reference);
+      onWarning(
+        `The credentials of account ${account} (${reference}) can be read by other users of this machine. Run chmod 600 on the file.`,
+      );
+    }
+    return parseAuth(text, fail);
+  };
+}
+
+type Fail = (problem: string) => FleetError;
+
+function fromVariable(name: string, env: Environment, fail: Fail): Auth {
+  const text = readVariable(env, name);
+  if (text !== null) return parseAuth(text, fail);
+  const [accessKey, secretKey, token] = ['ACCESS_KEY', 'SECRET_KEY', 'BEARER_TOKEN'].map((end) =>
+    readVariable(env, `${name}_${end}`),
+  );
+  return authOf({ accessKey, secretKey, bearerToken: token }, fail, `set ${name} to ${form}`);
+}
+
+async function readKeyFile(
+  folder: string,
+  name: string,
+  fail: Fail,
+): Promise<{ text: string; isExposed: boolean }> {
+  const outside = 'it lies outside of the folder of keys, where nothing is read.';
+  const path = resolve(folder, name);
+  if (isAbsolute(name) || !isBelow(path, resolve(folder))) throw fail(outside);
+  let file: FileHandle | undefined;
+  try {
+    const real = await realpath(path);
+    // A link may lead out of it. Those of a mounted secret of Kubernetes stay inside.
+    if (!isBelow(real, await realpath(folder))) throw fail(outside);
+    file = await open(real, 'r');
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > mostBytes)
+      throw fail(`it is not a small file. It looks like ${form}.`);
+    const isExposed = process.platform !== 'win32' && (stats.mode & 0o044) !== 0;
+    return { text: new TextDecoder().decode(await file.readFile()), isExposed };
+  } catch (error) {
+    if (CallsError.is(error)) throw error;
+    const { code = 'unknown reason' } = error as { code?: string };
+    throw fail(
+      code === 'ENOENT'
+        ? `there is no such file below the folder of keys. Put one there that looks like ${form}.`
+        : `it cannot be read (${code}).`,
+    );
+  } finally {
+    await file?.close();
+  }
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+
+function parseAuth(text: string, fail: Fail): Auth {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw fail(`it is not JSON. It looks like ${form}.`);
+  }
+  if (typeof json !== 'object' || json === null) throw fail(`it looks like ${form}.`);
+  const known = ['accessKey', 'secretKey', 'bearerToken'];
+  if (Object.keys(json).some((name) => !known.includes(name)))
+    throw fail(`it has another name than ${known.join(', ')}. It looks like ${form}.`);
+  return authOf(json, fail, `it looks like ${form}`);
+}
+
+function authOf(
+  {
+    accessKey,
+    secretKey,
+    bearerToken: token,
+  }: Partial<Record<'accessKey' | 'secretKey' | 'bearerToken', unknown>>,
+  fail: Fail,
+  wayOut: string,
+): Auth {
+  const hasKeys = accessKey != null || secretKey != null;
+  if (hasKeys && token != null) throw fail('it has keys and a token. Keep one of the two.');
+  if (!hasKeys && token == null) throw fail(`nothing is there: ${wayOut}.`);
+  if (hasKeys && (accessKey == null || secretKey == null))
+    throw fail(`the ${accessKey == null ? 'access' : 'secret'} key is missing: ${wayOut}.`);
+  try {
+    return hasKeys ? apiKeys(accessKey as string, secretKey as string) : bearerToken(token as string);
+  } catch (error) {
+    throw fail(CallsError.is(error) ? error.message : 'they cannot be used.');
+  }
+}

@@ -9,16 +9,17 @@ import {
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
+import { accountClients } from '../job/account-client.ts';
 import type { CredentialSource } from '../job/credentials.ts';
-import type { PinnedJob } from '../job/job.ts';
+import type { JobAccount, PinnedJob } from '../job/job.ts';
 import { retried } from '../lanes/account-entry.ts';
 import { accountKey, laneKey } from '../lanes/keys.ts';
 import { reopen } from '../lanes/lane.ts';
 import type { AccountValue, LaneValue } from '../lanes/values.ts';
+import { planAccount } from '../plan/plan-account.ts';
 import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { changeEntry } from '../worker/change-entry.ts';
-import { accountClients } from './account-client.ts';
 import { heldJob } from './job-state.ts';
 
 /** What `retryAside` works with. */
@@ -76,10 +77,13 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
     signal?.throwIfAborted();
     const facts = { account: account.id, name: account.name };
     const asked = { ...account, requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute };
+    // It was set aside when the job was planned, before it had parcels.
+    const isUnplanned = account.parcels === 0 && (await target.planOf(account.id)) === null;
     try {
       await reach(asked, (client) =>
         client.fetchPage({ filter: job.filter, rows: 1, ...(signal ? { signal } : {}) }),
       );
+      if (isUnplanned) await planAccount({ board, target, job, reach, signal }, givenAccount(account));
     } catch (error) {
       signal?.throwIfAborted();
       if (!CallsError.is(error)) throw error;
@@ -91,7 +95,7 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
         message: error.message,
       };
     }
-    const outcome = await putBack(board, target, job, account.id, holder);
+    const outcome = isUnplanned ? 'again' : await putBack(board, target, job, account.id, holder);
     return {
       ...facts,
       outcome,
@@ -105,6 +109,13 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
     results.push(result);
   return results;
 }
+
+const givenAccount = ({ id, name, credential, requestsPerMinute }: AccountValue): JobAccount => ({
+  id,
+  name: name ?? undefined,
+  credential,
+  requestsPerMinute: requestsPerMinute ?? undefined,
+});
 
 /** The accounts to retry. */
 function chosen(board: Board, job: PinnedJob, only: string | undefined): AccountValue[] {

@@ -9,10 +9,10 @@ import {
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
+import { accountClients, usualCredential } from '../job/account-client.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
 import type { AccountValue } from '../lanes/values.ts';
-import { accountClients, usualCredential } from '../orders/account-client.ts';
 import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { type AccountVerdict, verifyAccount } from './verify-account.ts';

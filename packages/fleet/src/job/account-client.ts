@@ -1,5 +1,5 @@
 import { type Client, createClient, createLimiter, type Limiter } from '@call-attribution/core';
-import type { CredentialSource } from '../job/credentials.ts';
+import type { CredentialSource } from './credentials.ts';
 
 /** What is needed to reach the accounts of a job. */
 export interface AccountAccess {

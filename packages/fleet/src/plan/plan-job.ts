@@ -1,0 +1,178 @@
+import {
+  CallsError,
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionShape,
+  whole,
+  withMethods,
+} from '@call-attribution/core/errors';
+import { mapCalls } from '@call-attribution/node-stream/operators';
+import type { Board, Json } from '../board/board.ts';
+import { accountClients } from '../job/account-client.ts';
+import { checkAccount, checkAccounts, checkJob } from '../job/check-job.ts';
+import type { CredentialSource } from '../job/credentials.ts';
+import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
+import { checkSameJob, pinJob } from '../job/pin-job.ts';
+import { jobKey } from '../lanes/keys.ts';
+import { boardFormat, type JobValue } from '../lanes/values.ts';
+import { accountsOn } from '../status/board-values.ts';
+import type { Target } from '../target/target.ts';
+import { changeEntry } from '../worker/change-entry.ts';
+import { jobOn } from '../worker/job-on.ts';
+import { asideOf } from '../worker/set-aside.ts';
+import { type Trouble, troubleOf } from '../worker/trouble.ts';
+import { type PlanContext, planAccount, putAside } from './plan-account.ts';
+
+/** What `planJob` works with. */
+export interface PlanOptions {
+  /** The board of the job. */
+  readonly board: Board;
+  /** The target of the job, opened with `pinJob(job)`. */
+  readonly target: Target;
+  /** Where credentials come from. */
+  readonly credentials: CredentialSource;
+  /** Accounts that are planned at the same time. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** Called after each account. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+  /** Ends it. What was planned stays, and the next run goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** What a plan comes to. */
+export interface PlanSummary {
+  /** The job as it is kept. */
+  readonly job: PinnedJob;
+  /** Accounts on the board, their parcels and records. */
+  readonly accounts: number;
+  readonly parcels: number;
+  readonly records: number;
+  /** Accounts that this run planned, and requests that it made. */
+  readonly planned: number;
+  readonly requests: number;
+  /** Accounts that could not be planned and were set aside. */
+  readonly aside: readonly UnplannedAccount[];
+}
+
+/** An account that could not be planned. */
+export interface UnplannedAccount {
+  readonly account: string;
+  readonly code: string;
+  /** What happened, and the way back. */
+  readonly message: string;
+}
+
+const shape = {
+  board: withMethods('a board, as openBoard opens it', 'write', 'entries'),
+  target: withMethods('a target, as openTarget opens it', 'pin', 'plan'),
+  credentials: kinds.callback,
+  concurrency: whole(1),
+  onProgress: kinds.callback,
+  signal: kinds.signal,
+  now: kinds.callback,
+} satisfies OptionShape & Record<keyof PlanOptions, OptionKind>;
+
+/**
+ * Plans a job: cuts each account into parcels, keeps the plans in the target, and puts job, accounts and lanes on the board, where
+ * workers find them. It can be run again at any time, by two at once too: it continues where another run ended, and adds accounts
+ * that are new. A job that differs from the one that was planned is refused with `job_differs`. Accounts that cannot be planned, such
+ * as those whose keys are refused, are set aside on the board, and the others are planned.
+ *
+ * @example
+ * const job = await readJob('history.json');
+ * await using board = await openBoard('nats://n1,n2,n3', job.name);
+ * await using target = await openTarget(job.into, pinJob(job));
+ * const plan = await planJob(job, { board, target, credentials: credentialsFrom({ folder: 'keys' }) });
+ * console.log(plan.accounts, plan.parcels, plan.records);
+ */
+export async function planJob(job: Job, options: PlanOptions): Promise<PlanSummary> {
+  checkOptions(options, shape);
+  const { board, target, credentials, concurrency = 8, onProgress, signal, now = Date.now } = options;
+  const where = 'The job';
+  checkJob(job as unknown as Readonly<Record<string, unknown>>, where);
+  for (const account of job.accounts) checkAccount(account, `${where}: accounts`);
+  checkAccounts(job.accounts, where);
+  signal?.throwIfAborted();
+  const pinned = await pin(job, pinJob(job, now()), board, target);
+  await putJob(board, pinned, job.accounts);
+  const context: PlanContext = {
+    board,
+    target,
+    job: pinned,
+    reach: accountClients({ ...pinned, credentials }),
+    signal,
+  };
+  let [done, planned, requests] = [0, 0, 0];
+  const aside: UnplannedAccount[] = [];
+  const plan = async (account: JobAccount): Promise<JobAccount> => {
+    signal?.throwIfAborted();
+    try {
+      const outcome = await planAccount(context, account);
+      if (!outcome.isKnown) planned += 1;
+      requests += outcome.requests;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const why = asideOf({ board, holder: 'plan', job: pinned }, account.id, troubleWith(error));
+      await putAside(context, account, why);
+      aside.push({ account: account.id, code: why.code, message: why.message });
+    }
+    done += 1;
+    onProgress?.(done, job.accounts.length);
+    return account;
+  };
+  for await (const _ of mapCalls(plan, { concurrency }).over(job.accounts));
+  return { job: pinned, ...(await countJob(board)), planned, requests, aside };
+}
+
+/** The job as it is kept: on the board, in the target, or given now for the first time. */
+async function pin(job: Job, wanted: PinnedJob, board: Board, target: Target): Promise<PinnedJob> {
+  const onBoard = jobOn(board)?.job;
+  if (onBoard !== undefined) checkSameJob(job, wanted, onBoard, board.name);
+  const held = await target.pin(onBoard ?? wanted);
+  checkSameJob(job, onBoard ?? wanted, held, target.name);
+  return held;
+}
+
+/** Tells workers how many accounts there will be, so that none takes the job for done while it is planned. */
+async function putJob(board: Board, job: PinnedJob, accounts: readonly JobAccount[]): Promise<void> {
+  const ids = new Set(accounts.map(({ id }) => id));
+  for (const [, { value }] of accountsOn(board)) ids.add(value.id);
+  const value: JobValue = {
+    ...{ format: boardFormat, state: 'running', now: false, job },
+    ...{ accounts: ids.size, parcels: 0, records: 0 },
+  };
+  if ((await board.write(jobKey, value as unknown as Json, 0)) !== null) return;
+  await changeEntry<JobValue>(board, jobKey, (held) => ({
+    ...held,
+    // Planning it once more is how a cancelled job is taken up again.
+    state: held.state === 'cancelled' ? 'running' : held.state,
+    accounts: Math.max(held.accounts, ids.size),
+  }));
+}
+
+/** Writes the sums over all accounts on the board. */
+async function countJob(board: Board): Promise<Pick<JobValue, 'accounts' | 'parcels' | 'records'>> {
+  const sums = { accounts: 0, parcels: 0, records: 0 };
+  for (const [, { value }] of accountsOn(board)) {
+    sums.accounts += 1;
+    sums.parcels += value.parcels;
+    sums.records += value.total;
+  }
+  await changeEntry<JobValue>(board, jobKey, (held) => ({
+    ...held,
+    ...sums,
+    accounts: Math.max(held.accounts, sums.accounts),
+  }));
+  return sums;
+}
+
+/** The trouble of one account. What concerns all of them is thrown. */
+function troubleWith(error: unknown): Trouble {
+  const trouble = troubleOf(error);
+  const isOfAll = trouble.kind === 'target' || trouble.kind === 'board' || trouble.kind === 'lost';
+  if (!CallsError.is(error) || isOfAll || error.code === 'invalid_option') throw error;
+  return trouble;
+}

@@ -1,0 +1,205 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Job, pinJob, readJob } from '../src/index.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'calls-job-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const good = {
+  name: 'history',
+  baseUrl: 'https://api.example.com',
+  accounts: [
+    { id: '101' },
+    { id: '102', name: 'Second', credential: 'env:CALLS_102', requestsPerMinute: 60 },
+  ],
+  into: 'folder:out',
+};
+
+async function put(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const read = async (job: unknown) => readJob(await put('job.json', JSON.stringify(job)));
+
+/** The message of a refusal, which is one line with a way out, and says nothing that was not said before. */
+async function refusal(job: unknown, secret = 'none'): Promise<string> {
+  const error = await read(job).then(
+    () => expect.unreachable('it was taken'),
+    (thrown) => thrown,
+  );
+  expect(error).toMatchObject({ name: 'FleetError', code: 'job_invalid', isRetryable: false });
+  expect(error.message).not.toContain(secret);
+  expect(error.message).toContain('job.json');
+  return error.message;
+}
+
+describe('readJob', () => {
+  test('a job is what its file says', async () => {
+    expect(await read(good)).toEqual(good);
+    const all = {
+      ...good,
+      ...{
+        version: 'v2',
+        filter: 'talk_minutes:[2 TO *]',
+        from: '2024-01-01 00:00:00',
+        until: '2026-01-01 00:00:00',
+      },
+      ...{
+        format: 'csv.gz',
+        columns: ['sid', 'date_added'],
+        partition: 'none',
+        parcel: 1000,
+        lanes: 3,
+        pages: 1,
+      },
+      ...{
+        requestsPerMinute: 100,
+        tries: 3,
+        skip: true,
+        sync: { every: '1h', lookback: '3d', settle: '30d' },
+      },
+    };
+    expect(await read(all)).toEqual(all);
+  });
+
+  test.each([
+    ['JSON', 'accounts.json', '\uFEFF[{"id":"101"},{"id":"102"}]'],
+    ['NDJSON', 'accounts.ndjson', '{"id":"101"}\r\n\n{"id":"102"}\n'],
+  ])('accounts may be a file of %s next to it', async (_, name, text) => {
+    await put(name, text);
+    expect((await read({ ...good, accounts: name })).accounts).toEqual([{ id: '101' }, { id: '102' }]);
+  });
+
+  test.each<[unknown, string]>([
+    [{ name: 'My job' }, 'name must be 1 to 40 of a-z, 0-9 and hyphens.'],
+    [{ name: undefined }, 'name is missing.'],
+    [{ baseUrl: 'api.example.com' }, 'baseUrl must be the URL of the API, such as https://'],
+    [{ baseUrl: 'https://api.example.com/v3' }, 'The version is a setting of its own.'],
+    [{ version: 'v4' }, "version must be 'v2' or 'v3'."],
+    [{ partion: 'month' }, 'there is no setting "partion". Did you mean "partition"?'],
+    [{ sync: { evry: '1h' } }, 'there is no setting "sync.evry". Did you mean "sync.every"?'],
+    [{ credentials: 'x' }, 'there is no setting "credentials".'],
+    [{ from: '2024-01-01' }, "from must be a time as 'YYYY-MM-DD HH:MM:SS'"],
+    [{ from: '2024-02-30 00:00:00' }, 'from must be a time'],
+    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until.'],
+    [{ filter: 'inc_gc:1' }, 'filter: '],
+    [{ filter: 'date_added:[2024-01-01 00:00:00 TO *]' }, 'Use from and until.'],
+    [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
+    [{ into: 'sqlite::memory:' }, 'into must be'],
+    [{ into: 'sqlite:calls.db', format: 'parquet' }, 'format is for files.'],
+    [{ into: 'postgres://me@host/db', columns: ['sid'] }, 'columns is for files.'],
+    [{ format: 'parqet' }, "format must be 'parquet', 'ndjson.gz', 'ndjson' or 'csv.gz'."],
+    [{ format: 'ndjson', columns: ['sid'] }, 'columns are for parquet and csv.gz.'],
+    [{ columns: ['sid', 'talk_minute'] }, 'columns[1] is not a field of v3. Did you mean talk_minutes?'],
+    [{ columns: ['sid', 'sid'] }, 'columns has sid twice.'],
+    [{ columns: [] }, 'columns must be a list'],
+    [{ parcel: 0 }, 'parcel must be a whole number of at least 1.'],
+    [{ lanes: 65 }, 'lanes must be a whole number from 1 to 64.'],
+    [{ sync: { every: '10m' } }, "sync.every must be '1h' or longer"],
+    [{ sync: { every: 'often' } }, 'sync.every must be a duration'],
+    [{ sync: true }, 'sync must be an object with every, lookback, settle, or null.'],
+    [{ accounts: [] }, 'there is no account.'],
+    [{ accounts: 'nowhere.ndjson' }, 'the file of accounts nowhere.ndjson: there is no such file.'],
+    [{ accounts: [{ id: '../../etc' }] }, 'accounts[0]: id must be 1 to 64 of'],
+    [{ accounts: [{ id: '..' }] }, 'accounts[0]: id must be'],
+    [{ accounts: [{ name: 'x' }] }, 'accounts[0]: id is missing.'],
+    [{ accounts: ['101'] }, 'accounts[0]: an account is an object'],
+    [{ accounts: [{ id: '101' }, { id: '101' }] }, 'account 101 is there twice.'],
+    [
+      {
+        accounts: [
+          { id: 'a', credential: 'env:CALLS_A' },
+          { id: 'b', credential: 'env:CALLS_A' },
+        ],
+      },
+      'the same credential',
+    ],
+    [{ accounts: [{ id: '101', credential: 'file:../101.json' }] }, 'below the folder of keys'],
+    [{ accounts: [{ id: '101', credential: 'file:/etc/101.json' }] }, 'below the folder of keys'],
+    [{ accounts: [{ id: '101', credential: 'env:CALLS 101' }] }, 'credential must name a variable'],
+    [{ accounts: [{ id: '101', requestsPerMinutes: 5 }] }, 'Did you mean "requestsPerMinute"?'],
+  ])('%j is refused: %s', async (change, words) => {
+    expect(await refusal({ ...good, ...(change as object) })).toContain(words);
+  });
+
+  const secret = 'sK9zR4tYw7QpL2mN8vXc3bHj6fDg1aSe';
+  test.each<[string, unknown]>([
+    ['a setting for it', { secretKey: secret }],
+    ['one with another name', { api_token: secret }],
+    ['one of an account', { accounts: [{ id: '101', accessKey: secret, secretKey: secret }] }],
+    ['the place of its reference', { accounts: [{ id: '101', credential: secret }] }],
+    ['a reference to a file', { accounts: [{ id: '101', credential: `file:${secret}` }] }],
+    ['the name of an account', { accounts: [{ id: '101', name: secret }] }],
+    ['the URL of the API', { baseUrl: `https://${secret}:x@api.example.com` }],
+    ['the URL of the target', { into: `postgres://me:${secret}@host/db` }],
+    ['a parameter of the target', { into: `s3://bucket/prefix?secret_access_key=${secret}` }],
+    ['a filter', { filter: `Bearer ${secret}` }],
+    ['a time', { from: secret }],
+    ['the name of a setting', { [secret]: 1 }],
+  ])('a key in clear is refused and not repeated: %s', async (_, change) => {
+    expect(await refusal({ ...good, ...(change as object) }, secret)).toMatch(
+      /clear|must be a (?:time|reference)/,
+    );
+  });
+
+  test('what is wrong in a file of accounts is named by its line', async () => {
+    await put('accounts.ndjson', '{"id":"101"}\n{"id":"102","secretKey":"sK9zR4tYw7"}\n');
+    await expect(read({ ...good, accounts: 'accounts.ndjson' })).rejects.toThrow(
+      /^accounts.ndjson: line 2: .*in clear/,
+    );
+    await put('accounts.ndjson', '{"id":"101"}\n{"id":sK9zR4tYw7}\n');
+    const error = await read({ ...good, accounts: 'accounts.ndjson' }).catch((thrown) => thrown);
+    expect(error.message).toBe(
+      'accounts.ndjson: line 2: not JSON: line 1, column 7 should have a value, such as a string in double quotes.',
+    );
+  });
+
+  test('a file that is not there or not JSON is refused', async () => {
+    await expect(readJob(join(folder, 'nowhere.json'))).rejects.toMatchObject({ code: 'job_invalid' });
+    await expect(readJob(await put('job.json', '{ "name": history }'))).rejects.toThrow(
+      /not JSON: line 1, column 11/,
+    );
+    await expect(readJob(await put('job.json', '[]'))).rejects.toThrow('a job is one JSON object.');
+  });
+});
+
+describe('pinJob', () => {
+  const now = Date.UTC(2026, 10, 22, 15);
+
+  test('fills in every setting', () => {
+    expect(pinJob(good as Job, now)).toMatchObject({
+      ...{ name: 'history', version: 'v3', filter: '', from: null, until: '2026-11-22 01:00:00' },
+      ...{
+        format: 'parquet',
+        partition: 'month',
+        parcel: 50_000,
+        lanes: 2,
+        pages: 10,
+        tries: 5,
+        skip: false,
+      },
+      ...{ requestsPerMinute: null, sync: null },
+    });
+    expect(pinJob({ ...good, version: 'v2' }, now).columns).toContain('phone_number');
+    expect(pinJob(good, now).columns).not.toContain('phone_number');
+    const store = pinJob({ ...good, into: 'sqlite:calls.db', sync: { every: '10m' } }, now);
+    expect(store).toMatchObject({
+      ...{ format: null, columns: null, partition: 'none' },
+      sync: { every: 600_000, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
+    });
+  });
+
+  test('refuses an end after which calls may still come', () => {
+    expect(() => pinJob({ ...good, until: '2026-11-22 01:00:01' }, now)).toThrow(
+      /until must be 2026-11-22 01:00:00 or earlier/,
+    );
+    expect(() => pinJob({ ...good, from: '2026-11-22 01:00:00' }, now)).toThrow(/from must be earlier/);
+  });
+});
