@@ -109,8 +109,10 @@ describe('a target in a folder', () => {
     truncateSync(file, 100);
     expect(await target.inspect('101', verdict)).toContain('has 100 bytes');
     expect((await target.claim('101', first.parcel, 'w2')).done).toBeNull();
+    expect(await all(target.verdicts('101'))).toEqual([]);
     rmSync(file);
     expect(await target.inspect('101', verdict)).toContain('is missing');
+    expect(await all(target.verdicts('101'))).toEqual([]);
     const again = await fill(first);
     expect(await target.inspect('101', again)).toBeNull();
   });

@@ -46,6 +46,17 @@ test('an account that is not read to its end is not whole, and one that was neve
   expect(unplanned).toMatchObject({ verdict: 'not whole', parcels: { committed: 0, of: 0 } });
 });
 
+test('a plan with a gap proves nothing about its account', async () => {
+  await using scene = await openScene({ calls: fixtureCalls(20), perParcel: 4 });
+  const plan = scene.plan();
+  const parcels = plan.parcels.map((parcel) =>
+    parcel.index === 2 ? { ...parcel, from: plan.until } : parcel,
+  );
+  scene.plans.set('101', { ...plan, parcels });
+  await scene.work();
+  expect(await verify(scene)).toMatchObject([{ verdict: 'not whole', why: expect.stringContaining('gap') }]);
+});
+
 test('late, deleted and exchanged records are named with their parcels, and what a sync brought counts', async () => {
   await using scene = await openScene({ calls: fixtureCalls(20), kind: 'store', perParcel: 4 });
   await scene.work();

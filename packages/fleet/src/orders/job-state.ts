@@ -8,7 +8,7 @@ import { changeEntry } from '../worker/change-entry.ts';
 
 /** What an order did to a job. */
 export interface OrderResult {
-  /** Its state before, and now. They are equal when there was nothing to do: a cancelled job stays cancelled. */
+  /** Its state before, and now. They are equal when there was nothing to do: a cancelled job is neither paused nor resumed. */
   readonly before: JobValue['state'];
   readonly state: JobValue['state'];
 }
@@ -34,7 +34,7 @@ export function pauseJob(board: Board, options: PauseOptions = {}): Promise<Orde
   return setState(board, (job) => (job.state === 'cancelled' ? job : { ...job, state: 'paused', now }));
 }
 
-/** Lets a paused job go on. A cancelled one stays cancelled. */
+/** Lets a paused job go on. A cancelled one stays cancelled until it is planned again. */
 export function resumeJob(board: Board): Promise<OrderResult> {
   return setState(board, (job) =>
     job.state === 'cancelled' ? job : { ...job, state: 'running', now: false },
@@ -42,8 +42,8 @@ export function resumeJob(board: Board): Promise<OrderResult> {
 }
 
 /**
- * Ends a job for good: workers drop what they are reading and leave. What lies in the target stays, with its plans and verdicts, so
- * that the same job planned under another name finds its records.
+ * Ends a job: workers finish what they are reading and leave. What lies in the target stays, with its plans and verdicts; planning the
+ * job once more takes it up again.
  */
 export function cancelJob(board: Board): Promise<OrderResult> {
   return setState(board, (job) => ({ ...job, state: 'cancelled', now: false }));

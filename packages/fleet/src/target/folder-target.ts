@@ -124,10 +124,17 @@ function folderTarget(name: string, root: string, given: PinnedJob | null): Targ
       const folder = at(verdictsPath(account));
       const names = (await onDisk(name, () => orNull(readdir(folder)))) ?? [];
       const files = names.filter((file) => file.endsWith('.json'));
+      if (files.length === 0) return;
+      const job = await onDisk(name, jobOf);
+      // Without its file a verdict says nothing.
+      const lies = async (verdict: ParcelVerdict): Promise<boolean> =>
+        (await sizeOf(at(partPath(account, verdict, job)))) === verdict.bytes;
       for (let from = 0; from < files.length; from += readsAtOnce) {
         const some = files.slice(from, from + readsAtOnce);
         const texts = await onDisk(name, () => Promise.all(some.map((file) => readText(join(folder, file)))));
-        yield* texts.map(readVerdict).filter((verdict) => verdict !== null);
+        const found = texts.map(readVerdict).filter((verdict) => verdict !== null);
+        const there = await onDisk(name, () => Promise.all(found.map(lies)));
+        yield* found.filter((_, i) => there[i]);
       }
     },
     count: async () => null,

@@ -51,7 +51,14 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   const nothing = { account, name, records: 0, total: null, stored: null, code: null, differing: [] };
   if (plan === null)
     return { ...nothing, parcels: { committed: 0, of: 0 }, verdict: 'not whole', why: whyUnplanned };
-  const ledger = await ledgerOf(account, plan, target.verdicts(account));
+  const ledger = await ledgerOf(account, plan, target.verdicts(account)).catch(torn);
+  if (typeof ledger === 'string')
+    return {
+      ...nothing,
+      parcels: { committed: 0, of: plan.parcels.length },
+      verdict: 'not whole',
+      why: ledger,
+    };
   const { verdicts, missing } = ledger;
   const committed = verdicts.filter((verdict) => verdict !== null);
   const stored = await target.count(account, plan.from, plan.until);
@@ -82,6 +89,12 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   if (held === total && indexes.length === 0) return { ...known, total, verdict: 'proved', why: null };
   const why = whyDiffers({ held, total, differing, damaged });
   return { ...known, total, verdict: 'differs', why, differing: indexes };
+}
+
+/** What is wrong with a plan that proves nothing. */
+function torn(error: unknown): string {
+  if (CallsError.is(error, 'target_unfit')) return error.message;
+  throw error;
 }
 
 type TotalOf = (stretch: TimeSlice) => Promise<number>;
