@@ -1,8 +1,9 @@
 // Backfill and sync of many accounts on many machines. A board (NATS, PostgreSQL or memory) says who does what; the target (a
 // store, a folder, a bucket) holds the records with the plan and the verdicts, and decides what counts.
 export type { Board, BoardEntry, Json } from './board/board.ts';
+export type { BoardOptions, BoardTls } from './board/board-options.ts';
 export { BoardMemory, memoryBoard } from './board/memory-board.ts';
-export { type BoardOptions, type BoardTls, openBoard } from './board/open-board.ts';
+export { openBoard } from './board/open-board.ts';
 export { FleetError, type FleetErrorCode } from './errors.ts';
 export { type CredentialOptions, type CredentialSource, credentialsFrom } from './job/credentials.ts';
 export type { FileFormat, Job, JobAccount, JobSync, PinnedJob } from './job/job.ts';

@@ -19,11 +19,13 @@ export class LiveCopy {
       if (group !== undefined || key.startsWith(prefix)) yield this.#entries.get(key) as BoardEntry;
   }
 
-  /** Takes an entry, unless the copy has this one or a later one. Entries may come twice, late and in any order. */
+  /** Takes an entry, unless the copy has a later one. Entries may come twice, late and in any order. */
   take(entry: BoardEntry): boolean {
     const known = this.#entries.get(entry.key);
-    if (known !== undefined && known.revision >= entry.revision) return false;
+    if (known !== undefined && known.revision > entry.revision) return false;
     this.#entries.set(entry.key, entry);
+    // An own write that comes back has the time stamp of the server.
+    if (known?.revision === entry.revision) return false;
     if (known === undefined) this.#group(entry.key);
     this.wake();
     return true;
@@ -41,6 +43,20 @@ export class LiveCopy {
     if (!this.#entries.delete(key)) return;
     for (const group of this.#groups.values()) group.delete(key);
     this.wake();
+  }
+
+  /** Forgets everything: the server has begun anew. */
+  clear(): void {
+    this.#entries.clear();
+    this.#groups.clear();
+    this.wake();
+  }
+
+  /** The highest revision in it; 0 when it is empty. */
+  highest(): number {
+    let highest = 0;
+    for (const { revision } of this.#entries.values()) highest = Math.max(highest, revision);
+    return highest;
   }
 
   /** Ends all waits. */

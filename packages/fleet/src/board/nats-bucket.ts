@@ -1,0 +1,151 @@
+import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { FleetError } from '../errors.ts';
+import type { NatsModules, NatsPlace } from './nats-connection.ts';
+
+/** The bucket of a job. */
+export const bucketOf = (job: string): string => `FLEET_${job}`;
+
+const maxBytes = 256 * 1024 * 1024;
+const nanosPerSecond = 1_000_000_000;
+/** How long the server remembers the ids of writes, by which it decides races. */
+const windowSeconds = 120;
+
+/** Access to the bucket of a job. */
+export interface NatsBucket {
+  readonly manager: JetStreamManager;
+  readonly client: JetStreamClient;
+  readonly stream: string;
+  /** What the keys of the bucket have in front. */
+  readonly prefix: string;
+}
+
+/**
+ * The bucket of a job as it is on the server, created when there is none. A server or bucket that cannot be used is
+ * `board_unfit`; other errors pass by themselves, as when a cluster has no leader.
+ */
+export async function openBucket(
+  modules: NatsModules,
+  connection: NatsConnection,
+  place: NatsPlace,
+  job: string,
+  replicas: number | undefined,
+): Promise<NatsBucket & { readonly info: StreamInfo }> {
+  const bucket = bucketOf(job);
+  const stream = `KV_${bucket}`;
+  try {
+    const manager = await modules.jetstream.jetstreamManager(connection, { timeout: 2_000 });
+    const config = settings(stream, bucket, replicas ?? copies(connection, place));
+    const info = await manager.streams.info(stream).catch((error: unknown) => {
+      const { JetStreamApiError, JetStreamApiCodes } = modules.jetstream;
+      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
+        return manager.streams.add(config);
+      throw error;
+    });
+    checkSettings(info.config, config, place.name, bucket);
+    return { manager, client: manager.jetstream(), stream, prefix: `$KV.${bucket}.`, info };
+  } catch (error) {
+    throw refusalOf(modules, connection, place.name, bucket, error) ?? error;
+  }
+}
+
+function settings(
+  stream: string,
+  bucket: string,
+  replicas: number,
+): Partial<StreamConfig> & { name: string } {
+  return {
+    name: stream,
+    subjects: [`$KV.${bucket}.>`],
+    description: 'Board of a fleet: who does what',
+    retention: 'limits',
+    storage: 'file',
+    discard: 'new',
+    max_msgs_per_subject: 1,
+    max_bytes: maxBytes,
+    max_age: 0,
+    num_replicas: replicas,
+    duplicate_window: windowSeconds * nanosPerSecond,
+    // A direct read may be answered by a server that lags behind.
+    allow_direct: false,
+    allow_rollup_hdrs: true,
+  };
+}
+
+/** Copies of a new bucket: three where the cluster has three servers. */
+function copies({ info }: NatsConnection, { hosts }: NatsPlace): number {
+  const servers = Math.max(hosts.length, info?.connect_urls?.length ?? 0);
+  return info?.cluster !== undefined && servers >= 3 ? 3 : 1;
+}
+
+/** What the board relies on. */
+const relied = ['subjects', 'retention', 'storage', 'max_msgs_per_subject', 'max_age'] as const;
+
+function checkSettings(
+  found: StreamConfig,
+  wanted: Partial<StreamConfig>,
+  name: string,
+  bucket: string,
+): void {
+  const others = relied.filter((key) => JSON.stringify(found[key]) !== JSON.stringify(wanted[key]));
+  const more = [
+    ...(found.duplicate_window < 10 * nanosPerSecond ? ['duplicate_window'] : []),
+    ...(found.mirror !== undefined ? ['mirror'] : []),
+    ...(found.sources?.length ? ['sources'] : []),
+    ...(found.sealed ? ['sealed'] : []),
+    ...(found.no_ack ? ['no_ack'] : []),
+  ];
+  const wrong = [...others, ...more];
+  if (wrong.length > 0)
+    throw new FleetError(
+      'board_unfit',
+      `The bucket ${bucket} on ${name} was made with other settings (${wrong.join(', ')}).`,
+      {
+        hint: `Give the job another name, or remove the bucket if nothing needs it: nats kv del ${bucket}`,
+      },
+    );
+}
+
+/** The error of a server that cannot be used; null for one that may be usable later. */
+function refusalOf(
+  { transport: { errors }, jetstream }: NatsModules,
+  connection: NatsConnection,
+  name: string,
+  bucket: string,
+  error: unknown,
+): FleetError | null {
+  if (error instanceof FleetError) return error;
+  const unfit = (message: string, hint: string): FleetError =>
+    new FleetError('board_unfit', message, { hint, cause: error });
+  const causes = [error, (error as Error).cause];
+  const denied = causes.find((each) => each instanceof errors.PermissionViolationError);
+  if (denied !== undefined)
+    return unfit(
+      `${name} does not let this user ${denied.operation} ${denied.subject}.`,
+      `Give the user the permissions that the README of fleet lists for the bucket ${bucket}.`,
+    );
+  const refused = causes.find((each) => each instanceof jetstream.JetStreamApiError);
+  if (refused === undefined) {
+    // A cluster without a leader does not answer either, but its servers say that they have JetStream.
+    const isMissing = (error as Error).name === 'JetStreamNotEnabled' && connection.info?.jetstream !== true;
+    return isMissing
+      ? unfit(
+          `${name} does not have JetStream enabled.`,
+          'Start nats-server with -js, or with jetstream in its configuration.',
+        )
+      : null;
+  }
+  if (refused.status === 503 || refused.code === noSuitableServers) return null;
+  if (refused.code === 10039)
+    return unfit(
+      `JetStream is not enabled for the account of this user on ${name}.`,
+      'Enable it in the configuration of the server.',
+    );
+  return unfit(
+    `${name} refuses the bucket ${bucket}: ${refused.message} (${refused.code}).`,
+    'Check the limits of the account; a bucket needs 256 MiB of storage on each server that keeps a copy.',
+  );
+}
+
+/** Also while servers of a cluster are still starting. */
+const noSuitableServers = 10005;

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { JsMsg } from '@nats-io/jetstream';
+import type { NatsBucket } from './nats-bucket.ts';
+import type { NatsModules } from './nats-connection.ts';
+
+/** What a watch tells. */
+export interface NatsWatcher {
+  /** An entry: first the last one of each key, then every change. */
+  onMessage(message: JsMsg, isChange: boolean): void;
+  /** All keys have been told. */
+  onReady(): void;
+  /** The time on the server, just now. */
+  onTime(at: number): void;
+}
+
+const heartbeatMs = 3_000;
+const nanosPerMs = 1_000_000;
+
+/**
+ * Tells all keys of a bucket and then each change, until something goes wrong or the signal: a gap, or a missing sign of life. What comes after that is told by the next watch, which begins with all keys.
+ */
+export async function watchBucket(
+  { transport }: NatsModules,
+  { manager, client, stream, prefix }: NatsBucket,
+  watcher: NatsWatcher,
+  signal: AbortSignal,
+): Promise<void> {
+  const inbox = transport.createInbox();
+  const name = `fleet-${randomUUID()}`;
+  // Made by hand and not with kv.watch(): that one hears of a lost server only after a minute, and goes on at a sequence that a
+  // bucket made anew has not reached.
+  const made = await manager.consumers.add(stream, {
+    name,
+    deliver_subject: inbox,
+    filter_subject: `${prefix}>`,
+    deliver_policy: 'last_per_subject',
+    ack_policy: 'none',
+    replay_policy: 'instant',
+    max_deliver: 1,
+    flow_control: true,
+    idle_heartbeat: heartbeatMs * nanosPerMs,
+    inactive_threshold: 60_000 * nanosPerMs,
+    num_replicas: 1,
+    mem_storage: true,
+  });
+  watcher.onTime(Date.parse(made.created));
+  const consumer = await client.consumers.getBoundPushConsumer({
+    deliver_subject: inbox,
+    idle_heartbeat: heartbeatMs * nanosPerMs,
+  });
+  let told = 0;
+  let isReady = made.num_pending === 0;
+  if (isReady) watcher.onReady();
+  const messages = await consumer.consume({
+    callback: (message) => {
+      const { deliverySequence, pending } = message.info;
+      if (deliverySequence !== told + 1) return end();
+      told = deliverySequence;
+      watcher.onMessage(message, isReady);
+      if (isReady || pending > 0) return;
+      isReady = true;
+      watcher.onReady();
+    },
+  });
+  const end = (): void => messages.stop();
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  // Ends with the messages.
+  for await (const notice of messages.status())
+    if (notice.type === 'heartbeat' ? notice.lastConsumerSequence !== told : notice.type !== 'flow_control')
+      end();
+  signal.removeEventListener('abort', end);
+  manager.consumers.delete(stream, name).catch(() => undefined);
+}

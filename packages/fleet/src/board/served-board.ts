@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { FleetError } from '../errors.ts';
+import type { Board, BoardEntry, Json } from './board.ts';
+import type { BoardClock } from './board-clock.ts';
+import type { LiveCopy } from './live-copy.ts';
+
+/** What a server says about a write: taken, refused because the revision is another one, or nothing that can be relied on. */
+export type Answer =
+  | { readonly kind: 'won'; readonly revision: number; readonly at: number }
+  | { readonly kind: 'lost' }
+  /** It may have been written, or may still be. */
+  | { readonly kind: 'unknown'; readonly cause: unknown }
+  /** It has not been written and will not be. */
+  | { readonly kind: 'away'; readonly cause: unknown };
+
+/** What a server has under a key: revision 0 and no entry when it has nothing. */
+export interface Stored {
+  readonly revision: number;
+  readonly entry: BoardEntry | null;
+  /** Of the write that made it. */
+  readonly nonce: string | null;
+}
+
+/** A server that keeps entries. It fills the live copy by itself. */
+export interface BoardServer {
+  /** Compare-and-set. Does not throw. */
+  put(key: string, text: string, revision: number, nonce: string): Promise<Answer>;
+  /** What is there now; null when that cannot be found out. Does not throw. */
+  read(key: string): Promise<Stored | null>;
+  close(): Promise<void>;
+}
+
+/** How long a write is tried. */
+const patienceMs = 6_000;
+const pauseMs = 200;
+
+/** A board on a server. */
+export function servedBoard(name: string, server: BoardServer, copy: LiveCopy, clock: BoardClock): Board {
+  let isOpen = true;
+
+  /** The server has another entry than the writer thought. */
+  const learn = (key: string, revision: number, { entry }: Stored): null => {
+    clock.succeeded();
+    // What was written last can be gone when a cluster has lost its leader, and everything when a server has lost its data.
+    const isLostThere = copy.get(key)?.revision === revision && (entry?.revision ?? 0) < revision;
+    if (entry === null) copy.forget(key);
+    else if (isLostThere) copy.correct(entry);
+    else copy.take(entry);
+    return null;
+  };
+
+  const won = (entry: BoardEntry): BoardEntry => {
+    clock.succeeded();
+    copy.take(entry);
+    return entry;
+  };
+
+  async function write(key: string, value: Json, revision: number): Promise<BoardEntry | null> {
+    const text = JSON.stringify(value);
+    // Tells a write of ours from others when its answer was lost. Trying again is safe: of all tries one is written at most.
+    const nonce = randomUUID();
+    const until = performance.now() + patienceMs;
+    let mayBeWritten = false;
+    for (;;) {
+      if (!isOpen) throw new FleetError('board_unavailable', `The board ${name} was closed.`);
+      const answer = await server.put(key, text, revision, nonce);
+      if (answer.kind === 'won')
+        return won({ key, value: JSON.parse(text), revision: answer.revision, at: answer.at });
+      mayBeWritten ||= answer.kind === 'unknown';
+      if (answer.kind !== 'away') {
+        const stored = await server.read(key);
+        if (stored?.nonce === nonce && stored.entry !== null) return won(stored.entry);
+        if (stored !== null && (stored.revision !== revision || answer.kind === 'lost'))
+          return learn(key, revision, stored);
+        if (answer.kind === 'lost' && !mayBeWritten) {
+          clock.succeeded();
+          return null;
+        }
+      }
+      if (performance.now() >= until) {
+        clock.failed();
+        throw new FleetError('board_unavailable', `The board ${name} did not answer a write.`, {
+          hint: 'It may have been written or not. Check that the server runs.',
+          cause: answer.kind === 'lost' ? undefined : answer.cause,
+        });
+      }
+      await setTimeout(pauseMs);
+    }
+  }
+
+  const board: Board = {
+    name,
+    now: () => clock.now(),
+    get contactSince() {
+      return isOpen ? clock.contactSince : null;
+    },
+    get: (key) => copy.get(key),
+    entries: (prefix) => copy.entries(prefix),
+    write,
+    changed: (options) => copy.changed(options),
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      copy.wake();
+      await server.close();
+    },
+    [Symbol.asyncDispose]: () => board.close(),
+  };
+  return board;
+}
