@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { FleetError } from '../errors.ts';
 import type { Board, BoardEntry } from './board.ts';
 import { BoardClock } from './board-clock.ts';
 import type { BoardOptions } from './board-options.ts';
 import { LiveCopy } from './live-copy.ts';
 import { type NatsBucket, openBucket } from './nats-bucket.ts';
 import { connectNats, loadNats, type NatsModules, type NatsPlace, natsPlace } from './nats-connection.ts';
+import { isUnheard, natsDenial, natsRefusal } from './nats-refusal.ts';
 import { type NatsWatcher, watchBucket } from './nats-watch.ts';
 import { type Answer, type BoardServer, type Stored, servedBoard } from './served-board.ts';
 
@@ -115,8 +115,10 @@ class NatsServer implements BoardServer {
       });
       return duplicate ? { kind: 'lost' } : { kind: 'won', revision: seq, at: this.#clock.now() };
     } catch (cause) {
-      const isLost = cause instanceof JetStreamApiError && wrongRevision.has(cause.code);
-      return isLost ? { kind: 'lost' } : { kind: 'unknown', cause };
+      if (cause instanceof JetStreamApiError && wrongRevision.has(cause.code)) return { kind: 'lost' };
+      const error = natsDenial(this.#modules, this.#place.name, this.#job, cause);
+      if (error !== null) return { kind: 'refused', error };
+      return { kind: isUnheard(cause) ? 'away' : 'unknown', cause };
     }
   }
 
@@ -150,9 +152,11 @@ class NatsServer implements BoardServer {
         });
       } catch (error) {
         if (isReady && signal.aborted) return;
-        const isRefused = error instanceof FleetError;
-        if (!isReady && (signal.aborted || isRefused)) throw error;
-        if (isRefused) pauseMs = refusedAgainMs;
+        if (signal.aborted) throw signal.reason;
+        const hasJetStream = this.#connection?.info?.jetstream === true;
+        const refusal = natsRefusal(this.#modules, this.#place.name, this.#job, error, hasJetStream);
+        if (!isReady && refusal !== null) throw refusal;
+        if (refusal !== null) pauseMs = refusedAgainMs;
         this.#trouble = error;
       }
       await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -20,10 +20,7 @@ export interface NatsBucket {
   readonly prefix: string;
 }
 
-/**
- * The bucket of a job as it is on the server, created when there is none. A server or bucket that cannot be used is
- * `board_unfit`; other errors pass by themselves, as when a cluster has no leader.
- */
+/** The bucket of a job as it is on the server, created when there is none. One that was made otherwise is `board_unfit`. */
 export async function openBucket(
   modules: NatsModules,
   connection: NatsConnection,
@@ -33,20 +30,16 @@ export async function openBucket(
 ): Promise<NatsBucket & { readonly info: StreamInfo }> {
   const bucket = bucketOf(job);
   const stream = `KV_${bucket}`;
-  try {
-    const manager = await modules.jetstream.jetstreamManager(connection, { timeout: 2_000 });
-    const config = settings(stream, bucket, replicas ?? copies(connection, place));
-    const info = await manager.streams.info(stream).catch((error: unknown) => {
-      const { JetStreamApiError, JetStreamApiCodes } = modules.jetstream;
-      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
-        return manager.streams.add(config);
-      throw error;
-    });
-    checkSettings(info.config, config, place.name, bucket);
-    return { manager, client: manager.jetstream(), stream, prefix: `$KV.${bucket}.`, info };
-  } catch (error) {
-    throw refusalOf(modules, connection, place.name, bucket, error) ?? error;
-  }
+  const manager = await modules.jetstream.jetstreamManager(connection, { timeout: 2_000 });
+  const config = settings(stream, bucket, replicas ?? copies(connection, place));
+  const info = await manager.streams.info(stream).catch((error: unknown) => {
+    const { JetStreamApiError, JetStreamApiCodes } = modules.jetstream;
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
+      return manager.streams.add(config);
+    throw error;
+  });
+  checkSettings(info.config, config, place.name, bucket);
+  return { manager, client: manager.jetstream(), stream, prefix: `$KV.${bucket}.`, info };
 }
 
 function settings(
@@ -105,47 +98,3 @@ function checkSettings(
       },
     );
 }
-
-/** The error of a server that cannot be used; null for one that may be usable later. */
-function refusalOf(
-  { transport: { errors }, jetstream }: NatsModules,
-  connection: NatsConnection,
-  name: string,
-  bucket: string,
-  error: unknown,
-): FleetError | null {
-  if (error instanceof FleetError) return error;
-  const unfit = (message: string, hint: string): FleetError =>
-    new FleetError('board_unfit', message, { hint, cause: error });
-  const causes = [error, (error as Error).cause];
-  const denied = causes.find((each) => each instanceof errors.PermissionViolationError);
-  if (denied !== undefined)
-    return unfit(
-      `${name} does not let this user ${denied.operation} ${denied.subject}.`,
-      `Give the user the permissions that the README of fleet lists for the bucket ${bucket}.`,
-    );
-  const refused = causes.find((each) => each instanceof jetstream.JetStreamApiError);
-  if (refused === undefined) {
-    // A cluster without a leader does not answer either, but its servers say that they have JetStream.
-    const isMissing = (error as Error).name === 'JetStreamNotEnabled' && connection.info?.jetstream !== true;
-    return isMissing
-      ? unfit(
-          `${name} does not have JetStream enabled.`,
-          'Start nats-server with -js, or with jetstream in its configuration.',
-        )
-      : null;
-  }
-  if (refused.status === 503 || refused.code === noSuitableServers) return null;
-  if (refused.code === 10039)
-    return unfit(
-      `JetStream is not enabled for the account of this user on ${name}.`,
-      'Enable it in the configuration of the server.',
-    );
-  return unfit(
-    `${name} refuses the bucket ${bucket}: ${refused.message} (${refused.code}).`,
-    'Check the limits of the account; a bucket needs 256 MiB of storage on each server that keeps a copy.',
-  );
-}
-
-/** Also while servers of a cluster are still starting. */
-const noSuitableServers = 10005;

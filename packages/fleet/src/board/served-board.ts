@@ -12,7 +12,9 @@ export type Answer =
   /** It may have been written, or may still be. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
   /** It has not been written and will not be. */
-  | { readonly kind: 'away'; readonly cause: unknown };
+  | { readonly kind: 'away'; readonly cause: unknown }
+  /** It will never be written. */
+  | { readonly kind: 'refused'; readonly error: FleetError };
 
 /** What a server has under a key: revision 0 and no entry when it has nothing. */
 export interface Stored {
@@ -67,6 +69,7 @@ export function servedBoard(name: string, server: BoardServer, copy: LiveCopy, c
       const answer = await server.put(key, text, revision, nonce);
       if (answer.kind === 'won')
         return won({ key, value: JSON.parse(text), revision: answer.revision, at: answer.at });
+      if (answer.kind === 'refused') throw answer.error;
       mayBeWritten ||= answer.kind === 'unknown';
       if (answer.kind !== 'away') {
         const stored = await server.read(key);
@@ -80,10 +83,12 @@ export function servedBoard(name: string, server: BoardServer, copy: LiveCopy, c
       }
       if (performance.now() >= until) {
         clock.failed();
-        throw new FleetError('board_unavailable', `The board ${name} did not answer a write.`, {
-          hint: 'It may have been written or not. Check that the server runs.',
-          cause: answer.kind === 'lost' ? undefined : answer.cause,
-        });
+        const cause = answer.kind === 'lost' ? null : answer.cause;
+        throw new FleetError(
+          'board_unavailable',
+          `The board ${name} did not answer a write, which may have been made or not.`,
+          { hint: 'Check that the server runs.', cause },
+        );
       }
       await setTimeout(pauseMs);
     }
