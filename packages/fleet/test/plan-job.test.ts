@@ -30,7 +30,7 @@ let root: string;
 let keys: string;
 let credentials: CredentialSource;
 beforeAll(async () => {
-  sandbox = await startSandbox({ records: 900, accounts: 3, days: 60, until: '2026-11-01 00:00:00' });
+  sandbox = await startSandbox({ records: 450, accounts: 3, days: 60, until: '2026-11-01 00:00:00' });
   root = await mkdtemp(join(tmpdir(), 'calls-plan-'));
   keys = await mkdtemp(join(root, 'keys-'));
   for (const { id, accessKey, secretKey } of sandbox.accounts)
@@ -50,7 +50,7 @@ const newJob = (more: Partial<Job> = {}): Job => ({
   into: `folder:${join(root, `out-${folders++}`)}`,
   format: 'ndjson.gz',
   filter: 'inc_gce:1',
-  parcel: 40,
+  parcel: 30,
   ...more,
 });
 
@@ -70,7 +70,7 @@ test('a job is planned: parcels end to end in the target, lanes and accounts on 
     onProgress: (done, of) => progress.push(done / of),
   });
   expect(progress).toEqual([1 / 3, 2 / 3, 1]);
-  expect(summary).toMatchObject({ accounts: 3, planned: 3, records: 900, aside: [] });
+  expect(summary).toMatchObject({ accounts: 3, planned: 3, records: 450, aside: [] });
   expect(summary.job).toEqual(pinJob(job, now()));
   let parcels = 0;
   for (const { id } of job.accounts) {
@@ -98,7 +98,7 @@ test('a job is planned: parcels end to end in the target, lanes and accounts on 
   expect(summary.requests).toBeLessThanOrEqual(1.35 * parcels + 18);
   expect(read<JobValue>(board, 'job')).toMatchObject({
     ...{ format: 1, state: 'running', now: false, job: summary.job },
-    ...{ accounts: 3, parcels, records: 900 },
+    ...{ accounts: 3, parcels, records: 450 },
   });
   expect(read<AccountValue>(board, 'account.101').name).toBe('Main');
   expect(JSON.stringify(everything(board))).not.toMatch(/test_(?:access|secret)/);
@@ -120,7 +120,7 @@ test('planned again it asks nothing, adds new accounts, and takes a new referenc
   expect(summary).toMatchObject({
     accounts: 3,
     planned: 1,
-    records: 900,
+    records: 450,
     job: { until: '2026-11-02 10:00:00' },
   });
   expect(read<JobValue>(board, 'job').accounts).toBe(3);
@@ -135,7 +135,7 @@ test('two planners at once make one plan', async () => {
   const summaries = await Promise.all(
     targets.map((target) => planJob(job, { board: memoryBoard(memory), target, credentials, now })),
   );
-  expect(summaries.map(({ records }) => records)).toEqual([900, 900]);
+  expect(summaries.map(({ records }) => records)).toEqual([450, 450]);
   const board = memoryBoard(memory);
   for (const { id } of job.accounts)
     expect(read<AccountValue>(board, `account.${id}`).parcels).toBe(

@@ -16,7 +16,7 @@ export interface Whole {
   readonly isByMonth: boolean;
 }
 
-type State = Pick<CutFacts, 'known' | 'start' | 'flow' | 'asked' | 'sample'>;
+type State = Pick<CutFacts, 'known' | 'start' | 'flow' | 'asked' | 'sample' | 'isSilent'>;
 
 /** Cuts the whole into slices, from its beginning to its end. */
 export async function makePlan(
@@ -46,7 +46,7 @@ export async function makePlan(
     planned += total;
     const start = { at: next.at, count: next.count };
     const known = withCount(state.known, start).filter((one) => one.at >= next.at);
-    state = { ...state, start, known, asked: 0, sample: Number.NaN };
+    state = { ...state, start, known, asked: 0, sample: Number.NaN, isSilent: total === 0 };
     const { requests } = totals;
     onProgress({ slices: slices.length, planned, total: endOf(known).count, requests });
   }
@@ -74,6 +74,7 @@ async function begin(totals: Totals, { from, until, records, isByMonth }: Whole)
     flow: regionOf({ from, to: until }, total, lower, until),
     asked: 0,
     sample,
+    isSilent: false,
   };
 }
 

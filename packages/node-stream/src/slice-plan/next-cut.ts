@@ -20,6 +20,8 @@ export interface CutFacts {
   /** Requests for this slice so far, and the time of a record that the last one returned. */
   readonly asked: number;
   readonly sample: number;
+  /** The slice before has no records. */
+  readonly isSilent: boolean;
 }
 
 /** The slice ends here, or the server is asked how many records lie in a range. */
@@ -92,12 +94,30 @@ function guess(facts: CutFacts, low: KnownCount, high: KnownCount | undefined, w
   const region = isNear
     ? regionOf(span, held, low.at, end)
     : { ...flow, span, lower: low.at, upper: end, remaining: held };
+  const beyond = beyondSilence(facts, low, high);
+  if (beyond !== null) return { kind: 'ask', from: low, at: beyond, expected: 0 };
   const { slice } = cut(region, { capacity: Math.max(1, wanted), aimAt: 1, sealedBefore: border });
   const last = high === undefined ? end : end - finest;
   const between = (at: number) => Math.min(last, Math.max(low.at + finest, at));
   const at = between(searched(asked, sample, low.at, end) ?? slice.span.to ?? end);
   const density = region.held / region.width;
   return { kind: 'ask', from: low, at, expected: Math.min(held, density * (at - low.at)) };
+}
+
+/**
+ * After a stretch without records the next ones are searched: twice as far ahead each time, then in the middle. Without it each empty
+ * month would take a request.
+ */
+function beyondSilence(
+  { known, border, flow, isSilent }: CutFacts,
+  low: KnownCount,
+  high: KnownCount | undefined,
+): number | null {
+  const far = known.find(({ count }) => count > low.count);
+  if (!isSilent || high !== undefined || far === undefined) return null;
+  const middle = low.at + Math.floor((far.at - low.at) / 2 / finest) * finest;
+  const at = flow.held === 0 ? Math.min(middle, low.at + 2 * flow.width) : middle;
+  return at > border ? at : null;
 }
 
 /** Where the records lie in a heap, density says little: the second of a record is tried, then the middle. */
