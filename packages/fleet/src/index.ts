@@ -37,4 +37,7 @@ export { openTarget, type TargetOptions } from './target/open-target.ts';
 export type { ParcelClaim, ParcelReading, Target } from './target/target.ts';
 export type { AccountVerdict } from './verify/verify-account.ts';
 export { type VerifyOptions, verifyJob } from './verify/verify-job.ts';
+export { createWorker } from './worker/create-worker.ts';
 export type { WorkerEvent } from './worker/events.ts';
+export type { WorkerEnd } from './worker/work-loop.ts';
+export type { Worker, WorkerOptions, WorkerSummary } from './worker/worker-options.ts';

@@ -49,6 +49,7 @@ export function readyWork(
   let isOver = true;
   let accounts = 0;
   for (const plain of board.entries('account.')) {
+    if (isGone(plain)) continue;
     const entry = plain as unknown as BoardEntry<AccountValue>;
     const account = entry.value;
     accounts += 1;
@@ -97,6 +98,7 @@ interface Lanes {
 function openLanes(board: Board): Map<string, Lanes> {
   const all = new Map<string, Lanes>();
   for (const plain of board.entries('lane.')) {
+    if (isGone(plain)) continue;
     const entry = plain as unknown as BoardEntry<LaneValue>;
     const key = accountKeyOfLane(entry.key);
     const lanes = all.get(key) ?? { seen: 0, withWork: [] };
@@ -106,3 +108,7 @@ function openLanes(board: Board): Map<string, Lanes> {
   }
   return all;
 }
+
+/** Keys are given up, never deleted. */
+const isGone = ({ value }: BoardEntry): boolean =>
+  value === null || typeof value !== 'object' || 'gone' in value;

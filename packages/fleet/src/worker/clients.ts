@@ -16,6 +16,7 @@ import { troubleOf } from './trouble.ts';
 export interface Sending {
   readonly fetch?: Fetch | undefined;
   readonly dispatcher?: RequestDispatcher | undefined;
+  readonly random?: (() => number) | undefined;
 }
 
 /** The limiter of the credentials of an account, which all workers share. */
@@ -69,6 +70,7 @@ export function createClients(
       timeout: { total: Number.POSITIVE_INFINITY },
       fetch: sending.fetch,
       dispatcher: sending.dispatcher,
+      random: sending.random,
     });
   };
   return {

@@ -8,8 +8,8 @@ import type { AccountValue, LaneValue, WorkerValue } from '../lanes/values.ts';
 import { accountTurn } from './account-turn.ts';
 import { type Beats, beginBeats } from './beats.ts';
 import type { WorkerEvent } from './events.ts';
-import { jobOn } from './job-on.ts';
 import { observed } from './keep-trying.ts';
+import { knownJob } from './known-job.ts';
 import { Pace } from './pace.ts';
 import { parcelTurn } from './parcel-turn.ts';
 import type { AccountTurn, WorkerContext } from './turn.ts';
@@ -51,8 +51,8 @@ export class WorkLoop {
   readonly #beats: Beats;
   readonly #held = new Map<string, Held>();
   readonly #stop = new AbortController();
-  /** Revisions that somebody else has replaced, of which the live copy has not heard yet. */
-  readonly #stale = new Map<string, number>();
+  /** Revisions that somebody else has replaced, of which the live copy has not heard yet, and when a write of them was lost. */
+  readonly #stale = new Map<string, { readonly revision: number; readonly at: number }>();
   #wake = new AbortController();
   #isLeaving = false;
   #state: WorkerValue['state'] = 'waiting';
@@ -110,23 +110,25 @@ export class WorkLoop {
     for (;;) {
       if (this.#fatal !== null) throw this.#fatal.error;
       if (this.#isLeaving) return 'left';
-      const job = jobOn(this.#board);
+      const job = knownJob(this.#board);
       if (job !== null && job.state !== 'running' && job.now) this.#drop();
       if (job?.state === 'cancelled') return 'cancelled';
       this.#pace.look(this.#held.size);
       this.#become(this.#pace.why !== null ? 'resting' : this.#held.size > 0 ? 'working' : 'waiting');
       // A board that has lost its job is waited for: somebody may plan it again.
-      const next = job?.state === 'running' ? await this.#takeOne(job.accounts) : this.#lookAgain();
+      const next = job?.state === 'running' ? this.#choose(job.accounts) : this.#lookAgain();
       if (next === 'over') return next;
-      if (next > 0) await this.#wait(next);
+      // No other await since the look at the board: a change in between would not end the wait.
+      if (typeof next === 'number') await this.#wait(next);
+      else if (!(await this.#take(next))) await this.#wait(unsureMs);
     }
   }
 
   /**
-   * Takes one piece of work, if there is one and a slot for it. Returns after how many milliseconds to look again at the latest,
-   * also when nothing changes.
+   * What to take next. Without any, or without a slot for it: after how many milliseconds to look again at the latest, also when
+   * nothing changes.
    */
-  async #takeOne(accounts: number): Promise<number | 'over'> {
+  #choose(accounts: number): Candidate | number | 'over' {
     const { ttlMs, random, context } = this.#parts;
     const { restMs, slots } = this.#pace;
     let again = this.#lookAgain();
@@ -137,26 +139,26 @@ export class WorkLoop {
     const isAllPlanned = ready.accounts > 0 && ready.accounts >= accounts;
     if (ready.isOver && isAllPlanned && context.job.sync === null && this.#held.size === 0) return 'over';
     if (ready.next !== null) again = Math.min(again, Math.max(1, ready.next - this.#board.now()));
-    const fresh = ready.candidates.filter(({ entry }) => this.#stale.get(entry.key) !== entry.revision);
+    const fresh = ready.candidates.filter(({ entry }) => !this.#isStale(entry));
     const chosen = draw(fresh, presence.slots + slots, random);
-    return chosen === undefined ? again : this.#takeThis(chosen);
+    return chosen ?? again;
   }
 
-  async #takeThis(chosen: Candidate): Promise<number> {
+  /** False: the board did not say whether it was taken. */
+  async #take(chosen: Candidate): Promise<boolean> {
     const { key, revision } = chosen.entry;
     const value = taken(chosen, this.#name) as unknown as Json;
     try {
       const entry = await observed(this.#emit, () => this.#board.write(key, value, revision));
-      if (entry === null) {
-        this.#stale.set(key, revision);
-        return 0;
+      if (entry === null) this.#stale.set(key, { revision, at: performance.now() });
+      else {
+        this.#stale.delete(key);
+        this.#begin(chosen, entry);
       }
-      this.#stale.delete(key);
-      this.#begin(chosen, entry);
-      return 0;
+      return true;
     } catch (error) {
       if (!CallsError.is(error, 'board_unavailable')) throw error;
-      return unsureMs;
+      return false;
     }
   }
 
@@ -187,6 +189,13 @@ export class WorkLoop {
       });
     this.#held.set(key, { account: account.id, abort, done });
     if (this.#stop.signal.aborted) abort.abort();
+  }
+
+  #isStale({ key, revision }: Pick<BoardEntry, 'key' | 'revision'>): boolean {
+    const stale = this.#stale.get(key);
+    if (stale?.revision !== revision) return false;
+    // A board that never tells of the newer value is asked again.
+    return performance.now() - stale.at < this.#parts.ttlMs;
   }
 
   #drop(): void {

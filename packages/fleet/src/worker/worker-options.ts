@@ -33,7 +33,7 @@ export interface WorkerOptions {
   readonly ttl?: Duration | undefined;
   /** Wait for the job when the board does not have it yet. Default: fail with `unknown_job`. */
   readonly wait?: boolean | undefined;
-  /** A number from 0 up to 1, for the choice among what is ready. Default `Math.random`. */
+  /** A number from 0 up to 1, for the choice among what is ready and the jitter of waits. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** The worker's clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
