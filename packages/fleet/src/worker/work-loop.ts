@@ -8,8 +8,8 @@ import type { AccountValue, LaneValue, WorkerValue } from '../lanes/values.ts';
 import { accountTurn } from './account-turn.ts';
 import { type Beats, beginBeats } from './beats.ts';
 import type { WorkerEvent } from './events.ts';
+import { jobOn } from './job-on.ts';
 import { observed } from './keep-trying.ts';
-import { knownJob } from './known-job.ts';
 import { Pace } from './pace.ts';
 import { parcelTurn } from './parcel-turn.ts';
 import type { AccountTurn, WorkerContext } from './turn.ts';
@@ -110,7 +110,7 @@ export class WorkLoop {
     for (;;) {
       if (this.#fatal !== null) throw this.#fatal.error;
       if (this.#isLeaving) return 'left';
-      const job = knownJob(this.#board);
+      const job = jobOn(this.#board);
       if (job !== null && job.state !== 'running' && job.now) this.#drop();
       if (job?.state === 'cancelled') return 'cancelled';
       this.#pace.look(this.#held.size);

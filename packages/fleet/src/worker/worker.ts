@@ -12,7 +12,7 @@ import { version } from '../version.ts';
 import { publishEvent } from './channels.ts';
 import { createClients, type LimiterOf } from './clients.ts';
 import type { WorkerEvent } from './events.ts';
-import { knownJob } from './known-job.ts';
+import { jobOn } from './job-on.ts';
 import { createPlans } from './plans.ts';
 import type { AccountTurn } from './turn.ts';
 import { observedLimiter } from './wait-for-rate.ts';
@@ -122,7 +122,7 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
 async function jobFor(board: Board, waits: boolean, signal: AbortSignal): Promise<JobValue | null> {
   for (;;) {
     if (signal.aborted) return null;
-    const value = knownJob(board);
+    const value = jobOn(board);
     if (value !== null) return value;
     if (!waits)
       throw new FleetError('unknown_job', `${board.name} has no such job.`, {
