@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
 import type { Parcel, ParcelVerdict } from '../parcels/parcel.ts';
@@ -8,7 +7,7 @@ import { putWhen } from './bucket-put.ts';
 import { type HeldSlot, newClaim, readSlot, type Slot, writeSlot } from './bucket-slot.ts';
 import { onDisk } from './folder-files.ts';
 import { partPath, verdictPath } from './part-names.ts';
-import { openPart, type PartFacts, type PartWriter } from './part-writer.ts';
+import type { PartFacts, PartWriter } from './part-writer.ts';
 import type { Scratch } from './scratch.ts';
 import type { ParcelClaim } from './target.ts';
 
@@ -61,6 +60,7 @@ class BucketClaim implements ParcelClaim {
   readonly #slotPath: string;
   #seen: BucketObject | null;
   #lookedAt = performance.now();
+  #scratch: Scratch | null = null;
   #part: PartWriter | null = null;
 
   constructor(place: BucketPlace, mine: HeldSlot, seen: BucketObject | null, done: ParcelVerdict | null) {
@@ -97,10 +97,7 @@ class BucketClaim implements ParcelClaim {
   };
 
   async drop(): Promise<void> {
-    const part = this.#part;
-    if (part === null) return;
-    await part.abandon();
-    await rm(part.path, { force: true }).catch(() => {});
+    if (this.#part !== null) await this.#scratch?.remove(this.#part);
   }
 
   /** Puts the part over what lies there, and returns its etag. */
@@ -144,9 +141,10 @@ class BucketClaim implements ParcelClaim {
 
   async #opened(): Promise<PartWriter> {
     const { scratch, job } = this.#place;
-    this.#part ??= await onDisk('The folder for temporary files', async () =>
-      openPart((await scratch()).newFile(), job),
-    );
+    this.#part ??= await onDisk('The folder for temporary files', async () => {
+      this.#scratch = await scratch();
+      return this.#scratch.begin(job);
+    });
     return this.#part;
   }
 }

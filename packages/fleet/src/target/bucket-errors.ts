@@ -49,7 +49,7 @@ export const unreadable = (name: string, host: string, what: string): FleetError
   );
 
 /** The stable name of an error of S3, when there is one. */
-export function codeIn({ body }: BucketAnswer): string | null {
+function codeIn({ body }: BucketAnswer): string | null {
   return /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1] ?? null;
 }
 

@@ -101,9 +101,7 @@ function bucketTarget(
   };
   const close = async (): Promise<void> => {
     client.close();
-    const made = opening;
-    opening = null;
-    await (await made?.catch(() => null))?.close();
+    await (await opening?.catch(() => null))?.close();
   };
 
   return {

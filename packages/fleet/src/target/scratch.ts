@@ -2,13 +2,17 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { lockFile } from '@call-attribution/node-stream/files';
+import type { PinnedJob } from '../job/job.ts';
 import { newNonce } from './folder-claim.ts';
+import { openPart, type PartWriter } from './part-writer.ts';
 
 /** A folder of this process for parts that are not sent yet. */
 export interface Scratch {
-  /** A name for a file that is not there yet. */
-  newFile(): string;
-  /** Removes the folder. */
+  /** Begins a part. */
+  begin(shape: Pick<PinnedJob, 'format' | 'columns'>): Promise<PartWriter>;
+  /** Closes a part and removes it. Never throws. */
+  remove(part: PartWriter): Promise<void>;
+  /** Removes the folder with all its parts. */
   close(): Promise<void>;
 }
 
@@ -23,9 +27,21 @@ export async function openScratch(parent = join(tmpdir(), `calls-fleet-${userNam
   // The lock is there before the folder, so that nobody takes the folder for one that was left.
   const unlock = await lockFile(join(parent, `${name}.lock`));
   const folder = await mkdtemp(join(parent, `${name}-`));
+  const parts = new Set<PartWriter>();
   return {
-    newFile: () => join(folder, newNonce()),
+    async begin(shape) {
+      const part = await openPart(join(folder, newNonce()), shape);
+      parts.add(part);
+      return part;
+    },
+    async remove(part) {
+      parts.delete(part);
+      await part.abandon();
+      await rm(part.path, { force: true }).catch(() => {});
+    },
     async close() {
+      for (const part of parts) await part.abandon();
+      parts.clear();
       await rm(folder, { recursive: true, force: true });
       await unlock();
     },
