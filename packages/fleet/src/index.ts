@@ -23,6 +23,7 @@ export { cancelJob, type OrderResult, type PauseOptions, pauseJob, resumeJob } f
 export { type RetryOptions, type RetryResult, retryAside } from './orders/retry-aside.ts';
 export type { AccountPlan, Parcel, ParcelVerdict } from './parcels/parcel.ts';
 export { type PlanOptions, type PlanSummary, planJob, type UnplannedAccount } from './plan/plan-job.ts';
+export { createSharedLimiter, type SharedLimiterOptions } from './rate/shared-limiter.ts';
 export type { AccountStatus, AccountTrouble } from './status/account-status.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './status/metrics.ts';
 export {
