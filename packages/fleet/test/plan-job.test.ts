@@ -133,10 +133,15 @@ test('two planners at once make one plan', async () => {
   const memory = new BoardMemory();
   const targets = [await open(job), await open(job)] as const;
   const summaries = await Promise.all(
-    targets.map((target) => planJob(job, { board: memoryBoard(memory), target, credentials, now })),
+    targets.map((target, i) =>
+      planJob(job, { board: memoryBoard(memory), target, credentials, now: () => now() + i * 3_600_000 }),
+    ),
   );
   expect(summaries.map(({ records }) => records)).toEqual([450, 450]);
   const board = memoryBoard(memory);
+  // Each would have ended at another time.
+  const { job: held } = read<JobValue>(board, 'job');
+  expect(summaries.map((summary) => summary.job)).toEqual([held, held]);
   for (const { id } of job.accounts)
     expect(read<AccountValue>(board, `account.${id}`).parcels).toBe(
       (await targets[0].planOf(id))?.parcels.length,
