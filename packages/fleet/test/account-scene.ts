@@ -32,18 +32,18 @@ export function memoryTarget(kind: 'store' | 'files') {
   const verdicts = new Map<number, ParcelVerdict>();
   const rows = new Map<string, Call>();
   const claims = { sync: 0 };
-  let state: SyncState | null = null;
+  const synced: { state: SyncState | null } = { state: null };
   const sync = (): UpsertSink => {
     let token = 0;
     return {
       load: async () => {
         token = claims.sync += 1;
-        return state;
+        return synced.state;
       },
       async commit({ calls, state: after }) {
         if (token !== claims.sync) throw new FleetError('claim_lost', 'Another worker syncs it.');
         for (const call of calls) rows.set(call.sid, call);
-        state = after;
+        synced.state = after;
       },
     };
   };
@@ -73,7 +73,7 @@ export function memoryTarget(kind: 'store' | 'files') {
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},
   };
-  return { target, plans, verdicts, rows, claims };
+  return { target, plans, verdicts, rows, claims, synced };
 }
 
 /** An account in the middle of its work: a server with calls that the test may change, a board, a target. */
@@ -82,15 +82,18 @@ export async function openScene({
   kind = 'files' as 'store' | 'files',
   perParcel = 5,
   job: more = {} as Partial<PinnedJob>,
+  maxRows = Number.POSITIVE_INFINITY,
 }: {
   calls: Call[];
   kind?: 'store' | 'files';
   perParcel?: number;
   job?: Partial<PinnedJob>;
+  maxRows?: number;
 }) {
   const opens = { is: true };
   const server = await startHostileServer({
     calls,
+    maxRows,
     fault: () => (opens.is ? undefined : { status: 401 }),
   });
   const clock = { now: Date.UTC(2024, 0, 20) };

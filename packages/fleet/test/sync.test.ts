@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { day, formatNaive, hour } from '@call-attribution/core/time';
+import { syncStateFrom } from '@call-attribution/node-stream';
 import { expect, test } from 'vitest';
 import { openScene, type Scene } from './account-scene.ts';
 
@@ -60,7 +61,35 @@ test('the first sync of a store finds what came late or changed while the backfi
   );
 });
 
-test('a sync that is fenced off gives the account back without a word', async () => {
+test('the first sync looks back as far when a sync of the same account ran before the job', async () => {
+  for (const filter of ['', 'inc_gce:1']) {
+    await using scene = await openScene({ calls: history(18), kind: 'store', perParcel: 20, job: { sync } });
+    await scene.work();
+    await scene.close();
+    const since = formatNaive(start + 17 * day);
+    scene.synced.state = syncStateFrom({ filter, version: 'v3', since, lookback: sync.lookback });
+    const { calls } = scene.server;
+    calls[40] = { ...(calls[40] as Call), ppc_campaign: 'changed while the backfill ran' };
+    await scene.sync();
+    expect(mirror(scene)).toEqual(source(scene));
+  }
+});
+
+test('a first sync that was interrupted continues', async () => {
+  const more = { perParcel: 20, maxRows: 8, job: { sync } };
+  await using scene = await openScene({ calls: history(18), kind: 'store', ...more });
+  await scene.work();
+  await scene.close();
+  scene.server.next({}, {}, {}, {}, { status: 401 });
+  await expect(scene.sync()).rejects.toMatchObject({ code: 'unauthorized' });
+  const run = scene.synced.state?.run;
+  expect(run?.checkpoint.delivered).toBeGreaterThan(0);
+  scene.server.calls.push(callAt(start + 18 * day + hour, 'new'));
+  await scene.sync();
+  expect(mirror(scene)).toEqual(source(scene));
+});
+
+test('a sync that is fenced off gives the account back and is no failure', async () => {
   await using scene = await openScene({ calls: history(18), kind: 'store', perParcel: 20, job: { sync } });
   await scene.work();
   await scene.close();

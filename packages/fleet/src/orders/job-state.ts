@@ -15,7 +15,7 @@ export interface OrderResult {
 
 /** Settings of `pauseJob`. */
 export interface PauseOptions {
-  /** Also drop the parcels that are being read: they are read anew later. Default: they are finished. */
+  /** Also drop the parcels that are being read: they are read again later. Default: they are finished. */
   readonly now?: boolean | undefined;
 }
 

@@ -76,11 +76,11 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
   const retry = async (account: AccountValue): Promise<RetryResult> => {
     signal?.throwIfAborted();
     const facts = { account: account.id, name: account.name };
-    const asked = { ...account, requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute };
+    const reached = { ...account, requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute };
     // It was set aside when the job was planned, before it had parcels.
     const isUnplanned = account.parcels === 0 && (await target.planOf(account.id)) === null;
     try {
-      await reach(asked, (client) =>
+      await reach(reached, (client) =>
         client.fetchPage({ filter: job.filter, rows: 1, ...(signal ? { signal } : {}) }),
       );
       if (isUnplanned) await planAccount({ board, target, job, reach, signal }, givenAccount(account));

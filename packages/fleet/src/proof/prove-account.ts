@@ -35,11 +35,11 @@ export interface AccountProof extends Sums {
 export const fitsServer = ({ records, skipped, total }: Sums): boolean => records + skipped === total;
 
 /** Has the target? */
-export const fitsTarget = ({ records, leftOut, stored }: Sums): boolean =>
+const fitsTarget = ({ records, leftOut, stored }: Sums): boolean =>
   stored === null || stored === records - leftOut;
 
 /** Asks for one fresh total of the server for the whole plan, and for the count of the target. */
-export async function sumsOf({ plan, verdicts }: Ledger, { total, count }: Counters): Promise<Sums> {
+async function sumsOf({ plan, verdicts }: Ledger, { total, count }: Counters): Promise<Sums> {
   const whole = { from: plan.from, to: plan.until };
   const sums = { records: 0, skipped: 0, leftOut: 0 };
   for (const verdict of verdicts) {
@@ -62,7 +62,7 @@ export async function proveAccount(ledger: Ledger, counters: Counters): Promise<
 }
 
 /** Finds the parcels of a ledger that is whole in which server or target have other numbers. */
-export async function differingParcels(
+async function differingParcels(
   { plan, verdicts }: Ledger,
   sums: Sums,
   { total, count }: Counters,

@@ -69,7 +69,7 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
     stored,
   };
 
-  const total = await asked(set, ledger, (totalOf) => totalOf({ from: plan.from, to: plan.until }));
+  const total = await askServer(set, ledger, (totalOf) => totalOf({ from: plan.from, to: plan.until }));
   if (typeof total === 'object') return { ...known, ...total, verdict: 'unknown' };
   if (missing.length > 0) {
     const why = whyMissing(missing, plan.parcels.length);
@@ -80,7 +80,7 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   const held = sum(stored === null ? committed.map(onServer) : [stored, ...committed.map(leftOut)]);
   if (held === total && !isDeep) return { ...known, total, verdict: 'proved', why: null };
   const each = await heldInEach(set, ledger);
-  const differing = await asked(set, ledger, (totalOf) =>
+  const differing = await askServer(set, ledger, (totalOf) =>
     isDeep ? eachDiffers(ledger, each, totalOf) : findDifferences(ledger, each, total, totalOf),
   );
   if (!Array.isArray(differing)) return { ...known, ...differing, verdict: 'unknown' };
@@ -100,7 +100,7 @@ function torn(error: unknown): string {
 type TotalOf = (stretch: TimeSlice) => Promise<number>;
 
 /** Asks the server; or says why it could not be asked. */
-async function asked<T extends number | readonly number[]>(
+async function askServer<T extends number | readonly number[]>(
   { filter, signal, reach }: VerifySet,
   { plan: { bounds } }: Ledger,
   work: (totalOf: TotalOf) => Promise<T>,

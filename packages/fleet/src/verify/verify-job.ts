@@ -78,9 +78,9 @@ type Asked = Required<Pick<AccountValue, 'id' | 'name' | 'credential' | 'request
 
 function accountsOf({ job, accounts, board }: VerifyOptions): Asked[] {
   const limit = job.requestsPerMinute ?? null;
-  const listed = accounts ?? ('accounts' in job ? job.accounts : undefined);
-  if (listed !== undefined)
-    return listed.map(({ id, name = null, credential = usualCredential(id), requestsPerMinute = limit }) => ({
+  const given = accounts ?? ('accounts' in job ? job.accounts : undefined);
+  if (given !== undefined)
+    return given.map(({ id, name = null, credential = usualCredential(id), requestsPerMinute = limit }) => ({
       ...{ id, name, credential, requestsPerMinute },
     }));
   if (board !== undefined)

@@ -27,7 +27,7 @@ export async function openAgain(
   for (let k = 0; k < job.lanes; k += 1) {
     const key = laneKey(account, k);
     const all = plan.parcels.length;
-    // A lane that the board has lost begins anew: what is committed is found to be done.
+    // A lane that the board has lost begins again: what is committed is found to be done.
     if (board.get(key) === undefined && (await board.write(key, { ...newLane(k, all) }, 0)) !== null)
       continue;
     await changeEntry<LaneValue>(board, key, (lane) => reopen(grow(lane, all), k, job.lanes, reopened));
