@@ -90,6 +90,17 @@ export function openPostgres(
     }
   };
 
+  /**
+   * Ends transactions that keep this one waiting while their own process is silent. The server does that by itself, except when
+   * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
+   */
+  const endSilent = (waiting: number): NodeJS.Timeout | undefined => {
+    if (idleTransactionTimeoutMs === 0) return undefined;
+    const look = () => driver.all(silentOnes, [waiting, idleTransactionTimeoutMs]);
+    // When looking fails, the statement that waits says what is wrong.
+    return setInterval(() => look().catch(() => []), idleTransactionTimeoutMs / 3).unref();
+  };
+
   /** A transaction that was run once. `settle` finds out what became of it when the connection breaks during COMMIT. */
   const transaction = async <T>(
     begin: string,
@@ -102,16 +113,22 @@ export function openPostgres(
     const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeoutMs)) : atOnce;
     let id: number | undefined;
     let result: T;
+    let watch: NodeJS.Timeout | undefined;
     try {
       const [row] = await atOnce.all(
         isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeoutMs}` : begin,
       );
-      if (row !== undefined) id = Number(row.id);
+      if (row !== undefined) {
+        id = Number(row.id);
+        watch = endSilent(Number(row.pid));
+      }
       result = await body(session);
     } catch (error) {
+      clearInterval(watch);
       client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
       throw error;
     }
+    clearInterval(watch);
     const end = atOnce.all('COMMIT').then(() => client.release());
     if (settle === undefined) {
       // Nothing was written, so there is no need to wait for the end.
@@ -131,17 +148,19 @@ export function openPostgres(
 
   /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
   const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
-    const start = performance.now();
+    // Counted from the first failure: a process that was stopped for long still finds out what happened meanwhile.
+    let failedAt: number | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await job();
       } catch (error) {
+        failedAt ??= performance.now();
         const remedy = remedyOf(error);
         const isOver =
           remedy === 'again'
             ? attempt >= attempts
             : // A server that never responded is more likely a wrong address than a restart.
-              !((hasConnected || hasResponded(error)) && performance.now() - start < reconnectMs);
+              !((hasConnected || hasResponded(error)) && performance.now() - failedAt < reconnectMs);
         if (remedy === null || isOver) throw error;
         await pause(Math.min(10 * 2 ** attempt, 500));
       }
@@ -182,11 +201,17 @@ export function openPostgres(
       patiently(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', body, work)),
     // The number of the transaction is what tells later whether it was committed.
     write: (body, work = {}) =>
-      patiently(() => transaction('BEGIN; SELECT txid_current() AS id', body, work, settle)),
+      patiently(() =>
+        transaction('BEGIN; SELECT txid_current() AS id, pg_backend_pid() AS pid', body, work, settle),
+      ),
     close: () => pool.end(),
   };
   return driver;
 }
+
+/** Ends the transactions that keep another one waiting, and whose processes have said nothing for so many milliseconds. */
+const silentOnes = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(pg_blocking_pids($1))
+  AND wait_event_type = 'Client' AND state_change < clock_timestamp() - $2 * interval '1 millisecond'`;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms * (0.5 + Math.random() / 2)));
 
