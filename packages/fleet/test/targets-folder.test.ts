@@ -5,15 +5,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { PinnedJob } from '../src/index.ts';
 import { openTarget } from '../src/target/open-target.ts';
+import { cutIntoParcels, type FilledParcel, pinnedJob, planOf, readingOf } from './filled-parcels.ts';
 import { all, callsOf, pagesOf } from './real-pages.ts';
-import {
-  cutIntoParcels,
-  type FilledParcel,
-  pinnedJob,
-  planOf,
-  readingOf,
-  targetLaws,
-} from './target-laws.ts';
+import { targetLaws } from './target-laws.ts';
+import { folderPlace } from './target-places.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'fleet-folder-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -23,24 +18,7 @@ const newFolder = () => {
   return join(base, String(folders));
 };
 
-/** The records that a reader of an account finds in the files of a folder. */
-async function recordsIn(folder: string, account: string) {
-  const names = await readdir(folder, { recursive: true });
-  return names
-    .filter((name) => name.startsWith(`account=${account}/`) && name.endsWith('.ndjson'))
-    .flatMap((name) =>
-      readFileSync(join(folder, name), 'utf8')
-        .split('\n')
-        .filter((line) => line !== ''),
-    )
-    .map((line) => JSON.parse(line));
-}
-
-targetLaws('a folder', async () => {
-  const folder = newFolder();
-  const into = `folder:${folder}`;
-  return { into, open: (job) => openTarget(into, job), records: (account) => recordsIn(folder, account) };
-});
+targetLaws('a folder', async () => folderPlace(newFolder()));
 
 describe('a target in a folder', () => {
   const [first, second] = cutIntoParcels(callsOf(60), 30) as [FilledParcel, FilledParcel];

@@ -4,31 +4,14 @@ import { openStore } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
 import { openTarget } from '../src/target/open-target.ts';
+import { cutIntoParcels, type FilledParcel, pinnedJob, planOf, readingOf } from './filled-parcels.ts';
 import { all, callsOf, pagesOf } from './real-pages.ts';
-import {
-  cutIntoParcels,
-  type FilledParcel,
-  pinnedJob,
-  planOf,
-  readingOf,
-  targetLaws,
-} from './target-laws.ts';
+import { targetLaws } from './target-laws.ts';
+import { storePlace } from './target-places.ts';
 
 const stores = testStores();
 
-for (const { kind, newUrl } of stores)
-  targetLaws(kind, async () => {
-    const into = await newUrl();
-    return {
-      into,
-      open: (job) => openTarget(into, job),
-      async records(account) {
-        await using store = await openStore(into);
-        expect(await store.check()).toEqual([]);
-        return all(store.calls(account));
-      },
-    };
-  });
+for (const { kind, newUrl } of stores) targetLaws(kind, async () => storePlace(await newUrl()));
 
 for (const { kind, newUrl } of stores)
   describe(`a target in ${kind}`, () => {

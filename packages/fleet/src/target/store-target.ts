@@ -9,6 +9,7 @@ import {
   openStore,
   type Store,
   StoreError,
+  type StoreOptions,
   selectionOf,
 } from '@call-attribution/store';
 import { FleetError } from '../errors.ts';
@@ -23,8 +24,12 @@ import type { Target } from './target.ts';
  * A database as a target. Records are rows of its accounts; the job is the first line of a journal, plans and verdicts are notes of
  * claims, so that each is written in one transaction with what it says. Who claimed last writes.
  */
-export async function openStoreTarget(into: string, job: PinnedJob | null): Promise<Target> {
-  return storeTarget(await openStore(into), job);
+export async function openStoreTarget(
+  into: string,
+  job: PinnedJob | null,
+  options: StoreOptions = {},
+): Promise<Target> {
+  return storeTarget(await openStore(into, options), job);
 }
 
 function storeTarget(store: Store, given: PinnedJob | null): Target {
