@@ -6,6 +6,9 @@ import { cutIntoParcels, type FilledParcel, pinnedJob, planOf, readingOf } from 
 import { all, callsOf, pagesOf } from './real-pages.ts';
 import type { TargetPlace } from './target-places.ts';
 
+export { cutIntoParcels, type FilledParcel, pinnedJob, planOf, readingOf } from './filled-parcels.ts';
+export type { TargetPlace } from './target-places.ts';
+
 const parcels = cutIntoParcels(callsOf(90), 30);
 const [first, second, third] = parcels as [FilledParcel, FilledParcel, FilledParcel];
 const others = ['w2', 'w3', 'w4'];
