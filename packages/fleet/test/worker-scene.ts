@@ -23,7 +23,7 @@ export const testJob = (changes: Partial<PinnedJob> = {}): PinnedJob => ({
   name: 'history',
   baseUrl: 'https://api.example.com',
   version: 'v3',
-  filter: '',
+  filter: 'inc_gce:1',
   from: null,
   until: '2025-01-01 00:00:00',
   into: 'memory',
@@ -155,7 +155,7 @@ export const newShelf = (plans: ReadonlyMap<string, AccountPlan>): Shelf => ({
 export const sidsOn = ({ parcels }: Shelf): string[] =>
   [...parcels.values()].flatMap(({ sids, verdict }) => (verdict === null ? [] : sids)).sort();
 
-/** A target in memory, fenced by tokens. */
+/** A target in memory, fenced by tokens. Without them two workers of one parcel would write its records twice. */
 export function shelfTarget(shelf: Shelf, job: PinnedJob): Target {
   const at = (account: string, { index }: Parcel) => {
     const key = `${account} ${index}`;
@@ -177,7 +177,7 @@ export function shelfTarget(shelf: Shelf, job: PinnedJob): Target {
       const place = at(account, parcel);
       if (place.verdict !== null) return claimed(place.verdict);
       const token = ++place.token;
-      const sids: string[] = [];
+      place.sids = [];
       const check = (): void => {
         if (place.token !== token) throw new FleetError('claim_lost', 'It was claimed again.');
       };
@@ -185,11 +185,10 @@ export function shelfTarget(shelf: Shelf, job: PinnedJob): Target {
         done: null,
         async put(page) {
           check();
-          sids.push(...page.records.map(({ sid }) => sid));
+          place.sids.push(...page.records.map(({ sid }) => sid));
         },
         async commit(reading) {
           check();
-          place.sids = sids;
           place.verdict = { ...reading, leftOut: 0, bytes: 0, sha256: '' };
           return place.verdict;
         },
