@@ -69,7 +69,7 @@ it('two workers bring three accounts into a folder, although one of them is kill
   expect(life.isDead).toBe(true);
   expect(summary.end).toBe('over');
   const status = readStatus(board);
-  expect(status.records).toMatchObject({ done: 600, planned: 600 });
+  expect(status.records).toMatchObject({ done: 600, total: 600 });
   const verdicts: ParcelVerdict[] = [];
   for (const { id, records } of sandbox.accounts) {
     const sids: string[] = [];

@@ -1,6 +1,5 @@
-import { createLimiter, type Limiter } from '@call-attribution/core';
+import { jobLimiters } from '../rate/job-limiters.ts';
 import { openTarget } from '../target/open-target.ts';
-import type { LimiterOf } from './clients.ts';
 import { closeAccount } from './close-account.ts';
 import { syncAccount } from './sync-account.ts';
 import { createWorkerWith } from './worker.ts';
@@ -20,20 +19,8 @@ export function createWorker(options: WorkerOptions): Worker {
       openTarget: (job, given) => openTarget(job.into, job, given),
       closeAccount,
       syncAccount,
-      limiters: (_board, job) => limitersOf(job.requestsPerMinute),
+      limiters: jobLimiters,
     },
     options,
   );
-}
-
-/** One limiter for each credential. */
-function limitersOf(ofJob: number | null): LimiterOf {
-  const limiters = new Map<string, Limiter>();
-  return ({ credential, requestsPerMinute }) => {
-    const limit = requestsPerMinute ?? ofJob;
-    if (limit === null) return undefined;
-    const limiter = limiters.get(credential) ?? createLimiter({ requestsPerMinute: limit });
-    limiters.set(credential, limiter);
-    return limiter;
-  };
 }

@@ -24,8 +24,8 @@ export interface WorkerParts {
   readonly openTarget: (job: PinnedJob, options: { scratch?: string | undefined }) => Promise<Target>;
   readonly closeAccount: AccountTurn;
   readonly syncAccount: AccountTurn;
-  /** Makes the limiters that a worker shares with all others of the job. */
-  readonly limiters: (board: Board, job: PinnedJob) => LimiterOf;
+  /** Makes the limiters that a worker shares with all others of the job. The signal ends them with the worker. */
+  readonly limiters: (board: Board, job: PinnedJob, signal: AbortSignal) => LimiterOf;
 }
 
 /** Time that a worker has to end what is under way, unless it is told otherwise. */
@@ -58,7 +58,8 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
     if (value === null) return 'left';
     const { job } = value;
     const target = options.target ?? (await parts.openTarget(job, { scratch: options.scratch }));
-    const limiterOf = parts.limiters(board, job);
+    const over = new AbortController();
+    const limiterOf = parts.limiters(board, job, over.signal);
     const clients = createClients(
       job,
       options.credentials,
@@ -92,6 +93,7 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
       if (leaving.signal.aborted) loop.leave(grace);
       return await loop.run();
     } finally {
+      over.abort();
       await clients.close();
       if (options.target === undefined) await target.close();
     }
