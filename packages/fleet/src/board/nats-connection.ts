@@ -128,8 +128,12 @@ function refusalOf({ errors }: Transport, { name }: NatsPlace, cause: unknown): 
       hint: 'Check NATS_CREDS, or NATS_USER and NATS_PASSWORD, or NATS_TOKEN.',
       cause,
     });
-  const { code } = ((cause as Error).cause ?? cause) as NodeJS.ErrnoException;
-  if (cause instanceof errors.InvalidArgumentError || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code ?? ''))
+  const causes = [cause, (cause as Error).cause];
+  const code = causes
+    .map((each) => (each as NodeJS.ErrnoException | undefined)?.code)
+    .find((each) => each !== undefined);
+  const isWithoutTls = /'tls'/.test((cause as Error).message);
+  if (isWithoutTls || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code ?? ''))
     return new FleetError(
       'board_unfit',
       `There is no encrypted connection to ${name}${code ? ` (${code})` : ''}.`,

@@ -33,6 +33,8 @@ export async function openBoard(url: string, job: string, options: BoardOptions 
     return memoryBoard(memory);
   }
   if (/^(?:nats|tls):\/\//.test(url)) return (await import('./nats-board.ts')).natsBoard(url, job, options);
+  if (/^postgres(?:ql)?:\/\//.test(url))
+    return (await import('./postgres-board.ts')).postgresBoard(url, job, options);
   throw new FleetError(
     'board_unfit',
     'The board must be nats://host, postgres://user@host/database or memory:.',
