@@ -1,21 +1,27 @@
 // Writes what `calls` shows into the README and the manual of the cli, between <!-- screen: name --> and <!-- end -->, from the built
 // program over made-up calls. With --check it writes nothing and fails when a screen has changed.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fleetStatusScreen } from './fleet-screen.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
 
 const bin = join(root, 'packages/cli/dist/bin.js');
-const files = ['packages/cli/README.md', 'docs/manual/cli.md'];
+const files = [
+  'packages/cli/README.md',
+  'docs/manual/cli.md',
+  'packages/fleet/README.md',
+  'docs/manual/fleet.md',
+];
 const work = mkdtempSync(join(tmpdir(), 'screens-'));
 const plain = { PATH: process.env.PATH ?? '', HOME: work, NO_COLOR: '1' };
 
 // The made-up calls are the same on every day.
 const until = '2026-11-01 00:00:00';
 
-/** @typedef {{ command: string, columns: number, hidden?: string, own?: Record<string, string> }} Screen */
+/** @typedef {{ command: string, columns: number, hidden?: string, own?: Record<string, string>, status?: number }} Screen */
 /** @type {Record<string, Screen>} */
 const screens = {
   demo: { command: 'calls demo', columns: 100, hidden: `--until '${until}'` },
@@ -27,24 +33,53 @@ const screens = {
     columns: 100,
     own: { CALLS_STORE: 'duckdb:calls.duckdb' },
   },
+  'fleet-work': {
+    command: 'calls fleet work job.json --board memory: --keys keys',
+    columns: 100,
+    hidden: '--name w-app1',
+    status: 3,
+  },
+  'fleet-verify': { command: 'calls fleet verify job.json --keys keys', columns: 100, status: 3 },
 };
 
 // What a user sees at the terminal: both outputs, without the lines that depend on how fast the machine is.
 /** @param {Screen} screen @param {Record<string, string>} env */
-function shown({ command, columns, hidden = '', own }, env) {
+function shown({ command, columns, hidden = '', own, status = 0 }, env) {
   const quoted = command.replace(/^calls/, `'${process.execPath}' '${bin}'`);
-  const both = execFileSync('sh', ['-c', `${quoted} ${hidden} 2>&1`], {
+  const run = spawnSync('sh', ['-c', `${quoted} ${hidden} 2>&1`], {
     cwd: work,
     env: { ...plain, ...env, ...own, COLUMNS: String(columns) },
     encoding: 'utf8',
   });
+  if (run.status !== status) throw new Error(`${command} ended with ${run.status}:\n${run.stdout}`);
+  const both = run.stdout;
   // The clock of the machine is in the time of the last sync and of an answer.
   const steady = both
     .replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
+    .replace(/(\d requests?), (?:[\d.]+ s|\d+ min.*)$/m, '$1, 1 s')
+    .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
     .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');
   const lines = steady.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));
   return [`$ ${command}`, ...lines].join('\n').trimEnd();
+}
+
+// A job of two accounts, which are the same one, and a third one with a wrong key.
+/** @param {Record<string, string>} env */
+function writeFleet(env) {
+  const keys = { accessKey: env.CALLS_ACCESS_KEY, secretKey: env.CALLS_SECRET_KEY };
+  mkdirSync(join(work, 'keys'));
+  for (const [id, key] of Object.entries({ 101: keys, 102: keys, 103: { ...keys, secretKey: 'wrong' } }))
+    writeFileSync(join(work, `keys/${id}.json`), JSON.stringify(key), { mode: 0o600 });
+  const job = {
+    ...{
+      name: 'history',
+      baseUrl: env.CALLS_BASE_URL,
+      accounts: ['101', '102', '103'].map((id) => ({ id })),
+    },
+    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson.gz', parcel: 500 },
+  };
+  writeFileSync(join(work, 'job.json'), JSON.stringify(job));
 }
 
 const sandbox = await startSandboxProcess(['--records', '5000', '--until', until]);
@@ -55,12 +90,13 @@ const before = new Map(files.map((file) => [file, readFileSync(join(root, file),
 const after = new Map(before);
 try {
   shown({ command: 'calls sync --store duckdb:calls.duckdb', columns: 100 }, env);
-  for (const [name, screen] of Object.entries(screens)) {
+  writeFleet(env);
+  const texts = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
+  for (const [name, text] of [...texts, ['fleet-status', await fleetStatusScreen()]]) {
     const place = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
     const file = files.find((each) => place.test(after.get(each) ?? ''));
     if (file === undefined)
       throw new Error(`neither ${files.join(' nor ')} has a place for the screen "${name}"`);
-    const text = shown(screen, env);
     const page = after.get(file) ?? '';
     after.set(
       file,

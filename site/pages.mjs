@@ -26,6 +26,7 @@ const guides = [
   'feed-google-ads',
   'ask-in-your-assistant',
   'many-accounts',
+  'a-fleet-of-workers',
   'write-your-own-sink',
   'test-against-the-sandbox',
   'migrate-from-a-loop',

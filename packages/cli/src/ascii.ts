@@ -32,6 +32,7 @@ const marks: Readonly<Record<string, string>> = {
   '▆': '+',
   '▇': '*',
   '█': '#',
+  '░': '.',
   '\u2018': "'",
   '\u2019': "'",
   '\u201c': '"',

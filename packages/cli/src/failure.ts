@@ -1,8 +1,10 @@
 import type { CallsError } from '@call-attribution/core/errors';
+import type { FleetError } from '@call-attribution/fleet';
 import type { StreamError } from '@call-attribution/node-stream';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import { CliError, filterMistake, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
+import { fleetFailure } from './fleet/failure.ts';
 import { type Io, outputError, say } from './io.ts';
 import { explainRequest, type HasOption } from './request-failure.ts';
 import { styleFor } from './term/style.ts';
@@ -76,6 +78,8 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
         exitCode: error.code === 'disk_full' ? exitCodes.output : exitCodes.failed,
         cause: error,
       });
+    case 'FleetError':
+      return fleetFailure(error as FleetError);
     case 'StreamError':
       return explainStream(error as StreamError, has);
     default:

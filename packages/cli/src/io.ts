@@ -4,8 +4,12 @@ import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** An output of the process: a terminal knows its width. */
-export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
+/** An output of the process: a terminal knows its size. */
+export type Output = Writable & {
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+  rows?: number | undefined;
+};
 
 /** An input of the process. On a terminal, raw mode hides what is typed. */
 export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: (raw: boolean) => unknown };

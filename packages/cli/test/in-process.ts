@@ -14,6 +14,8 @@ export interface QuickOptions {
   readonly input?: string;
   /** Called with everything written to stdout so far, each time something is. */
   readonly watch?: (stdout: string) => void;
+  /** The same for stderr. */
+  readonly watchErrors?: (stderr: string) => void;
   /** Fails the nth write to stdout with this code, as a full disk would. */
   readonly stdoutFails?: string;
 }
@@ -21,7 +23,7 @@ export interface QuickOptions {
 /** Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start of a process. */
 export async function runQuick(args: readonly string[], options: QuickOptions = {}): Promise<Finished> {
   const stdout = memory(options.stdoutFails, options.watch);
-  const stderr = memory();
+  const stderr = memory(undefined, options.watchErrors);
   const code = await run(args, {
     stdin: Readable.from(options.input === undefined ? [] : [options.input]),
     stdout: stdout.stream,

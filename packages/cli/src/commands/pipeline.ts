@@ -1,6 +1,7 @@
 import type { SyncSummary } from '@call-attribution/node-stream';
 import { createService } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, sayFeeds } from '../feeds/feed-file.ts';
@@ -8,7 +9,7 @@ import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
 import { explainListening, listenOptions, logsTo, serviceOptions } from './serve-options.ts';
 import { serveSettings } from './serve-settings.ts';
-import { again, interval, openSync, saySync } from './sync-run.ts';
+import { again, openSync, saySync } from './sync-run.ts';
 
 /** `calls pipeline`: keeps a store up to date and serves feeds from it, in one process. */
 export const pipeline: Handler = async (args, io, commands) => {

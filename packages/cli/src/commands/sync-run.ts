@@ -1,6 +1,5 @@
 import type { Client } from '@call-attribution/core';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/core/status';
-import { parseDuration } from '@call-attribution/core/time';
 import {
   type MovingPeriod,
   type SyncSummary,
@@ -10,6 +9,7 @@ import {
 import type { Filter } from '@call-attribution/query-dsl';
 import { eachAccount, type NamedAccount, planEach } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import {
   type BadRecords,
   badRecords,
@@ -273,17 +273,6 @@ export function saySync(
   ];
   say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
   return sayBadRecords(bad, Math.max(summary.skipped, bad.count), io);
-}
-
-/** The value of an option that is a duration, in milliseconds. */
-export function interval(args: Args, name: string): number | null {
-  const text = args.text(name);
-  if (text === null) return null;
-  const length = parseDuration(text);
-  if (length > 0) return length;
-  throw new UsageError(
-    `--${name} must be a duration such as 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`,
-  );
 }
 
 async function accountOf(given: string | null, client: Client, io: Io): Promise<string> {

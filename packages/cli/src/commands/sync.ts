@@ -1,11 +1,12 @@
 import type { Args, Handler } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { periodOf, steadyFilterOf } from '../calls/filter.ts';
 import { isJson } from '../calls/output.ts';
 import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { again, interval, openSync, type SyncRun, saySync } from './sync-run.ts';
+import { again, openSync, type SyncRun, saySync } from './sync-run.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../args/command.ts';
 import { feedingCommands } from './feeding.ts';
+import { fleetCommands } from './fleet.ts';
 import { movingCommands } from './moving.ts';
 import { readingCommands } from './reading.ts';
 import { runningCommands } from './running.ts';
@@ -10,6 +11,7 @@ export const commands: readonly CommandSpec[] = [
   ...readingCommands,
   ...movingCommands,
   ...feedingCommands,
+  ...fleetCommands,
   ...servingCommands,
   ...runningCommands,
 ];

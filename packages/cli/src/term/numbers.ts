@@ -31,3 +31,20 @@ export function duration(milliseconds: number): string {
   const minutes = Math.floor(whole / 60) % 60;
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
+
+/** A long duration in its two largest units: `42 s`, `14 min`, `13 h 42 min`, `3 d 4 h`. */
+export function span(milliseconds: number): string {
+  const seconds = Math.round(Math.max(0, milliseconds) / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60)
+    return seconds < 600 && seconds % 60 > 0 ? twoUnits(seconds, 60, 'min', 's') : `${minutes} min`;
+  return minutes < 48 * 60
+    ? twoUnits(minutes, 60, 'h', 'min')
+    : twoUnits(Math.round(minutes / 60), 24, 'd', 'h');
+}
+
+function twoUnits(value: number, per: number, large: string, small: string): string {
+  const rest = value % per;
+  return `${count(Math.floor(value / per))} ${large}${rest > 0 ? ` ${rest} ${small}` : ''}`;
+}

@@ -61,7 +61,7 @@ export function readAccounts(board: Board, now: number, laneCount: number): Acco
       name: value.name,
       phase: value.phase,
       parcels: { done: own.passed, total: value.parcels, aside: own.aside.length },
-      records: { done: value.verdict?.records ?? own.records, total: value.total },
+      records: { done: recordsOf(value, own), total: value.total },
       workers: [...own.workers],
       trouble: troubleOf(value, at, own, now),
       verdict: value.verdict,
@@ -70,6 +70,10 @@ export function readAccounts(board: Board, now: number, laneCount: number): Acco
   }
   return accounts.sort((a, b) => rankOf(a) - rankOf(b) || (a.id < b.id ? -1 : 1));
 }
+
+/** The proof knows better than the sums of the lanes, until the account is read again. */
+const recordsOf = ({ phase, verdict }: AccountValue, lanes: Lanes): number =>
+  (phase === 'syncing' || phase === 'final') && verdict ? verdict.records : lanes.records;
 
 const kinds: readonly AccountTrouble['kind'][] = ['aside', 'parcels', 'ailing'];
 const rankOf = ({ trouble }: AccountStatus): number =>
@@ -102,11 +106,11 @@ function readLanes(board: Board, laneCount: number): Map<string, Lanes> {
   return sums;
 }
 
-/** Parcels of a lane that are behind it. Not what was committed in it: a parcel that is read again is committed twice. */
+/** Parcels that a lane has passed. Not what was committed in it: a parcel that is read again is committed twice. */
 function passedIn(lane: LaneValue, k: number, laneCount: number): number {
   const end = Math.min(lane.next, lane.of);
-  const behind = end <= k ? 0 : Math.ceil((end - k) / laneCount);
-  return Math.max(0, behind - lane.again.length - lane.aside.length);
+  const passed = end <= k ? 0 : Math.ceil((end - k) / laneCount);
+  return Math.max(0, passed - lane.again.length - lane.aside.length);
 }
 
 function troubleOf(value: AccountValue, at: number, lanes: Lanes, now: number): AccountTrouble | null {

@@ -25,7 +25,7 @@ const zeros = <K extends string>(names: readonly K[]): Record<K, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 
 /**
- * Metrics and health of a worker: counts its events, and adds what the board says about the job. Account ids are no labels, so that
+ * Metrics and health of a worker: counts its events, and adds what the board says about the job. No label names an account, so that
  * the number of series does not grow with the accounts.
  *
  * @param name the worker's name, for its slots.

@@ -27,7 +27,7 @@ export interface FleetStatus {
   /** Milliseconds until the backfill is done at this rate; null when that is not known. */
   readonly leftMs: number | null;
   readonly workers: readonly WorkerStatus[];
-  /** Credentials with a rate: how many use all of it now, and how many the server told to wait. */
+  /** Credentials with a rate: how many use all of it now, and how many the server asked to wait. */
   readonly rates: { readonly used: number; readonly held: number };
   /** Milliseconds since the last sync of the account that waits longest for one; null when no account is synced. */
   readonly syncLagMs: number | null;

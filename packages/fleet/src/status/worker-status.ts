@@ -47,7 +47,7 @@ export function rateMemory(): RateMemory {
     rateOf(name, { value, at }) {
       let samples = known.get(name) ?? [];
       const last = samples.at(-1);
-      // A worker that begins anew counts from 0.
+      // A worker that was started again counts from 0.
       if (last && (value.records < last.records || value.beat < last.beat)) samples = [];
       if (at > (samples.at(-1)?.at ?? Number.NEGATIVE_INFINITY))
         samples.push({ at, beat: value.beat, records: value.records, requests: value.requests });

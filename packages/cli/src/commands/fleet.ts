@@ -1,0 +1,30 @@
+import type { Args, Handler } from '../args/command.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { type FleetTask, fleetOptions, tasksOf } from '../table/fleet.ts';
+
+type Run = (args: Args, io: Io) => Promise<number>;
+
+/** `calls fleet`: many accounts with many workers. Each task loads its own code. */
+export const fleet: Handler = async (args, io) => {
+  const task = args.words[0] as FleetTask;
+  for (const option of fleetOptions) {
+    const tasks = tasksOf(option);
+    if (!args.flag(option) || tasks === null || tasks.includes(task)) continue;
+    throw new UsageError(`--${option} is not an option of calls fleet ${task}`, {
+      hints: [`it is one of ${tasks.map((name) => `calls fleet ${name}`).join(', ')}`],
+    });
+  }
+  return (await runs[task]())(args, io);
+};
+
+const runs: Readonly<Record<FleetTask, () => Promise<Run>>> = {
+  plan: async () => (await import('../fleet/plan.ts')).plan,
+  work: async () => (await import('../fleet/work.ts')).work,
+  status: async () => (await import('../fleet/status.ts')).status,
+  pause: async () => (await import('../fleet/orders.ts')).pause,
+  resume: async () => (await import('../fleet/orders.ts')).resume,
+  cancel: async () => (await import('../fleet/orders.ts')).cancel,
+  retry: async () => (await import('../fleet/orders.ts')).retry,
+  verify: async () => (await import('../fleet/verify.ts')).verify,
+};

@@ -1,0 +1,93 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Board, createStatusReader, type FleetStatus } from '@call-attribution/fleet';
+import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, show, write } from '../io.ts';
+import { styleFor, widthOf } from '../term/style.ts';
+import { whileWaiting } from '../term/waiting.ts';
+import { openSharedBoard, typedJob } from './place.ts';
+import { statusLine, statusScreen } from './status-screen.ts';
+
+/** Milliseconds between two looks with --watch: on a terminal, and elsewhere. */
+const [redraw, logged] = [1_000, 10_000];
+/** Milliseconds within which each worker gives a sign of life, so that a single status knows its rate. */
+const beats = 6_000;
+
+/** `calls fleet status`: what runs, what does not get on, why, and what helps. */
+export async function status(args: Args, io: Io): Promise<number> {
+  const { name } = await typedJob(args, io);
+  const ttl = interval(args, 'ttl');
+  const board = await openSharedBoard(args, io, name);
+  try {
+    const reader = createStatusReader(board, ttl === null ? {} : { ttl });
+    const first = reader.read();
+    if (args.flag('watch')) return await watch(board, () => reader.read(), args, io);
+    await print(await withRates(board, first, () => reader.read(), io), args, io);
+    return exitCodes.ok;
+  } finally {
+    await board.close();
+  }
+}
+
+/** Looks until each worker gave a second sign of life. What works is not waited for longer than that. */
+async function withRates(
+  board: Board,
+  first: FleetStatus,
+  read: () => FleetStatus,
+  io: Io,
+): Promise<FleetStatus> {
+  const isOpen = ({ workers }: FleetStatus): boolean =>
+    workers.some(({ recordsPerSecond }) => recordsPerSecond === null);
+  const end = performance.now() + beats;
+  let latest = first;
+  await whileWaiting('measuring the rates of the workers', async () => {
+    while (isOpen(latest) && performance.now() < end && !io.signal.aborted) {
+      await board.changed({ withinMs: 500, signal: io.signal });
+      latest = read();
+    }
+  });
+  return latest;
+}
+
+async function print(status: FleetStatus, args: Args, io: Io): Promise<void> {
+  if (args.flag('json')) return write(io.stdout, `${JSON.stringify(forPrograms(status, args))}\n`);
+  return show(io, screen(status, args, io));
+}
+
+const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
+  statusScreen(status, {
+    width: widthOf(io.stdout, io.env),
+    style: styleFor(io.stdout, io.env, args.flag('no-color')),
+    all: args.flag('accounts'),
+  });
+
+/** Without --accounts only those that do not get on, as on the screen. */
+function forPrograms(status: FleetStatus, args: Args): FleetStatus {
+  if (args.flag('accounts')) return status;
+  return { ...status, accounts: status.accounts.filter(({ trouble }) => trouble !== null) };
+}
+
+/** Shows the status again and again, until the job is over or Ctrl-C. */
+async function watch(board: Board, read: () => FleetStatus, args: Args, io: Io): Promise<number> {
+  const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !args.flag('json');
+  if (repaints) await write(io.stdout, '\u001b[2J');
+  return whileWaiting(null, async () => {
+    while (!io.signal.aborted) {
+      const status = read();
+      if (repaints) await paint(screen(status, args, io), io);
+      else if (args.flag('json')) await print(status, args, io);
+      else await show(io, [statusLine(status)]);
+      if (status.state === 'done' || status.state === 'cancelled') return exitCodes.ok;
+      await setTimeout(repaints ? redraw : logged, undefined, { signal: io.signal }).catch(() => {});
+    }
+    return exitCodes.interrupted;
+  });
+}
+
+/** Over what was there before, from the top: a terminal whose size changes stays right. */
+function paint(lines: readonly string[], io: Io): Promise<void> {
+  const rows = io.stdout.rows ?? 24;
+  const shown = lines.length < rows ? lines : lines.slice(0, rows - 1);
+  return show(io, [`\u001b[H${shown.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`]);
+}
