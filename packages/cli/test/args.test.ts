@@ -40,7 +40,7 @@ test('a value may be attached to the letter of its option', () => {
 
 test('an option has the same letter, kind of value and former names in every command', () => {
   const shapes = new Map<string, string>();
-  const exceptions = ['account', 'last', 'format', 'config'];
+  const exceptions = ['account', 'last', 'format', 'config', 'log', 'accounts'];
   for (const { name: command, options } of commands) {
     for (const { name, short, completes, value } of options) {
       if (exceptions.includes(name)) continue;

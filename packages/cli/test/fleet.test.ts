@@ -101,9 +101,13 @@ test('a job that syncs goes on until Ctrl-C; meanwhile the other tasks see it an
   const folder = jobFolder({ into: 'sqlite:calls.db', format: undefined, sync: { every: '1h' } });
   const board = ['--board', `memory:${folder}`];
   const stop = new AbortController();
-  const working = fleet(folder, ['work', 'job.json', ...board, '--keys', 'keys', '--name', 'w-1', '--ttl', '1s'], {
-    signal: stop.signal,
-  });
+  const working = fleet(
+    folder,
+    ['work', 'job.json', ...board, '--keys', 'keys', '--name', 'w-1', '--ttl', '1s'],
+    {
+      signal: stop.signal,
+    },
+  );
   const json = async () => {
     // A board in memory answers within the same turn of the event loop, which would leave none for the worker.
     await setTimeout(10);
@@ -261,15 +265,23 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   const store = await fleet(newer, ['work', 'job.json', '--keys', 'keys']);
   expect(store).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/newer|later/) });
 
-  const bucket = await serverThat((response) => response.writeHead(200, { etag: '"x"' }).end());
+  // It keeps what is written and takes every write, whatever its conditions.
+  const kept = new Set<string>();
+  const list = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+  const bucket = await serverThat((response, url) => {
+    if (response.req.method === 'PUT') kept.add(url);
+    if (url.includes('list-type=2')) response.writeHead(200, { 'content-type': 'application/xml' }).end(list);
+    else response.writeHead(kept.has(url) ? 200 : 404, { etag: '"x"' }).end();
+  });
   const folder = jobFolder({ into: 's3://calls/raw' });
   const aws = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'hunter2', AWS_ENDPOINT_URL: bucket.url };
   Object.assign(process.env, aws);
   const refused = await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
   for (const name of Object.keys(aws)) delete process.env[name];
   bucket.close();
-  console.log(refused.stderr);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/s3:\/\/calls\/raw/);
+  expect(refused.stderr).toMatch(
+    /The server of s3:\/\/calls\/raw cannot keep two workers apart: .*200 instead of 412/,
+  );
   expect(refused.stderr).not.toContain('hunter2');
 });
