@@ -91,8 +91,8 @@ const after = new Map(before);
 try {
   shown({ command: 'calls sync --store duckdb:calls.duckdb', columns: 100 }, env);
   writeFleet(env);
-  const texts = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
-  for (const [name, text] of [...texts, ['fleet-status', await fleetStatusScreen()]]) {
+  const made = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
+  for (const [name, text] of [...made, ['fleet-status', await fleetStatusScreen()]]) {
     const place = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
     const file = files.find((each) => place.test(after.get(each) ?? ''));
     if (file === undefined)

@@ -114,7 +114,6 @@ test('on a narrow terminal no reason and no command is cut', () => {
 
 test('without colors and without UTF-8 it is the same in ASCII', () => {
   const text = statusScreen(status(), { width: 80, style }).join('\n');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors would be control characters.
   expect(toAscii(text)).toMatch(/^[\n\x20-\x7e]*$/);
   expect(toAscii(text)).toContain('##################:...........  61.1 %');
   const painted = statusScreen(status(), {

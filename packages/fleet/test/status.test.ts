@@ -187,7 +187,7 @@ test('rates come from two signs of life of each worker, and silence is told from
   ]);
   board.values['worker.w-1'] = { value: worker({ records: 1500, requests: 20, beat: 2 }), at: now };
   expect(reader.read()).toMatchObject({ recordsPerSecond: 50, requestsPerSecond: 1, leftMs: 8000 });
-  // The same worker after a restart: it counts from 0, which is no negative rate.
+  // The same worker after a restart: it counts from 0, which must not make the rate negative.
   board.values['worker.w-1'] = { value: worker({ records: 3, beat: 1 }), at: now + 5000 };
   expect(reader.read().workers[0]).toMatchObject({ recordsPerSecond: null });
 });

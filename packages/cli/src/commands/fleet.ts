@@ -1,18 +1,17 @@
 import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type FleetTask, fleetOptions, tasksOf } from '../table/fleet.ts';
+import { type FleetTask, fleetOptions } from '../table/fleet-options.ts';
 
 type Run = (args: Args, io: Io) => Promise<number>;
 
 /** `calls fleet`: many accounts with many workers. Each task loads its own code. */
 export const fleet: Handler = async (args, io) => {
   const task = args.words[0] as FleetTask;
-  for (const option of fleetOptions) {
-    const tasks = tasksOf(option);
-    if (!args.flag(option) || tasks === null || tasks.includes(task)) continue;
-    throw new UsageError(`--${option} is not an option of calls fleet ${task}`, {
-      hints: [`it is one of ${tasks.map((name) => `calls fleet ${name}`).join(', ')}`],
+  for (const { name, of: tasks } of fleetOptions) {
+    if (!args.flag(name) || tasks.includes(task)) continue;
+    throw new UsageError(`--${name} is not an option of calls fleet ${task}`, {
+      hints: [`it is one of ${tasks.map((task) => `calls fleet ${task}`).join(', ')}`],
     });
   }
   return (await runs[task]())(args, io);

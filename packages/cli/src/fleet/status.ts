@@ -22,7 +22,7 @@ export async function status(args: Args, io: Io): Promise<number> {
   try {
     const reader = createStatusReader(board, ttl === null ? {} : { ttl });
     const first = reader.read();
-    if (args.flag('watch')) return await watch(board, () => reader.read(), args, io);
+    if (args.flag('watch')) return await watch(() => reader.read(), args, io);
     await print(await withRates(board, first, () => reader.read(), io), args, io);
     return exitCodes.ok;
   } finally {
@@ -69,7 +69,7 @@ function forPrograms(status: FleetStatus, args: Args): FleetStatus {
 }
 
 /** Shows the status again and again, until the job is over or Ctrl-C. */
-async function watch(board: Board, read: () => FleetStatus, args: Args, io: Io): Promise<number> {
+async function watch(read: () => FleetStatus, args: Args, io: Io): Promise<number> {
   const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !args.flag('json');
   if (repaints) await write(io.stdout, '\u001b[2J');
   return whileWaiting(null, async () => {
