@@ -127,7 +127,7 @@ test('a job without workers, a paused job and a job whose workers all rest say w
   const lines = (more: Partial<FleetStatus>) => statusScreen(status(more), { width: 80, style });
   expect(lines({ workers: [] })).toContain('no worker is at work → calls fleet work history');
   expect(lines({ workers: [worker('w-1', { state: 'silent', silentFor: 90_000 })] }).join('\n')).toMatch(
-    /no worker is at work .*\n[^]*no sign of life for 1 min 30 s; others have its work/,
+    /no worker is at work .*\n[\s\S]*no sign of life for 1 min 30 s; others have its work/,
   );
   expect(lines({ state: 'paused', forMs: 3 * minute })).toContain(
     'nothing new is read → calls fleet resume history',
@@ -148,7 +148,7 @@ test('ten accounts with trouble are shown, all with --accounts', () => {
     style,
     all: true,
   });
-  expect(all.join('\n')).toMatch(/\n113 [^]*\n200 /);
+  expect(all.join('\n')).toMatch(/\n113 [\s\S]*\n200 /);
 });
 
 test('a log gets one line', () => {

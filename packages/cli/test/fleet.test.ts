@@ -127,7 +127,7 @@ test('a job that syncs goes on until Ctrl-C; meanwhile the other tasks see it an
   expect(paused.stderr).toMatch(/history is paused.*calls fleet resume history/);
   const shown = await fleet(folder, ['status', 'history', ...board], { env: { COLUMNS: '80' } });
   expect(shown.stdout).toMatch(
-    /^history {3}paused for .*\n[^]*nothing new is read → calls fleet resume history\n/,
+    /^history {3}paused for .*\n[\s\S]*nothing new is read → calls fleet resume history\n/,
   );
   expect((await fleet(folder, ['resume', 'history', ...board])).stderr).toBe('history goes on\n');
 
