@@ -1,7 +1,7 @@
 import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
+import { type FleetTask, fleetOptions } from '../fleet/options.ts';
 import type { Io } from '../io.ts';
-import { type FleetTask, fleetOptions } from '../table/fleet-options.ts';
 
 type Run = (args: Args, io: Io) => Promise<number>;
 

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../args/command.ts';
-import { fleetOptions, fleetTasks } from './fleet-options.ts';
+import { fleetOptions, fleetTasks } from '../fleet/options.ts';
 
 const headings: Readonly<Record<string, string>> = Object.fromEntries(
   fleetTasks.map((task) => [task, `calls fleet ${task}`]),
