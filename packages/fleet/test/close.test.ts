@@ -66,7 +66,7 @@ test('a total that keeps moving sets the account aside after three rounds, with 
     aside: { code: 'total_moves', by: 'w-test' },
   });
   expect(scene.account().aside?.message).toBe(
-    'The total of the server moves: after 3 rounds it counts 16, and 15 were read (parcels 1).',
+    'The total of the server moves: after 3 rounds it counts 16, and 15 were read (parcels 1). Once that is put right: calls fleet retry history --account 101',
   );
 });
 
@@ -98,9 +98,43 @@ test('parcels that were set aside set their account aside, with their list', asy
   // Parcel 3 was committed by another worker after all.
   expect(scene.account()).toMatchObject({
     phase: 'aside',
-    aside: { code: 'parcels_aside', message: '1 of 5 parcels were set aside (incomplete: 1).' },
+    aside: {
+      code: 'parcels_aside',
+      message: expect.stringMatching(/^1 of 5 parcels were set aside \(incomplete: 1\)\./),
+    },
   });
   expect(scene.server.requests).toHaveLength(0);
+});
+
+test('an account whose plan was lost or torn in the target is set aside, and the worker goes on with others', async () => {
+  await using scene = await openScene({ calls: fixtureCalls(12), perParcel: 4 });
+  await scene.work();
+  const plan = scene.plan();
+  scene.plans.set('101', { ...plan, until: '2024-01-19 11:00:00' });
+  await scene.close();
+  expect(scene.account().aside).toMatchObject({
+    code: 'plan_lost',
+    message: expect.stringContaining('a gap'),
+  });
+  scene.plans.delete('101');
+  await scene.close();
+  expect(scene.account().aside).toMatchObject({
+    code: 'plan_lost',
+    message: expect.stringContaining('no plan'),
+  });
+});
+
+test('a target that loses what is committed is named after three rounds', async () => {
+  await using scene = await openScene({ calls: fixtureCalls(12), perParcel: 4 });
+  for (let round = 0; round < 4; round += 1) {
+    await scene.work();
+    scene.verdicts.delete(1);
+    await scene.close();
+  }
+  expect(scene.account().aside).toMatchObject({
+    code: 'parcels_missing',
+    message: expect.stringMatching(/^A verdict is missing for parcels 1 after 3 rounds/),
+  });
 });
 
 test('calls that appear before the plan of an account without calls ends are planned and read', async () => {

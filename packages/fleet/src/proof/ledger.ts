@@ -1,5 +1,4 @@
 import { openSlices } from '@call-attribution/node-stream';
-import { FleetError } from '../errors.ts';
 import type { AccountPlan, ParcelVerdict } from '../parcels/parcel.ts';
 
 /** What was committed of a plan. */
@@ -9,6 +8,8 @@ export interface Ledger {
   readonly verdicts: readonly (ParcelVerdict | null)[];
   /** Indexes of the parcels without a verdict. */
   readonly missing: readonly number[];
+  /** The parcels do not cover the plan: somebody has changed it, and it proves nothing. */
+  readonly isTorn: boolean;
 }
 
 /** Records that the server has for a verdict: those that could not be parsed are there too. */
@@ -17,28 +18,18 @@ export const onServer = ({ records, skipped }: ParcelVerdict): number => records
 /** Records that lie in the target for a verdict: a store leaves out those of erased callers. */
 export const inTarget = ({ records, leftOut }: ParcelVerdict): number => records - leftOut;
 
-/**
- * Puts verdicts next to the parcels of a plan. A verdict about another stretch than its parcel has does not count. Throws when all
- * parcels are committed and the plan is still not covered: then the plan itself has a gap.
- */
+/** Puts verdicts next to the parcels of a plan. A verdict about another stretch than its parcel has does not count. */
 export async function ledgerOf(
-  account: string,
   plan: AccountPlan,
   committed: AsyncIterable<ParcelVerdict> | Iterable<ParcelVerdict>,
 ): Promise<Ledger> {
-  const verdicts: (ParcelVerdict | null)[] = plan.parcels.map(() => null);
+  const { parcels, from, until } = plan;
+  const verdicts: (ParcelVerdict | null)[] = parcels.map(() => null);
   for await (const verdict of committed) {
-    const parcel = plan.parcels[verdict.index];
+    const parcel = parcels[verdict.index];
     if (parcel?.from === verdict.from && parcel.to === verdict.to) verdicts[verdict.index] = verdict;
   }
   const missing = verdicts.flatMap((verdict, index) => (verdict === null ? [index] : []));
-  const isWhole =
-    plan.parcels.length === 0 ||
-    missing.length > 0 ||
-    openSlices(plan.parcels, { from: plan.from, to: plan.until }).length === 0;
-  if (isWhole) return { plan, verdicts, missing };
-  throw new FleetError(
-    'target_unfit',
-    `The plan of account ${account} has a gap between ${plan.from ?? 'its beginning'} and ${plan.until}, so nothing proves its records whole. Somebody has changed the plan in the target: restore it, or read the account again under another job name.`,
-  );
+  const isTorn = parcels.length > 0 && openSlices(parcels, { from, to: until }).length > 0;
+  return { plan, verdicts, missing, isTorn };
 }

@@ -3,6 +3,9 @@ import { indexList, number } from '../worker/close-words.ts';
 /** The target does not know the account. */
 export const whyUnplanned = 'The target has no plan of it: plan the job again.';
 
+/** Somebody has changed the plan. */
+export const whyTorn = 'Its plan in the target has a gap, so nothing proves its records whole.';
+
 /** Parcels are missing. */
 export const whyMissing = (missing: readonly number[], of: number): string =>
   `${missing.length} of ${of} parcels are not committed (${indexList(missing)}).`;

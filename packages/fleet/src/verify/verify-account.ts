@@ -5,7 +5,7 @@ import { answer, differences } from '../proof/differences.ts';
 import { inTarget, type Ledger, ledgerOf, onServer } from '../proof/ledger.ts';
 import { serverTotal } from '../proof/server-total.ts';
 import type { Target } from '../target/target.ts';
-import { whyDiffers, whyMissing, whyUnplanned } from './verdict-words.ts';
+import { whyDiffers, whyMissing, whyTorn, whyUnplanned } from './verdict-words.ts';
 
 /** What was found out about an account. */
 export interface AccountVerdict {
@@ -51,15 +51,8 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   const nothing = { account, name, records: 0, total: null, stored: null, code: null, differing: [] };
   if (plan === null)
     return { ...nothing, parcels: { committed: 0, of: 0 }, verdict: 'not whole', why: whyUnplanned };
-  const ledger = await ledgerOf(account, plan, target.verdicts(account)).catch(torn);
-  if (typeof ledger === 'string')
-    return {
-      ...nothing,
-      parcels: { committed: 0, of: plan.parcels.length },
-      verdict: 'not whole',
-      why: ledger,
-    };
-  const { verdicts, missing } = ledger;
+  const ledger = await ledgerOf(plan, target.verdicts(account));
+  const { verdicts, missing, isTorn } = ledger;
   const committed = verdicts.filter((verdict) => verdict !== null);
   const stored = await target.count(account, plan.from, plan.until);
   const known = {
@@ -71,6 +64,7 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
 
   const total = await askServer(set, ledger, (totalOf) => totalOf({ from: plan.from, to: plan.until }));
   if (typeof total === 'object') return { ...known, ...total, verdict: 'unknown' };
+  if (isTorn) return { ...known, total, verdict: 'not whole', why: whyTorn };
   if (missing.length > 0) {
     const why = whyMissing(missing, plan.parcels.length);
     return { ...known, total, verdict: 'not whole', why, differing: missing };
@@ -89,12 +83,6 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   if (held === total && indexes.length === 0) return { ...known, total, verdict: 'proved', why: null };
   const why = whyDiffers({ held, total, differing, damaged });
   return { ...known, total, verdict: 'differs', why, differing: indexes };
-}
-
-/** What is wrong with a plan that proves nothing. */
-function torn(error: unknown): string {
-  if (CallsError.is(error, 'target_unfit')) return error.message;
-  throw error;
 }
 
 type TotalOf = (stretch: TimeSlice) => Promise<number>;

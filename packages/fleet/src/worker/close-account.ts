@@ -1,12 +1,12 @@
-import { proved, readAgain, setAccountAside } from '../lanes/account-entry.ts';
+import { proved, readAgain } from '../lanes/account-entry.ts';
 import { laneKey } from '../lanes/keys.ts';
 import type { AccountValue, LaneValue } from '../lanes/values.ts';
 import { ledgerOf } from '../proof/ledger.ts';
 import { proveAccount } from '../proof/prove-account.ts';
 import { serverTotal } from '../proof/server-total.ts';
-import { type Reason, whyAside, whyNotProved } from './close-words.ts';
-import { continuePlan, heldPlan } from './continue-plan.ts';
-import { giveAccount } from './give-account.ts';
+import { whyAside, whyNoPlan, whyNotProved, whyTorn } from './close-words.ts';
+import { continuePlan } from './continue-plan.ts';
+import { giveAccount, giveAside } from './give-account.ts';
 import { openAgain } from './open-again.ts';
 import { nextPiece } from './sync-files.ts';
 import type { AccountTurn, TurnContext } from './turn.ts';
@@ -21,11 +21,13 @@ const mostRounds = 3;
 export const closeAccount: AccountTurn = async (context, account) => {
   const { board, target, job, holder, signal } = context;
   const { id, rounds } = account;
-  const plan = await heldPlan(target, id);
-  const ledger = await ledgerOf(id, plan, target.verdicts(id));
+  const plan = await target.planOf(id);
+  if (plan === null) return giveAside(context, id, whyNoPlan);
+  const ledger = await ledgerOf(plan, target.verdicts(id));
+  if (ledger.isTorn) return giveAside(context, id, whyTorn);
   // One that another worker has committed after all is not missing.
   const aside = parcelsAside(context, id).filter(([index]) => ledger.verdicts[index] === null);
-  if (aside.length > 0) return setAside(context, id, whyAside(aside, plan.parcels.length));
+  if (aside.length > 0) return giveAside(context, id, whyAside(aside, plan.parcels.length));
 
   const client = await context.clientOf(account);
   const proof = await proveAccount(ledger, {
@@ -42,7 +44,7 @@ export const closeAccount: AccountTurn = async (context, account) => {
     };
     return giveAccount(context, id, finish, { outcome: 'proved', code: null });
   }
-  if (rounds >= mostRounds) return setAside(context, id, whyNotProved(proof, rounds));
+  if (rounds >= mostRounds) return giveAside(context, id, whyNotProved(proof, ledger.missing, rounds));
 
   // An account that had no records when it was planned has no parcel that could be read again.
   const held = plan.parcels.length > 0 ? plan : await continuePlan(context, client, id, plan, plan.until);
@@ -54,11 +56,6 @@ export const closeAccount: AccountTurn = async (context, account) => {
     code: null,
   });
 };
-
-function setAside(context: TurnContext, id: string, { code, message }: Reason): Promise<void> {
-  const why = { code, message, at: context.board.now(), by: context.holder };
-  return giveAccount(context, id, (mine) => setAccountAside(mine, why), { outcome: 'aside', code });
-}
 
 function parcelsAside({ board, job }: TurnContext, id: string): LaneValue['aside'] {
   return Array.from({ length: job.lanes }, (_, k) => board.get(laneKey(id, k))?.value)

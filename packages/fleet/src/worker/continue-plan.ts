@@ -1,19 +1,7 @@
 import type { Client } from '@call-attribution/core';
 import { planSlices } from '@call-attribution/node-stream';
-import { FleetError } from '../errors.ts';
 import type { AccountPlan } from '../parcels/parcel.ts';
-import type { Target } from '../target/target.ts';
 import type { TurnContext } from './turn.ts';
-
-/** The plan of an account that was planned. */
-export async function heldPlan(target: Pick<Target, 'planOf'>, account: string): Promise<AccountPlan> {
-  const plan = await target.planOf(account);
-  if (plan !== null) return plan;
-  throw new FleetError(
-    'target_unfit',
-    `The target has no plan of account ${account}, although the board says that it was planned. Restore the target, or plan the job again.`,
-  );
-}
 
 /**
  * Continues a plan over the stretch up to before `until`, or fills one that had no records. Returns the plan that holds; it is the

@@ -1,7 +1,10 @@
+import { setAccountAside } from '../lanes/account-entry.ts';
 import { accountKey } from '../lanes/keys.ts';
 import type { AccountValue } from '../lanes/values.ts';
 import { changeEntry } from './change-entry.ts';
+import type { Reason } from './close-words.ts';
 import type { WorkerEvent } from './events.ts';
+import { asideOf } from './set-aside.ts';
 import type { TurnContext } from './turn.ts';
 
 /** What became of an account in a turn. */
@@ -18,4 +21,10 @@ export async function giveAccount(
     mine.by === holder ? change(mine) : null,
   );
   if (written !== null) emit({ kind: 'account', account: id, ...event });
+}
+
+/** Ends a turn by setting the account aside, with the way back. */
+export function giveAside(context: TurnContext, id: string, { code, message }: Reason): Promise<void> {
+  const why = asideOf(context, id, { code, message });
+  return giveAccount(context, id, (mine) => setAccountAside(mine, why), { outcome: 'aside', code });
 }

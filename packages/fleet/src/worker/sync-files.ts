@@ -4,8 +4,9 @@ import { continued, synced } from '../lanes/account-entry.ts';
 import type { AccountValue } from '../lanes/values.ts';
 import type { AccountPlan } from '../parcels/parcel.ts';
 import { ledgerOf } from '../proof/ledger.ts';
-import { continuePlan, heldPlan } from './continue-plan.ts';
-import { giveAccount } from './give-account.ts';
+import { whyNoPlan } from './close-words.ts';
+import { continuePlan } from './continue-plan.ts';
+import { giveAccount, giveAside } from './give-account.ts';
 import { openAgain } from './open-again.ts';
 import type { TurnContext } from './turn.ts';
 
@@ -24,8 +25,9 @@ export async function syncFiles(
   const { board, target, now } = context;
   const { id } = account;
   const at = board.now();
-  const before = await heldPlan(target, id);
-  const ledger = await ledgerOf(id, before, target.verdicts(id));
+  const before = await target.planOf(id);
+  if (before === null) return giveAside(context, id, whyNoPlan);
+  const ledger = await ledgerOf(before, target.verdicts(id));
   const client = await context.clientOf(account);
 
   // Opened before the plan is continued: whoever is stopped in between begins the round again from the same end.

@@ -11,8 +11,9 @@ import {
 import type { PinnedJob } from '../job/job.ts';
 import { giveAccountBack, synced } from '../lanes/account-entry.ts';
 import type { AccountValue } from '../lanes/values.ts';
-import { heldPlan } from './continue-plan.ts';
-import { giveAccount } from './give-account.ts';
+import type { AccountPlan } from '../parcels/parcel.ts';
+import { whyNoPlan } from './close-words.ts';
+import { giveAccount, giveAside } from './give-account.ts';
 import type { TurnContext } from './turn.ts';
 
 /**
@@ -25,11 +26,13 @@ export async function syncStore(
   sync: NonNullable<PinnedJob['sync']>,
   sink: UpsertSink,
 ): Promise<void> {
-  const { board } = context;
+  const { board, target } = context;
   const { id } = account;
+  const plan = await target.planOf(id);
+  if (plan === null) return giveAside(context, id, whyNoPlan);
   let summary: SyncSummary;
   try {
-    summary = await bringUpToDate(context, account, sync, sink);
+    summary = await bringUpToDate(context, account, plan, sync, sink);
   } catch (error) {
     if (!CallsError.is(error, 'claim_lost')) throw error;
     const back = (mine: AccountValue) => ({ ...giveAccountBack(mine), nb: board.now() + sync.every });
@@ -47,11 +50,11 @@ export async function syncStore(
 async function bringUpToDate(
   context: TurnContext,
   account: AccountValue,
+  { until, bounds }: AccountPlan,
   { lookback, settle }: NonNullable<PinnedJob['sync']>,
   sink: UpsertSink,
 ): Promise<SyncSummary> {
-  const { target, job, signal, now } = context;
-  const { until, bounds } = await heldPlan(target, account.id);
+  const { job, signal, now } = context;
   const client = await context.clientOf(account);
   const { version } = client;
   const filter = sliceFilter(job.filter, { from: job.from, to: null }, bounds, version);
