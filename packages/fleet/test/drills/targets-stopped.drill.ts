@@ -31,7 +31,8 @@ async function startWriter(into: string, account: string, where: string) {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => String((await lines.next()).value);
   expect(await next()).toBe('claimed');
-  return { child, ended: Promise.all([next(), once(child, 'exit')]).then(([said]) => said) };
+  const said = next();
+  return { child, said, ended: Promise.all([said, once(child, 'exit')]).then(() => said) };
 }
 
 /** Whether a process is stopped, as Linux says. */
@@ -84,8 +85,9 @@ describe.each(places)('a target in %s', (kind, make) => {
     await target.plan({ id: 'first' }, async () => planOf([largeParcel]));
     const free = await startWriter(place.into, 'first', '');
     const began = performance.now();
-    expect(await free.ended).toBe('committed');
+    expect(await free.said).toBe('committed');
     const usualMs = performance.now() - began;
+    await free.ended;
 
     for (let round = 0; round < stops; round += 1)
       await tally.run(async () => {
