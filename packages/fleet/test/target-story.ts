@@ -22,7 +22,7 @@ export async function readInto(target: Target, parcel: FilledParcel, by: string)
   await claim.commit(readingOf(account, parcel, by));
 }
 
-/** Plans, reads, reopens, reads anew and continues. It can be repeated by another worker, from wherever it was ended. */
+/** Plans, reads, reopens, reads once more and continues. It can be repeated by another worker, from wherever it was ended. */
 export async function liveThrough(target: Target, job: PinnedJob, by: string): Promise<void> {
   await target.pin(job);
   await target.plan({ id: account }, async () => before);

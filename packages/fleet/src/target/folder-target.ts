@@ -112,7 +112,7 @@ function folderTarget(name: string, root: string, given: PinnedJob | null): Targ
     claim: async (account, parcel) => folderClaim({ name, root, job: await jobOf(), account, parcel }),
     reopen: (account, parcel) =>
       onDisk(name, async () => {
-        // Whoever reads a parcel that was never committed goes on with it.
+        // Whoever reads a parcel that was never committed keeps it.
         if ((await committed(root, account, parcel, await jobOf())) === null) return;
         const own = await takeFolder(root, account, parcelKey(parcel));
         const verdict = at(verdictPath(account, parcel));
@@ -131,7 +131,9 @@ function folderTarget(name: string, root: string, given: PinnedJob | null): Targ
         (await sizeOf(at(partPath(account, verdict, job)))) === verdict.bytes;
       for (let from = 0; from < files.length; from += readsAtOnce) {
         const some = files.slice(from, from + readsAtOnce);
-        const texts = await onDisk(name, () => Promise.all(some.map((file) => readText(join(folder, file)))));
+        const contents = await onDisk(name, () =>
+          Promise.all(some.map((file) => readText(join(folder, file)))),
+        );
         const found = texts.map(readVerdict).filter((verdict) => verdict !== null);
         const there = await onDisk(name, () => Promise.all(found.map(lies)));
         yield* found.filter((_, i) => there[i]);

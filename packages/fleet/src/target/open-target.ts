@@ -43,7 +43,7 @@ export async function openTarget(
     }
     default: {
       // Whatever it is may hold a password.
-      const found = scheme === undefined ? 'a text without a scheme' : `one that begins with ${scheme}:`;
+      const found = scheme === undefined ? 'a string without a scheme' : `one that begins with ${scheme}:`;
       throw new FleetError(
         'job_invalid',
         `The target of a job is postgres://user@host/db, sqlite:<file>, folder:<path> or s3://bucket/prefix, not ${found}.`,

@@ -11,7 +11,7 @@ export function parcelKey({ from }: Pick<Parcel, 'from'>): string {
 }
 
 /**
- * Where the records of a parcel lie, relative to the folder or prefix. It follows from the parcel alone: whoever reads it anew
+ * Where the records of a parcel lie, relative to the folder or prefix. It follows from the parcel alone: whoever reads it again
  * replaces the file, so a record is never in two of them.
  *
  * @example

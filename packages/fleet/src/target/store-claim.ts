@@ -20,7 +20,7 @@ export async function fenced<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (cause) {
     if (!isLost(cause)) throw cause;
-    throw new FleetError('claim_lost', 'Another worker has claimed the same since, and goes on with it.', {
+    throw new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', {
       cause,
     });
   }

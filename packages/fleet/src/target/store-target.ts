@@ -129,7 +129,7 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       return storeClaim(store, claim, { skip: job?.skip === true, rows });
     },
     async reopen(account, parcel) {
-      // Whoever reads a parcel that was never committed goes on with it.
+      // Whoever reads a parcel that was never committed keeps it.
       if (verdictOf(await noted(account, parcelName(parcel))) === null) return;
       await change(account, parcelName(parcel), async (claim) => {
         const verdict = verdictOf(claim.note);

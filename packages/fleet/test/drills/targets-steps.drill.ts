@@ -56,7 +56,7 @@ async function checkKilled(place: TargetPlace, isWhole: boolean): Promise<void> 
   await target.close();
 }
 
-/** Another worker goes on from there, and everything is there once. */
+/** Another worker continues there, and everything is there once. */
 async function finish(place: TargetPlace): Promise<string[]> {
   const job = pinnedJob(place.into);
   const target = await openTarget(place.into, job);
