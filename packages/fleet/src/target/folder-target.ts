@@ -134,7 +134,7 @@ function folderTarget(name: string, root: string, given: PinnedJob | null): Targ
         const contents = await onDisk(name, () =>
           Promise.all(some.map((file) => readText(join(folder, file)))),
         );
-        const found = texts.map(readVerdict).filter((verdict) => verdict !== null);
+        const found = contents.map(readVerdict).filter((verdict) => verdict !== null);
         const there = await onDisk(name, () => Promise.all(found.map(lies)));
         yield* found.filter((_, i) => there[i]);
       }
