@@ -38,6 +38,9 @@ interface Held {
   readonly done: Promise<void>;
 }
 
+/** A board on which many write changes all the time; a look that found nothing is not repeated sooner than this. */
+const idleMs = 20;
+
 /** How long a worker waits after a write to the board that may or may not have arrived. */
 const unsureMs = 1000;
 
@@ -54,6 +57,8 @@ export class WorkLoop {
   /** Revisions that somebody else has replaced, of which the live copy has not heard yet, and when a write of them was lost. */
   readonly #stale = new Map<string, { readonly revision: number; readonly at: number }>();
   #wake = new AbortController();
+  /** Until when nothing more is looked for, by the clock of `performance`. */
+  #idleUntil = 0;
   #isLeaving = false;
   #state: WorkerValue['state'] = 'waiting';
   #fatal: { readonly error: unknown } | null = null;
@@ -134,6 +139,8 @@ export class WorkLoop {
     let again = this.#lookAgain();
     if (restMs > 0) return Math.min(again, Math.ceil(restMs));
     if (this.#held.size >= this.#pace.most || this.#board.contactSince === null) return again;
+    const idle = this.#idleUntil - performance.now();
+    if (idle > 0) return Math.ceil(idle);
     const presence = lookAround(this.#board, this.#name, ttlMs);
     const ready = readyWork(this.#board, presence, context.job.lanes, (key) => this.#held.has(key));
     const isAllPlanned = ready.accounts > 0 && ready.accounts >= accounts;
@@ -141,6 +148,7 @@ export class WorkLoop {
     if (ready.next !== null) again = Math.min(again, Math.max(1, ready.next - this.#board.now()));
     const fresh = ready.candidates.filter(({ entry }) => !this.#isStale(entry));
     const chosen = draw(fresh, presence.slots + slots, random);
+    if (chosen === undefined) this.#idleUntil = performance.now() + idleMs;
     return chosen ?? again;
   }
 
@@ -183,6 +191,7 @@ export class WorkLoop {
       )
       .finally(() => {
         this.#held.delete(key);
+        this.#idleUntil = 0;
         const inUse = new Set([...this.#held.values()].map((held) => held.account));
         trim((id) => inUse.has(id));
         this.#wake.abort();
