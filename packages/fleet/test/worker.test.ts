@@ -1,10 +1,12 @@
 import { channel } from 'node:diagnostics_channel';
 import { setImmediate } from 'node:timers/promises';
-import type { Call } from '@call-attribution/core';
+import { apiKeys, type Call } from '@call-attribution/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  type AccountValue,
   type Board,
   BoardMemory,
+  type CredentialSource,
   cancelJob,
   createWorker,
   FleetError,
@@ -19,7 +21,9 @@ import {
   type WorkerEvent,
   type WorkerValue,
 } from '../src/index.ts';
-import { jobKey, workerKey } from '../src/lanes/keys.ts';
+import { setAccountAside } from '../src/lanes/account-entry.ts';
+import { accountKey, jobKey, workerKey } from '../src/lanes/keys.ts';
+import { changeEntry } from '../src/worker/change-entry.ts';
 import {
   accountOn,
   callsOf,
@@ -156,6 +160,39 @@ describe('trouble of a worker', () => {
     expect([0, 1].map((k) => laneOn(board, '102', k)?.by)).toEqual([null, null]);
     const others = [...(calls.get('101') as Call[]), ...(calls.get('103') as Call[])];
     expect(sidsOn(shelf)).toEqual(others.map(({ sid }) => sid).sort());
+  });
+
+  it('takes keys that were replaced while it works, and sets nothing aside', async () => {
+    let valid = 'old';
+    let requests = 0;
+    const { worker, calls, board, shelf, all } = await openScene({ accounts: { 101: 24 } });
+    const api = fakeApi(calls);
+    const secretOf = (init: { headers: readonly [string, string][] }): string | undefined =>
+      init.headers.find(([name]) => name === 'secret_key')?.[1];
+    const fetch: typeof api.fetch = async (url, init) => {
+      requests += 1;
+      // Replaced in the middle of the work.
+      if (requests === 3) valid = 'new';
+      return secretOf(init) === valid ? api.fetch(url, init) : new Response('{}', { status: 401 });
+    };
+    const credentials: CredentialSource = async (_reference, account) => apiKeys(account, valid);
+    const { parcels } = await worker({ fetch, credentials }).run();
+    expect(parcels).toMatchObject({ committed: 5, aside: 0 });
+    expect(accountOn(board, '101')?.phase).toBe('final');
+    expect(sidsOn(shelf)).toEqual(all);
+  });
+
+  it('stops reading an account at its next page once it is set aside', async () => {
+    const { worker, board, target, events } = await openScene({ accounts: { 101: 24 } });
+    const claim: Target['claim'] = async (account, parcel, holder) => {
+      const real = await target.claim(account, parcel, holder);
+      // Another worker has found the keys refused.
+      const why = { code: 'unauthorized', message: 'Refused.', at: 0, by: 'w-two' };
+      await changeEntry<AccountValue>(board, accountKey(account), (value) => setAccountAside(value, why));
+      return real;
+    };
+    await worker({ target: { ...target, claim } }).run();
+    expect(outcomes(events, 'parcel')).toEqual(['101 dropped', '101 dropped']);
   });
 
   it('says no word of credentials that cannot be read', async () => {

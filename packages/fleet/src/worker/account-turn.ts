@@ -1,3 +1,4 @@
+import type { Client } from '@call-attribution/core';
 import { accountLater, giveAccountBack, setAccountAside } from '../lanes/account-entry.ts';
 import { accountKey } from '../lanes/keys.ts';
 import type { AccountValue } from '../lanes/values.ts';
@@ -20,9 +21,15 @@ export async function accountTurn(
     keepTrying<AccountValue>(context, accountKey(account.id), (value) =>
       value.by === holder ? next(value) : null,
     );
+  const began = performance.now();
+  let client: Client | null = null;
+  const clientOf = async (value: AccountValue): Promise<Client> => {
+    client = await context.clientOf(value);
+    return client;
+  };
   try {
     signal.throwIfAborted();
-    await turn(context, account);
+    await turn({ ...context, clientOf }, account);
     // Whatever the turn has written, it is over.
     await change(giveAccountBack);
     return null;
@@ -38,8 +45,9 @@ export async function accountTurn(
       return kind === 'target' ? trouble : null;
     }
     if (kind === 'credential') {
-      context.forgetClient(account.id);
-      await setAsideFor(context, account.id, trouble);
+      // Keys may have been replaced since the worker asked for them.
+      if (await context.refused(account.id, client, began)) await change(giveAccountBack);
+      else await setAsideFor(context, account.id, trouble);
       return null;
     }
     const tries = kind === 'parcel' ? triesOf(account) + 1 : 0;

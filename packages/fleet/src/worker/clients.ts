@@ -25,8 +25,11 @@ export type LimiterOf = (account: AccountValue) => Limiter | undefined;
 /** The clients of the accounts that a worker works on. */
 export interface Clients {
   of(account: AccountValue): Promise<Client>;
-  /** The next client of the account asks for its credentials again. */
-  forget(account: string): void;
+  /**
+   * The credentials of a client were refused: the next client of the account asks for them again. True when the client was opened
+   * before `since`, so that there may be other ones by now.
+   */
+  refused(account: string, client: Client | null, since: number): Promise<boolean>;
   /** Closes all but those in use and a few more: each has connections, and memory for pages. */
   trim(isInUse: (account: string) => boolean): void;
   close(): Promise<void>;
@@ -42,6 +45,7 @@ export function createClients(
   sending: Sending,
 ): Clients {
   const clients = new Map<string, Promise<Client>>();
+  const openedAt = new WeakMap<Client, number>();
   const closing = new Set<Promise<void>>();
   const close = (account: string): void => {
     const client = clients.get(account);
@@ -61,7 +65,7 @@ export function createClients(
         `The credentials of account ${account.id} (${account.credential}) could not be read: ${troubleOf(error).code}.`,
       );
     });
-    return createClient({
+    const client = createClient({
       baseUrl: job.baseUrl,
       version: job.version,
       auth,
@@ -72,6 +76,8 @@ export function createClients(
       dispatcher: sending.dispatcher,
       random: sending.random,
     });
+    openedAt.set(client, performance.now());
+    return client;
   };
   return {
     of(account) {
@@ -89,7 +95,14 @@ export function createClients(
       });
       return client;
     },
-    forget: close,
+    async refused(account, client, since) {
+      if (client === null) return false;
+      const known = clients.get(account);
+      const newest = await known?.catch(() => null);
+      // Another turn may have opened a newer one.
+      if (newest === client && clients.get(account) === known) close(account);
+      return (openedAt.get(client) ?? 0) < since;
+    },
     trim(isInUse) {
       const idle = [...clients.keys()].filter((account) => !isInUse(account));
       for (const account of idle.slice(0, Math.max(0, idle.length - spare))) close(account);

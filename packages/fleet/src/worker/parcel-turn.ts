@@ -1,3 +1,4 @@
+import type { Client } from '@call-attribution/core';
 import { FleetError } from '../errors.ts';
 import { accountKey } from '../lanes/keys.ts';
 import { advance, giveBack, later, parcelAt, setParcelAside } from '../lanes/lane.ts';
@@ -31,6 +32,7 @@ export async function parcelTurn(
   const count = { requests: 0 };
   const index = parcelAt(lane) ?? lane.next;
   let claim: ParcelClaim | null = null;
+  let client: Client | null = null;
 
   const end = async (
     change: (value: LaneValue) => LaneValue,
@@ -60,7 +62,7 @@ export async function parcelTurn(
     let verdict = claim.done;
     const outcome = verdict === null ? 'committed' : 'done';
     if (verdict === null) {
-      const client = await context.clientOf(account);
+      client = await context.clientOf(account);
       const onPage = (): void => {
         signal.throwIfAborted();
         const newest = board.get(accountKey(account.id))?.value as AccountValue | undefined;
@@ -101,8 +103,9 @@ export async function parcelTurn(
         await end(giveBack, { outcome: 'lost', code });
         return null;
       case 'credential':
-        context.forgetClient(account.id);
-        await setAsideFor(context, account.id, trouble);
+        // Keys may have been replaced since the worker asked for them.
+        if (!(await context.refused(account.id, client, began)))
+          await setAsideFor(context, account.id, trouble);
         await end(giveBack, { outcome: 'dropped', code });
         return null;
       case 'target':

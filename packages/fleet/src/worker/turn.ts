@@ -38,6 +38,6 @@ export interface WorkerContext extends TurnContext {
   readonly stop: AbortSignal;
   /** The plan of an account, which has at least so many parcels. */
   planOf(account: string, parcels: number): Promise<AccountPlan>;
-  /** The next client of the account asks for its credentials again. */
-  forgetClient(account: string): void;
+  /** The credentials of a client were refused. True when it was opened before `since`, and a new one may have others. */
+  refused(account: string, client: Client | null, since: number): Promise<boolean>;
 }

@@ -77,7 +77,7 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
           holder: name,
           version,
           clientOf: clients.of,
-          forgetClient: clients.forget,
+          refused: clients.refused,
           planOf: plans.of,
           emit,
           now: options.now ?? Date.now,
