@@ -36,6 +36,7 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
   checkOptions(options, workerShape);
   const { board, name = madeUpName(), onEvent } = options;
   const ttlMs = durationMillis(options.ttl ?? '30s', 'ttl');
+  if (ttlMs === 0) throw new ConfigurationError('invalid_option', 'ttl is 0; expected more, such as 30s.');
   const leaving = new AbortController();
   const counts = newCounts();
   let loop: WorkLoop | null = null;
