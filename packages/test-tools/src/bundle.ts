@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +42,9 @@ export async function builtFile(source: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'calls-built-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, 'dist', 'src', 'built.mjs');
+  // Packages read their version from the file next to `src`.
+  mkdirSync(join(folder, 'dist', 'src'), { recursive: true });
+  writeFileSync(join(folder, 'dist', 'package.json'), '{ "type": "module", "version": "0.0.0" }');
   await bundle({ entryPoints: [fileURLToPath(source)], outfile });
   return outfile;
 }
