@@ -61,6 +61,22 @@ for (const { kind, newUrl } of stores)
       expect(await store.check()).toEqual([]);
     });
 
+    test('counts what the job is about, also for who only looks', async () => {
+      const into = await newUrl();
+      const job = pinnedJob(into, { filter: '' });
+      await using target = await openTarget(into, job);
+      await target.pin(job);
+      await target.plan({ id: '101' }, async () => planOf([]));
+      await using store = await openStore(into);
+      const calls = callsOf(30);
+      await store.upsert('101', calls);
+      const about = calls.filter(({ channel }) => channel !== 'Call Extension').length;
+      await using looked = await openTarget(into, null);
+      for (const one of [target, looked])
+        expect(await one.count('101', null, '2030-01-01 00:00:00')).toBe(about);
+      expect(about).toBeLessThan(30);
+    });
+
     test('a sync is fenced like a parcel, and shares its claim with calls sync', async () => {
       const into = await newUrl();
       const job = pinnedJob(into);

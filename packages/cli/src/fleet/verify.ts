@@ -63,8 +63,14 @@ async function verifyIn(job: Job | PinnedJob, board: Board | null, args: Args, i
 function ended(verdicts: readonly AccountVerdict[], job: string | null, io: Io): number {
   const bad = verdicts.filter(({ verdict }) => verdict !== 'proved');
   if (bad.length === 0) return exitCodes.ok;
-  if (job !== null && bad.some(({ verdict }) => verdict === 'differs' || verdict === 'not whole'))
+  if (job !== null && bad.some(({ verdict }) => verdict === 'not whole'))
     say(io, `  → calls fleet retry ${job} takes what was set aside back into the work`);
+  const [differs] = bad.filter(({ verdict }) => verdict === 'differs');
+  if (job !== null && differs !== undefined)
+    say(
+      io,
+      `  → calls fleet retry ${job} --account ${differs.account} compares it once more, and reads again what differs`,
+    );
   const unknown = bad.filter(({ verdict }) => verdict === 'unknown');
   if (unknown.length > 0)
     say(

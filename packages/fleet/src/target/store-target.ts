@@ -63,9 +63,29 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
   const planIn = (note: unknown, account: string): AccountPlan | null =>
     note === null ? null : unpackPlan(note as PlanRecord, account, job?.name ?? null, name);
 
+  const pinned = async (wanted: string): Promise<PinnedJob | null> => {
+    for await (const line of store.journal(journalOf(wanted)).read()) return readPinned(line, name);
+    return null;
+  };
+  /** The job that an account was planned for, also where it is only looked at. */
+  const jobs = new Map<string, Promise<PinnedJob | null>>();
+  const jobOf = (account: string): Promise<PinnedJob | null> => {
+    const found = jobs.get(account) ?? plannedFor(account);
+    jobs.set(account, found);
+    return found;
+  };
+  const plannedFor = async (account: string): Promise<PinnedJob | null> => {
+    const note = (await noted(account, 'plan')) as PlanRecord | null;
+    return note === null ? null : pinned(note.job);
+  };
   /** The records of a stretch that the job is about; null when the store cannot tell them from others. */
-  const selectionIn = (from: string | null, to: string): CallSelection | null => {
-    const { filter = '', version = 'v3' } = job ?? {};
+  const selectionIn = async (
+    account: string,
+    from: string | null,
+    to: string,
+  ): Promise<CallSelection | null> => {
+    const about = job ?? (await jobOf(account));
+    const { filter = '', version = 'v3' } = about ?? {};
     const range = {
       kind: 'range',
       field: 'date_added',
@@ -74,8 +94,8 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
     } as const;
     const { clauses } = parse(filter, { version });
     try {
-      // Without a job everything counts.
-      const extensions = job === null || version === 'v2';
+      // Where nothing was planned everything counts.
+      const extensions = about === null || version === 'v2';
       return selectionOf({ clauses: [range, ...clauses] }, { extensions });
     } catch (error) {
       if (error instanceof StoreError && error.code === 'unfit_filter') return null;
@@ -87,7 +107,7 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
     name,
     async pin(wanted) {
       // A journal has no account, and one writer at a time.
-      const journal = store.journal(`fleet ${wanted.name}`);
+      const journal = store.journal(journalOf(wanted.name));
       for (;;) {
         for await (const line of journal.read()) {
           job = readPinned(line, name);
@@ -123,7 +143,7 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       });
     },
     async claim(account, parcel, holder) {
-      const selection = selectionIn(parcel.from, parcel.to);
+      const selection = await selectionIn(account, parcel.from, parcel.to);
       const claim = await store.claim(account, parcelName(parcel), holder);
       const rows = () => (selection === null ? [] : store.calls(account, selection));
       return storeClaim(store, claim, { skip: job?.skip === true, rows });
@@ -145,7 +165,7 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       }
     },
     async count(account, from, to) {
-      const selection = selectionIn(from, to);
+      const selection = await selectionIn(account, from, to);
       return selection === null ? null : store.count(account, selection);
     },
     sync(account, holder) {
@@ -163,6 +183,7 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
   return target;
 }
 
+const journalOf = (job: string): string => `fleet ${job}`;
 const parcelPrefix = 'parcel ';
 const parcelName = ({ from }: { readonly from: string | null }): string =>
   `${parcelPrefix}${from ?? 'start'}`;

@@ -28,7 +28,11 @@ export function whyDiffers(facts: {
         : differing.length > 0
           ? [`the server counts others than the target has${where}`]
           : [];
-  const files = [...damaged].slice(0, 3).map(([index, wrong]) => `parcel ${index}: ${wrong}`);
+  const files = [...damaged]
+    .slice(0, 3)
+    .map(([index, wrong]) => `parcel ${index}: ${wrong.replace(/\.$/, '')}`);
   const more = damaged.size > 3 ? [`${damaged.size - 3} more files are damaged`] : [];
-  return [...counts, ...files, ...more].join('; ');
+  // What has the right size counts as committed.
+  const help = damaged.size > 0 ? ['remove what is damaged to have it read again'] : [];
+  return [...counts, ...files, ...more, ...help].join('; ');
 }
