@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountValue, Board, LaneValue, WorkerValue } from '../src/index.ts';
+import type { AccountValue, Board, LaneValue, WorkerEvent, WorkerValue } from '../src/index.ts';
 import { BoardMemory, memoryBoard } from '../src/index.ts';
 import { accountKey, laneKey, workerKey } from '../src/lanes/keys.ts';
 import { advance, newLane } from '../src/lanes/lane.ts';
 import { isDead, lookAround } from '../src/lanes/presence.ts';
 import { draw, readyWork } from '../src/lanes/ready.ts';
+import { Pace } from '../src/worker/pace.ts';
 import { memoryLimit, mostSlots, nextSlots } from '../src/worker/slots.ts';
 import { newAccount } from './worker-scene.ts';
 
@@ -201,6 +202,21 @@ describe('slots', () => {
     expect(memoryLimit(8e9, 0)).toBe(4e9);
     expect(memoryLimit(8e9, 2e9)).toBe(1e9);
     expect(memoryLimit(8e9, 2 ** 63)).toBe(4e9);
+  });
+});
+
+describe('rest', () => {
+  it('is one for all turns that fail at the same time, and one turn finds out whether it is over', () => {
+    const events: WorkerEvent[] = [];
+    const pace = new Pace(4, (event) => events.push(event));
+    expect([pace.most, pace.restMs, pace.why]).toEqual([4, 0, null]);
+    const full = { kind: 'target', code: 'ENOSPC', message: 'The disk is full.', waitMs: 0 } as const;
+    for (let i = 0; i < 3; i += 1) pace.turnEnded(full);
+    pace.turnEnded(null);
+    expect(pace.most).toBe(1);
+    expect(pace.restMs).toBeGreaterThan(0);
+    expect(pace.why).toBe('The disk is full.');
+    expect(events).toEqual([{ kind: 'wait', for: 'target', seconds: 5 }]);
   });
 });
 
