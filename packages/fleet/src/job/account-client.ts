@@ -6,6 +6,15 @@ export interface AccountAccess {
   readonly baseUrl: string;
   readonly version: 'v2' | 'v3';
   readonly credentials: CredentialSource;
+  /** Limiters that are shared with workers. Default: some of its own, by the limits of the accounts. */
+  readonly limiterOf?: ((account: ReachedAccount) => Limiter) | undefined;
+}
+
+/** An account that is asked something. */
+export interface ReachedAccount {
+  readonly id: string;
+  readonly credential: string;
+  readonly requestsPerMinute: number | null;
 }
 
 /** Where the credentials of an account are when a job does not say. */
@@ -15,25 +24,23 @@ export const usualCredential = (account: string): string => `file:${account}.jso
  * Runs some requests for an account outside of a worker, with a client that is closed afterwards. Those with the same credential keep
  * to its limit together.
  */
-export function accountClients({ baseUrl, version, credentials }: AccountAccess) {
+export function accountClients({ baseUrl, version, credentials, limiterOf: shared }: AccountAccess) {
   const limiters = new Map<string, Limiter>();
-  const limiterOf = (reference: string, requestsPerMinute: number): Limiter => {
+  const own = ({ credential: reference, requestsPerMinute }: ReachedAccount): Limiter | undefined => {
+    if (requestsPerMinute === null) return undefined;
     const limiter = limiters.get(reference) ?? createLimiter({ requestsPerMinute });
     limiters.set(reference, limiter);
     return limiter;
   };
-  return async <T>(
-    account: { readonly id: string; readonly credential: string; readonly requestsPerMinute: number | null },
-    work: (client: Client) => Promise<T>,
-  ): Promise<T> => {
-    const { id, credential, requestsPerMinute: limit } = account;
+  return async <T>(account: ReachedAccount, work: (client: Client) => Promise<T>): Promise<T> => {
+    const { id, credential } = account;
     await using client = createClient({
       baseUrl,
       version,
       auth: await credentials(credential, id),
       // A wait for the limit is not one for the server.
       timeout: { total: Number.POSITIVE_INFINITY },
-      ...(limit === null ? {} : { limiter: limiterOf(credential, limit) }),
+      limiter: shared === undefined ? own(account) : shared(account),
     });
     return await work(client);
   };

@@ -17,6 +17,7 @@ import { accountKey, laneKey } from '../lanes/keys.ts';
 import { reopen } from '../lanes/lane.ts';
 import type { AccountValue, LaneValue } from '../lanes/values.ts';
 import { planAccount } from '../plan/plan-account.ts';
+import { jobLimiters } from '../rate/job-limiters.ts';
 import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { changeEntry } from '../worker/change-entry.ts';
@@ -72,7 +73,7 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
   checkOptions(options, shape);
   const { target, credentials, account: only, holder = 'retry', signal } = options;
   const { job } = heldJob(board);
-  const reach = accountClients({ ...job, credentials });
+  const reach = accountClients({ ...job, credentials, limiterOf: jobLimiters(board, job, signal) });
   const retry = async (account: AccountValue): Promise<RetryResult> => {
     signal?.throwIfAborted();
     const facts = { account: account.id, name: account.name };

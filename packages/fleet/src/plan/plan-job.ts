@@ -16,6 +16,7 @@ import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
 import { checkSameJob, pinJob } from '../job/pin-job.ts';
 import { jobKey } from '../lanes/keys.ts';
 import { boardFormat, type JobValue } from '../lanes/values.ts';
+import { jobLimiters } from '../rate/job-limiters.ts';
 import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { changeEntry } from '../worker/change-entry.ts';
@@ -102,7 +103,7 @@ export async function planJob(job: Job, options: PlanOptions): Promise<PlanSumma
     board,
     target,
     job: pinned,
-    reach: accountClients({ ...pinned, credentials }),
+    reach: accountClients({ ...pinned, credentials, limiterOf: jobLimiters(board, pinned, signal) }),
     signal,
   };
   let [done, planned, requests] = [0, 0, 0];

@@ -13,6 +13,7 @@ import { accountClients, usualCredential } from '../job/account-client.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
 import type { AccountValue } from '../lanes/values.ts';
+import { jobLimiters } from '../rate/job-limiters.ts';
 import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { type AccountVerdict, verifyAccount } from './verify-account.ts';
@@ -27,7 +28,7 @@ export interface VerifyOptions {
   readonly credentials: CredentialSource;
   /** Which accounts. Default: those of the job, or else those on the board. */
   readonly accounts?: readonly JobAccount[] | undefined;
-  /** The board, which knows the accounts. The verdict does not depend on it. */
+  /** The board, which knows the accounts, and by which the limits are shared with workers. The verdict does not depend on it. */
   readonly board?: Board | undefined;
   /** Compare each parcel with the server, which takes a request for each, and each file with its SHA-256. Default false. */
   readonly deep?: boolean | undefined;
@@ -58,9 +59,11 @@ const shape = {
  */
 export async function* verifyJob(options: VerifyOptions): AsyncGenerator<AccountVerdict, void, undefined> {
   checkOptions(options, shape);
-  const { target, job, credentials, deep = false, concurrency = 4, signal } = options;
+  const { target, job, board, credentials, deep = false, concurrency = 4, signal } = options;
   const { baseUrl, version = 'v3', filter = '' } = job;
-  const reach = accountClients({ baseUrl, version, credentials });
+  const limits = { baseUrl, requestsPerMinute: job.requestsPerMinute ?? null };
+  const limiterOf = board === undefined ? undefined : jobLimiters(board, limits, signal);
+  const reach = accountClients({ baseUrl, version, credentials, limiterOf });
   const verify = (account: Asked) =>
     verifyAccount({
       account: account.id,
