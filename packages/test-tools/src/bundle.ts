@@ -25,6 +25,8 @@ export async function bundle(options: BuildOptions): Promise<void> {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // The oldest release of Node.js that the packages run on: it does not know `await using`.
+    target: 'node20.19',
     conditions: ['@call-attribution/source', 'import', 'node'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

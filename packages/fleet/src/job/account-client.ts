@@ -1,4 +1,6 @@
-import { type Client, createClient, createLimiter, type Limiter } from '@call-attribution/core';
+import { type Auth, type Client, createClient, createLimiter, type Limiter } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { FleetError } from '../errors.ts';
 import type { CredentialSource } from './credentials.ts';
 
 /** What is needed to reach the accounts of a job. */
@@ -37,7 +39,7 @@ export function accountClients({ baseUrl, version, credentials, limiterOf: share
     await using client = createClient({
       baseUrl,
       version,
-      auth: await credentials(credential, id),
+      auth: await readable(credentials(credential, id), id, credential),
       // A wait for the limit is not one for the server.
       timeout: { total: Number.POSITIVE_INFINITY },
       limiter: shared === undefined ? own(account) : shared(account),
@@ -45,3 +47,13 @@ export function accountClients({ baseUrl, version, credentials, limiterOf: share
     return await work(client);
   };
 }
+
+/** Whatever the error of a source says that is not ours, it may quote what it has read. */
+const readable = (auth: Promise<Auth>, account: string, reference: string): Promise<Auth> =>
+  auth.catch((error: unknown) => {
+    if (CallsError.is(error)) throw error;
+    throw new FleetError(
+      'credential_missing',
+      `The credentials of account ${account} (${reference}) could not be read. Put them where the job says.`,
+    );
+  });
