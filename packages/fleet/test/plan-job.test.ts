@@ -228,7 +228,7 @@ test('an account whose key is refused is set aside with the way back, and the ot
   const board = memoryBoard();
   let isReady = false;
   const some: CredentialSource = async (reference, account) => {
-    // A source of one's own may say too much.
+    // A source that somebody else wrote may say too much.
     if (account === '104' && !isReady) throw new Error('vault: no 104 next to test_secret_103');
     return account === '102' && !isReady
       ? credentials('file:wrong.json', '102')
