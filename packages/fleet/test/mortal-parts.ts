@@ -57,6 +57,7 @@ function mortal<T extends object>(life: Life, part: T, names: readonly (keyof T)
   for (const name of names) {
     const whole = part[name] as (...values: unknown[]) => Promise<unknown>;
     Object.defineProperty(copy, name, {
+      configurable: true,
       value: async (...values: unknown[]) => {
         await life.step();
         const result = await whole.apply(part, values);
@@ -68,7 +69,16 @@ function mortal<T extends object>(life: Life, part: T, names: readonly (keyof T)
   return copy;
 }
 
-export const mortalBoard = (life: Life, board: Board): Board => mortal(life, board, ['write']);
+export function mortalBoard(life: Life, board: Board): Board {
+  const copy = mortal(life, board, ['write']);
+  const { write } = copy;
+  // A slow machine sees more signs of life; they must not decide when a worker dies.
+  const counted: Board['write'] = (key, value, revision) =>
+    key.startsWith('worker.') && !life.isDead
+      ? board.write(key, value, revision)
+      : write(key, value, revision);
+  return Object.defineProperty(copy, 'write', { value: counted });
+}
 
 export const mortalFetch =
   (life: Life, fetch: Fetch): Fetch =>

@@ -23,7 +23,7 @@ it('two workers bring three accounts into a folder, although one of them is kill
   const folder = await mkdtemp(join(tmpdir(), 'worker-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const until = formatNaive(Date.now() - 86_400_000);
-  await using sandbox = await startSandbox({ records: 600, accounts: 3, days: 60, until });
+  await using sandbox = await startSandbox({ records: 300, accounts: 3, days: 60, until });
   const keys: CredentialSource = async (_reference, account) => {
     const { accessKey, secretKey } = sandbox.accounts.find(({ id }) => id === account) ?? {};
     return apiKeys(accessKey ?? '', secretKey ?? '');
@@ -35,18 +35,18 @@ it('two workers bring three accounts into a folder, although one of them is kill
     filter: 'inc_gce:1',
     into: `folder:${folder}`,
     format: 'ndjson',
-    parcel: 60,
+    parcel: 40,
   };
   const memory = new BoardMemory();
   const board = memoryBoard(memory);
   const pinned = pinJob(job);
   await using target = await openTarget(job.into, pinned);
   const plan = await planJob(job, { board, target, credentials: keys });
-  expect(plan).toMatchObject({ accounts: 3, records: 600, aside: [] });
+  expect(plan).toMatchObject({ accounts: 3, records: 300, aside: [] });
 
   // The first worker is gone, without a word, once it has committed some parcels and is in the middle of others.
   const leaving = new AbortController();
-  const life = newLife({ diesAt: 60, stalls: 0, stallMs: 0, random: Math.random }, () => leaving.abort());
+  const life = newLife({ diesAt: 50, stalls: 0, stallMs: 0, random: Math.random }, () => leaving.abort());
   const open: { drop(): Promise<void> }[] = [];
   await using own = await openTarget(job.into, pinned);
   const first = createWorker({
@@ -69,7 +69,7 @@ it('two workers bring three accounts into a folder, although one of them is kill
   expect(life.isDead).toBe(true);
   expect(summary.end).toBe('over');
   const status = readStatus(board);
-  expect(status.records).toMatchObject({ done: 600, total: 600 });
+  expect(status.records).toMatchObject({ done: 300, total: 300 });
   const verdicts: ParcelVerdict[] = [];
   for (const { id, records } of sandbox.accounts) {
     const sids: string[] = [];
