@@ -84,6 +84,25 @@ test('rows that vanish from a store are read again, and named when they vanish e
   );
 });
 
+test('a sync that still runs is fenced off before parcels are read again', async () => {
+  const sync = { every: 1000, lookback: 1000, settle: 1000 };
+  await using scene = await openScene({
+    calls: fixtureCalls(12),
+    kind: 'store',
+    perParcel: 4,
+    job: { sync },
+  });
+  await scene.work();
+  const running = scene.target.sync('101', 'w-other');
+  await running?.load();
+  scene.server.calls.push({ ...(scene.server.calls[5] as (typeof scene.server.calls)[0]), sid: 'late' });
+  await scene.close();
+  expect(scene.account().phase).toBe('reading');
+  await expect(running?.commit({ calls: [], state: {} as never })).rejects.toMatchObject({
+    code: 'claim_lost',
+  });
+});
+
 test('parcels that were set aside set their account aside, with their list', async () => {
   await using scene = await openScene({ calls: fixtureCalls(20), perParcel: 4 });
   await scene.work();

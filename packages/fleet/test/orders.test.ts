@@ -75,9 +75,14 @@ test('a retry fences a sync off before parcels are read, and compares an account
   const { board, target, credentials, claims } = scene;
   await scene.work();
   await scene.close();
+  const running = target.sync('101', 'w-other');
+  await running?.load();
   const [result] = await retryAside(board, { target, credentials, account: '101' });
   expect(result).toMatchObject({ outcome: 'compared', parcels: 0 });
-  expect(claims.sync).toBe(1);
+  expect(claims.sync).toBeGreaterThan(1);
+  await expect(running?.commit({ calls: [], state: {} as never })).rejects.toMatchObject({
+    code: 'claim_lost',
+  });
   expect(scene.account().phase).toBe('reading');
   await scene.close();
   expect(scene.account().phase).toBe('syncing');

@@ -138,7 +138,8 @@ async function putBack(
   id: string,
   holder: string,
 ): Promise<'again' | 'compared'> {
-  if (sync !== null) await target.sync(id, holder)?.load();
+  const fenceSync = () => (sync === null ? null : target.sync(id, holder)?.load());
+  await fenceSync();
   let outcome: 'again' | 'compared' = 'compared';
   for (let k = 0; k < lanes; k += 1)
     await changeEntry<LaneValue>(board, laneKey(id, k), (lane) => {
@@ -152,6 +153,8 @@ async function putBack(
     // One that was not set aside is closed once more.
     return retried({ ...account, phase: 'aside' });
   });
+  // Somebody may have begun a sync while the account could still be taken for one.
+  await fenceSync();
   return outcome;
 }
 

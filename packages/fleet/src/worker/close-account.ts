@@ -46,6 +46,8 @@ export const closeAccount: AccountTurn = async (context, account) => {
   }
   if (rounds >= mostRounds) return giveAside(context, id, whyNotProved(proof, ledger.missing, rounds));
 
+  // No parcel is read while a sync writes, of whoever it is.
+  if (job.sync !== null) await target.sync(id, holder)?.load();
   // An account that had no records when it was planned has no parcel that could be read again.
   const held = plan.parcels.length > 0 ? plan : await continuePlan(context, client, id, plan, plan.until);
   await openAgain(context, id, { ...ledger, plan: held }, proof.parcels);
