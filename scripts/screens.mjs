@@ -58,6 +58,7 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
     .replace(/(\d requests?), (?:[\d.]+ s|\d+ min.*)$/m, '$1, 1 s')
+    .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
     .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');
   const lines = steady.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));

@@ -18,6 +18,7 @@ import { whileWaiting } from '../term/waiting.ts';
 import { refusedCodes } from './failure.ts';
 import { openSharedBoard, typedJob } from './place.ts';
 import { credentialsOf, targetAt } from './set.ts';
+import { reasonText } from './words.ts';
 
 type Task = (board: Board, job: string, args: Args, io: Io) => Promise<number>;
 
@@ -126,6 +127,6 @@ function lineOf({ account, outcome, parcels, code, message }: RetryResult): stri
     case 'compared':
       return `${account}: was not set aside; it is compared with the server once more`;
     case 'refused':
-      return `${account}: stays set aside: ${message?.startsWith(code ?? '') ? '' : `${code}: `}${message}`;
+      return `${account}: stays set aside: ${reasonText(code ?? 'unknown', message)}`;
   }
 }

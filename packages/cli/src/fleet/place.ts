@@ -66,7 +66,7 @@ export async function openBoardAt(url: string, job: string, args: Args, io: Io):
   const replicas = args.integer('replicas', { min: 1, max: 5 });
   let silent: string | null = null;
   try {
-    return await whileWaiting('waiting for the board', () =>
+    return await whileWaiting(null, () =>
       openBoard(storeUrl(url, io), job, {
         env: io.env,
         signal: limit === null ? io.signal : AbortSignal.any([io.signal, limit]),

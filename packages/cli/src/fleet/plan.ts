@@ -16,6 +16,7 @@ import { progressLine } from '../term/progress.ts';
 import { refusedCodes } from './failure.ts';
 import { openSharedBoard, typedJob } from './place.ts';
 import { credentialsOf, targetAt } from './set.ts';
+import { reasonText } from './words.ts';
 
 /** `calls fleet plan`: cuts each account into parcels and puts them on the board. */
 export async function plan(args: Args, io: Io): Promise<number> {
@@ -101,7 +102,8 @@ function sayPlan(summary: PlanSummary, took: number, io: Io): void {
     `${plural(requests, 'request')}, ${span(took)}`,
   ];
   say(io, figures.join('   '));
-  for (const { account, message } of aside.slice(0, most)) say(io, `  ${account} is set aside: ${message}`);
+  for (const { account, code, message } of aside.slice(0, most))
+    say(io, `  ${account} is set aside: ${reasonText(code, message)}`);
   if (aside.length > most) say(io, `  and ${plural(aside.length - most, 'more account')}`);
 }
 

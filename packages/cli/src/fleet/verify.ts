@@ -1,6 +1,7 @@
 import {
   type AccountVerdict,
   type Board,
+  type FleetStatus,
   type Job,
   type PinnedJob,
   readStatus,
@@ -56,21 +57,25 @@ async function verifyIn(job: Job | PinnedJob, board: Board | null, args: Args, i
     const style = styleFor(io.stdout, io.env, args.flag('no-color'));
     await show(io, verdictScreen(verdicts, { width: widthOf(io.stdout, io.env), style }));
   }
-  return ended(verdicts, board === null ? null : job.name, io);
+  return ended(verdicts, board === null ? null : readStatus(board), io);
 }
 
 /** Says what helps, and returns the exit status. */
-function ended(verdicts: readonly AccountVerdict[], job: string | null, io: Io): number {
+function ended(verdicts: readonly AccountVerdict[], status: FleetStatus | null, io: Io): number {
   const bad = verdicts.filter(({ verdict }) => verdict !== 'proved');
   if (bad.length === 0) return exitCodes.ok;
-  if (job !== null && bad.some(({ verdict }) => verdict === 'not whole'))
-    say(io, `  → calls fleet retry ${job} takes what was set aside back into the work`);
-  const [differs] = bad.filter(({ verdict }) => verdict === 'differs');
-  if (job !== null && differs !== undefined)
-    say(
-      io,
-      `  → calls fleet retry ${job} --account ${differs.account} compares it once more, and reads again what differs`,
-    );
+  if (status !== null) {
+    const { job, phases, parcels } = status;
+    if (phases.reading + phases.closing > 0)
+      say(io, `  → ${job.name} is not done yet: calls fleet status ${job.name}`);
+    if (phases.aside + parcels.aside > 0)
+      say(io, `  → calls fleet retry ${job.name} takes what was set aside back into the work`);
+    const [differs] = bad.filter(({ verdict }) => verdict === 'differs');
+    if (differs !== undefined) {
+      const command = `calls fleet retry ${job.name} --account ${differs.account}`;
+      say(io, `  → ${command} compares it once more, and reads again what differs`);
+    }
+  }
   const unknown = bad.filter(({ verdict }) => verdict === 'unknown');
   if (unknown.length > 0)
     say(

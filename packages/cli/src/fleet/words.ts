@@ -4,8 +4,10 @@ import { count, plural, span } from '../term/numbers.ts';
 // What a status says, in words. Where each figure goes is decided by the screens.
 
 /** `running for 13 h 42 min`. */
-export function stateText({ state, forMs }: FleetStatus): string {
-  const words = { running: 'running for', paused: 'paused for', cancelled: 'cancelled', done: 'done' }[state];
+export function stateText({ state, forMs, phases, parcels }: FleetStatus): string {
+  const isWhole = phases.aside + parcels.aside === 0;
+  const done = isWhole ? 'done' : 'done, except what is set aside';
+  const words = { running: 'running for', paused: 'paused for', cancelled: 'cancelled', done }[state];
   return state === 'running' || state === 'paused' ? `${words} ${span(forMs)}` : words;
 }
 
@@ -24,7 +26,8 @@ export const progressTexts = ({ records, parcels }: FleetStatus): readonly strin
 
 /** `12,410 records/s`, `14.1 requests/s`, `about 8 h 41 min left`, and how rates hold it back. */
 export function paceTexts(status: FleetStatus): readonly string[] {
-  const { recordsPerSecond, requestsPerSecond, leftMs, rates } = status;
+  const { recordsPerSecond, requestsPerSecond, leftMs, rates, workers } = status;
+  if (workers.length === 0) return [];
   return [
     ...(recordsPerSecond === null ? [] : [`${count(recordsPerSecond)} records/s`]),
     ...(requestsPerSecond === null ? [] : [`${requestsPerSecond.toFixed(1)} requests/s`]),
@@ -61,11 +64,22 @@ export function accountState({ phase, trouble }: AccountStatus): string {
 export function whyText({ trouble, parcels }: AccountStatus): string {
   if (trouble === null) return '';
   const { kind, code, message, forMs } = trouble;
-  const reason = message === null ? code : message.startsWith(code) ? message : `${code}: ${message}`;
-  if (kind === 'ailing')
-    return `${code} for ${span(forMs)}${message === null ? '' : `: ${message}`}; tried again`;
+  const reason = reasonText(code, message);
+  if (kind === 'ailing') return `${code} for ${span(forMs)}; tried again`;
   if (kind === 'parcels') return `${plural(parcels.aside, 'parcel')} set aside: ${reason}`;
   return reason;
+}
+
+/**
+ * The code, and what happened in one sentence. Where it happened comes before it in a message, and the way out after it: the
+ * command that helps has a line of its own.
+ */
+export function reasonText(code: string, message: string | null): string {
+  const [first = ''] = (message ?? '')
+    .replace(/^date_added .*?, page \d+: /, '')
+    .split(/(?<=[.?!]) (?=[A-Z])/);
+  const sentence = first.replace(/\.$/, '');
+  return sentence === '' || sentence.startsWith(code) ? sentence || code : `${code}: ${sentence}`;
 }
 
 /** Why a worker does not work; empty when it does. */

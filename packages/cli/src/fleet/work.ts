@@ -15,7 +15,7 @@ import { interval } from '../args/interval.ts';
 import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { span } from '../term/numbers.ts';
+import { plural, span } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { boardUrl, isOwnBoard, openBoardAt, openSharedBoard, typedJob } from './place.ts';
 import { planWith } from './plan.ts';
@@ -81,7 +81,7 @@ async function workWith(board: Board, target: Target, pace: Pace, args: Args, io
     },
   });
   const stopStatus = await serveStatus(args, metrics, io, 'metrics');
-  const slotText = slots === 'auto' ? 'as many slots as fit' : `${slots} slots`;
+  const slotText = slots === 'auto' ? 'as many slots as fit' : plural(slots, 'slot');
   say(io, `${name} on ${reader.read().job.name}: ${slotText}; Ctrl-C leaves in peace`);
   try {
     await whileWaiting(null, () => runUntilStopped(worker, grace, line.end, io));
