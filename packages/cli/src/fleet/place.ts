@@ -70,9 +70,10 @@ export async function openBoardAt(url: string, job: string, args: Args, io: Io):
       openBoard(storeUrl(url, io), job, {
         env: io.env,
         signal: limit === null ? io.signal : AbortSignal.any([io.signal, limit]),
-        onWaiting: (name) => {
+        onWaiting: (name, why) => {
           silent = name;
-          say(io, `${name} does not answer; waiting (Ctrl-C ends)`);
+          const reason = why.startsWith('it ') ? `${name} ${why.slice(3)}` : why;
+          say(io, `${reason.replace(/\.$/, '')}; waiting (Ctrl-C ends)`);
         },
         ...(replicas === null ? {} : { replicas }),
       }),
