@@ -129,7 +129,7 @@ describe('the sink of a sync', () => {
     const sink = warehouse.sink('main');
     await sink.load();
     for (let page = 0; page < 20; page += 1)
-      await sink.commit({ calls: [call(`p${page}`)], state: syncState(false, 30) });
+      await sink.commit({ calls: [call(`p${page}`)], state: syncState(false, 15) });
     const journal = readFileSync(join(`${path}.staged`, 'main.journal'), 'utf8')
       .trim()
       .split('\n');

@@ -28,9 +28,6 @@ interface Entry {
   readonly state?: SyncState;
 }
 
-// A state is written again once this many times its entries were staged: it can be larger than a page of calls.
-const stateWeight = 2;
-
 /**
  * Calls of one account on their way into the database. They are appended to a file, and a journal says how much of it
  * counts and where the sync is; both are on the disk before `add` returns. So each page is safe at once, while the
@@ -50,7 +47,7 @@ export class Staging {
   #journalEnd = 0;
   #sids = new Set<string>();
   // Short lines of the calls that are staged. They reach the disk only to be read: after a crash the whole lines serve.
-  #keyLines: string[] = [];
+  #keyLines: Buffer[] = [];
   #buffer = Buffer.allocUnsafe(1 << 20);
 
   constructor(folder: string, account: string) {
@@ -67,7 +64,7 @@ export class Staging {
   async finish(): Promise<void> {
     try {
       await this.#files?.lines.truncate(this.#at.bytes);
-      await writeFile(this.#keys, this.#keyLines.join(''), { mode: 0o600 });
+      await writeFile(this.#keys, Buffer.concat(this.#keyLines), { mode: 0o600 });
     } catch (error) {
       throw failureOf(error, this.#lines);
     }
@@ -83,8 +80,8 @@ export class Staging {
   async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
     const { end, count, longest, keys } = this.#print(calls);
     this.#sinceState += count;
-    const mustSave =
-      state !== undefined && (state.run === null || stateSize(state) <= stateWeight * this.#sinceState);
+    // A state can have megabytes: it is written again once as many calls were staged as it has entries.
+    const mustSave = state !== undefined && (state.run === null || stateSize(state) <= this.#sinceState);
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;
@@ -103,7 +100,8 @@ export class Staging {
       await writeAll(journal, line, this.#journalEnd);
       await journal.datasync();
       this.#journalEnd += line.length;
-      this.#keyLines.push(keys);
+      // As bytes: strings of a quarter of a million calls would be copied by the garbage collector.
+      this.#keyLines.push(Buffer.from(keys));
       // Only now: a state must never be stored without the calls that are true with it.
       this.#state = state ?? this.#state;
       if (mustSave) this.#sinceState = 0;
