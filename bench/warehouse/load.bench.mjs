@@ -90,14 +90,15 @@ const best = {
 };
 let jsonBytes = 0;
 // Ways take turns; the least of the rounds has the least of what else the machine did.
+const settings = { threads: '1', storage_compatibility_version: 'latest' };
 for (let round = 0; round < rounds; round += 1) {
-  best.idle = Math.min(best.idle, await syncCost(nothing));
-  best.sync = Math.min(best.sync, await warehouseCost());
+  const costs = { idle: await syncCost(nothing), sync: await warehouseCost() };
   const json = await readJsonCost({});
   jsonBytes = json.bytes;
-  best.json = Math.min(best.json, json.cost);
-  const settings = { threads: '1', storage_compatibility_version: 'latest' };
-  best.one = Math.min(best.one, (await readJsonCost(settings)).cost);
+  Object.assign(costs, { json: json.cost, one: (await readJsonCost(settings)).cost });
+  for (const [way, cost] of Object.entries(costs)) best[way] = Math.min(best[way], cost);
+  const figures = Object.entries(costs).map(([way, cost]) => `${way} ${cost.toFixed(1)}`);
+  console.log(`round ${round + 1}: ${figures.join(', ')}`);
 }
 server.disconnect();
 

@@ -1,4 +1,5 @@
-// The questions in other ways, with the same calls counted. Each way is timed once: they take seconds to minutes.
+// The questions in other ways, with the same calls counted. Each way is timed once: they take seconds to minutes. A question is
+// asked in all ways before the next one, so a run that is stopped has given whole results.
 import { createReadStream, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -14,32 +15,35 @@ const requireFrom = (name) => createRequire(new URL(`../../packages/${name}/pack
 const Database = requireFrom('store')('libsql');
 const { DuckDBInstance } = requireFrom('warehouse')('@duckdb/node-api');
 
-/** The questions that are also asked in other ways where there are too many calls to ask all of them. */
+/** The questions that are asked in other ways where there are too many calls to ask all of them; else they come first. */
 const few = [
   'campaigns: calls, share, missed',
   'days of a quarter by channel: callers, p90',
   'landing pages under a condition',
 ];
 
-/** Asks in all ways, all twelve questions or the few, and prints what each took. */
-export async function peers({ folder, lines, path, days, isLarge }) {
+/** Asks in all ways, all twelve questions or the few, and prints after each question what it took. */
+export async function peers({ folder, lines, path, days, asksAll }) {
   const all = questions(days);
-  const names = isLarge ? few : Object.keys(all);
+  const names = [...new Set(asksAll ? [...few, ...Object.keys(all)] : few)];
   const { from: month, to: end } = all['calls of a month'];
   const { from: quarter } = all['campaigns of a quarter: repeat callers'];
   const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);
   const periods = { month, before, quarter, end };
   const ways = {
-    warehouse: await overWarehouse(path, all, names),
-    'row store, SQL over JSON': await overRowStore(folder, lines, names, periods),
-    'JavaScript over NDJSON': await overLines(lines, names, periods),
-    'DuckDB over NDJSON': await overDuckDb(lines, names, periods),
+    warehouse: await overWarehouse(path, all),
+    'row store, SQL over JSON': await overRowStore(folder, lines, periods),
+    'JavaScript over NDJSON': overLines(lines, periods),
+    'DuckDB over NDJSON': await overDuckDb(folder, lines, periods),
   };
+  const ratios = {};
   for (const name of names) {
     console.log(`\n${name}`);
-    const first = ways.warehouse[name];
-    for (const [way, results] of Object.entries(ways)) {
-      const { cpu, calls } = results[name];
+    let first;
+    for (const [way, { ask }] of Object.entries(ways)) {
+      const { cpu, calls } = await measured(() => ask(name));
+      first ??= { cpu, calls };
+      ratios[way] = [...(ratios[way] ?? []), cpu / first.cpu];
       const same = calls === first.calls ? '' : `  OTHER CALLS: ${calls}, not ${first.calls}`;
       if (same !== '') process.exitCode = 1;
       console.log(
@@ -47,31 +51,27 @@ export async function peers({ folder, lines, path, days, isLarge }) {
       );
     }
   }
-  for (const [way, results] of Object.entries(ways)) {
-    const ratios = names.map((name) => results[name].cpu / ways.warehouse[name].cpu);
+  for (const { close } of Object.values(ways)) await close?.();
+  for (const [way, times] of Object.entries(ratios)) {
     console.log(
-      `median of ${names.length} questions, ${way}: ${median(ratios).toFixed(0)} times the warehouse`,
+      `median of ${names.length} questions, ${way}: ${median(times).toFixed(0)} times the warehouse`,
     );
   }
 }
 
-/** What each question took, and how many calls are in its groups. */
-async function measured(names, ask) {
-  const results = {};
-  for (const name of names) {
-    let calls = 0;
-    const { cpu } = await timed(async () => {
-      for (const n of await ask(name)) calls += Number(n);
-    });
-    results[name] = { cpu, calls };
-  }
-  return results;
+/** What a question took, and how many calls are in its groups. */
+async function measured(ask) {
+  let calls = 0;
+  const { cpu } = await timed(async () => {
+    for (const n of await ask()) calls += Number(n);
+  });
+  return { cpu, calls };
 }
 
-async function overWarehouse(path, all, names) {
+async function overWarehouse(path, all) {
   const warehouse = await openWarehouse(path, { create: false });
   await warehouse.count();
-  const results = await measured(names, async (name) => {
+  const ask = async (name) => {
     const { groupBy, measures = [], limit } = all[name];
     const answer = await warehouse.analyze({
       ...all[name],
@@ -79,9 +79,8 @@ async function overWarehouse(path, all, names) {
       limit: limit ?? 100_000,
     });
     return groupBy === undefined ? [answer.calls] : answer.rows.map((row) => row.calls);
-  });
-  await warehouse.close();
-  return results;
+  };
+  return { ask, close: () => warehouse.close() };
 }
 
 async function* callsOf(lines) {
@@ -89,7 +88,7 @@ async function* callsOf(lines) {
     yield JSON.parse(line);
 }
 
-async function overRowStore(folder, lines, names, periods) {
+async function overRowStore(folder, lines, periods) {
   const file = join(folder, 'rows.db');
   const store = await openStore(`sqlite:${file}`);
   await store.putAccount({ id: '101', name: 'bench' });
@@ -117,25 +116,29 @@ async function overRowStore(folder, lines, names, periods) {
     way,
     periods,
   )(`FROM (SELECT talk, ${json} AS j FROM calls LIMIT -1) AS rows`);
-  const results = await measured(names, (name) =>
+  const ask = (name) =>
     db
       .prepare(statements[name])
       .all()
-      .map(({ n }) => n),
-  );
-  db.close();
-  rmSync(file, { force: true });
-  return results;
+      .map(({ n }) => n);
+  const close = () => {
+    db.close();
+    rmSync(file, { force: true });
+  };
+  return { ask, close };
 }
 
-function overLines(lines, names, periods) {
-  return measured(names, (name) => askLines(lines, questionsInJavaScript(periods)[name]));
+function overLines(lines, periods) {
+  return { ask: (name) => askLines(lines, questionsInJavaScript(periods)[name]) };
 }
 
-async function overDuckDb(lines, names, periods) {
-  const db = await DuckDBInstance.create(':memory:', { memory_limit: '700MB' });
+async function overDuckDb(folder, lines, periods) {
+  const db = await DuckDBInstance.create(':memory:', {
+    memory_limit: '4GB',
+    temp_directory: join(folder, 'temporary'),
+  });
   const connection = await db.connect();
-  const results = await measured(names, async (name) => {
+  const ask = async (name) => {
     // Only the fields of the question are read.
     const fields = new Set();
     const text = (field) => {
@@ -161,8 +164,10 @@ async function overDuckDb(lines, names, periods) {
       await connection.run(statement.replace('FROM lines', `FROM ${source} AS lines`))
     ).getRowObjectsJson();
     return rows.map(({ n }) => n);
-  });
-  connection.closeSync();
-  db.closeSync();
-  return results;
+  };
+  const close = () => {
+    connection.closeSync();
+    db.closeSync();
+  };
+  return { ask, close };
 }

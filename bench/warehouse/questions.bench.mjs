@@ -1,6 +1,7 @@
 // Twelve questions over 1, 4 and 10 million calls in a warehouse: a million are generated and loaded, and come again with
-// other times and callers. The questions are also asked in other ways, all at the smallest size and three at the others: SQL over
-// the JSON of the row store, plain JavaScript over lines of JSON, and DuckDB over the same lines.
+// other times and callers. The questions are also asked in other ways: SQL over the JSON of the row store, plain JavaScript over
+// lines of JSON, and DuckDB over the same lines. There are all of them at the smallest size and three at the others, or all with
+// `CALLS_BENCH_ALL=1` (an hour at 10 million); `CALLS_BENCH_PEERS=4,10` says at which sizes, 0 at none.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -15,6 +16,8 @@ import { peers } from './peers.mjs';
 const sizes = (process.env.CALLS_BENCH_SIZES ?? '1,4,10')
   .split(',')
   .map((millions) => Number(millions) * 1e6);
+const peerSizes =
+  process.env.CALLS_BENCH_PEERS?.split(',').map((millions) => Number(millions) * 1e6) ?? sizes;
 const rounds = process.env.CALLS_BENCH_ROUNDS ?? '5';
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const path = join(folder, 'calls.duckdb');
@@ -41,10 +44,11 @@ for (const size of sizes) {
   limit(`slowest of the twelve questions over ${size} calls, in s`, slowest / 1000, { most: 1 });
   limit(`memory of the twelve over ${size} calls, in GB`, rss / 1e9, { most: 1 });
   limit(`memory of all over ${size} calls, in GB`, rssOfAll / 1e9, { most: 1 });
-  if (process.env.CALLS_BENCH_PEERS !== '0') {
+  if (peerSizes.includes(size)) {
     const lines = join(folder, 'calls.ndjson');
     await exportLines(path, lines);
-    await peers({ folder, lines, path, days: daysOf(size), isLarge: size > sizes[0] });
+    const asksAll = size === sizes[0] || process.env.CALLS_BENCH_ALL === '1';
+    await peers({ folder, lines, path, days: daysOf(size), asksAll });
   }
 }
 rmSync(folder, { recursive: true, force: true });
