@@ -24,6 +24,8 @@ export async function natsBoard(url: string, job: string, options: BoardOptions)
 /** The header that tells writes apart. */
 const nonceHeader = 'Fleet-Write';
 const timeoutMs = 2_000;
+/** Writes whose number is compared. */
+const mostWritten = 200;
 const againMs = 300;
 const refusedAgainMs = 5_000;
 
@@ -41,13 +43,13 @@ class NatsServer implements BoardServer {
   readonly #ending = new AbortController();
   /** Keys that somebody has deleted with another program, with the revision of the marker. */
   readonly #deleted = new Map<string, number>();
+  /** Own writes by their nonce, with their number once it is known. */
+  readonly #written = new Map<string, number>();
   #running: Promise<void> | undefined;
   #connection: NatsConnection | undefined;
   #bucket: NatsBucket | undefined;
   #isConnected = false;
   #trouble: unknown = null;
-  /** When the bucket was created. */
-  #created: string | undefined;
   #endWatch: (() => void) | undefined;
 
   constructor(
@@ -103,6 +105,8 @@ class NatsServer implements BoardServer {
     const expected = revision === 0 ? (this.#deleted.get(key) ?? 0) : revision;
     const headers = this.#modules.transport.headers();
     headers.set(nonceHeader, nonce);
+    this.#written.set(nonce, this.#written.get(nonce) ?? 0);
+    for (const [oldest] of this.#written) if (this.#written.size > mostWritten) this.#written.delete(oldest);
     try {
       const { seq, duplicate } = await bucket.client.publish(bucket.prefix + key, text, {
         // A cluster checks the expected sequence before it agrees on the order of writes and lets several through; ids of
@@ -113,7 +117,9 @@ class NatsServer implements BoardServer {
         timeout: timeoutMs,
         retries: 0,
       });
-      return duplicate ? { kind: 'lost' } : { kind: 'won', revision: seq, at: this.#clock.now() };
+      if (duplicate) return { kind: 'lost' };
+      this.#compare(nonce, seq);
+      return { kind: 'won', revision: seq, at: this.#clock.now() };
     } catch (cause) {
       if (cause instanceof JetStreamApiError && wrongRevision.has(cause.code)) return { kind: 'lost' };
       const error = natsDenial(this.#modules, this.#place.name, this.#job, cause);
@@ -187,7 +193,6 @@ class NatsServer implements BoardServer {
   /** Fills the live copy from the bucket and follows its changes, until something goes wrong. */
   async #follow(connection: NatsConnection, onReady: () => void): Promise<void> {
     const copy = this.#copy;
-    const highest = copy.highest();
     const bucket = await openBucket(
       this.#modules,
       connection,
@@ -195,11 +200,10 @@ class NatsServer implements BoardServer {
       this.#job,
       this.#options.replicas,
     );
-    const { created, state } = bucket.info;
-    // The server has lost its data, or the end of it.
-    const isOther = this.#created !== undefined && (created !== this.#created || state.last_seq < highest);
-    this.#created = created;
+    // What the leader says now is the truth, also where it has less than it had before: data can be lost.
+    const isAgain = this.#bucket !== undefined;
     this.#bucket = bucket;
+    this.#written.clear();
     const seen = new Set<string>();
     const watch = new AbortController();
     this.#endWatch = () => watch.abort();
@@ -211,13 +215,14 @@ class NatsServer implements BoardServer {
         const key = message.subject.slice(bucket.prefix.length);
         seen.add(key);
         const entry = entryOf(key, message);
+        this.#compare(message.headers?.get(nonceHeader) ?? '', message.seq);
         if (isChange) this.#clock.sample(message.time.getTime());
         if (entry === null) this.#forget(key, message.seq);
-        else if (isOther && !isChange) copy.correct(entry);
+        else if (isAgain && !isChange) copy.correct(entry);
         else copy.take(entry);
       },
       onReady: () => {
-        if (isOther) for (const { key } of [...copy.entries('')]) if (!seen.has(key)) copy.forget(key);
+        if (isAgain) for (const { key } of [...copy.entries('')]) if (!seen.has(key)) copy.forget(key);
         this.#trouble = null;
         onReady();
       },
@@ -227,6 +232,15 @@ class NatsServer implements BoardServer {
     } finally {
       signal.removeEventListener('abort', this.#endWatch);
     }
+  }
+
+  /** An own write has a number in its answer, and one in the watch. Where they differ, the watch has lost the leader. */
+  #compare(nonce: string, seq: number): void {
+    const known = this.#written.get(nonce);
+    if (known === undefined) return;
+    if (known === 0) this.#written.set(nonce, seq);
+    else this.#written.delete(nonce);
+    if (known !== 0 && known !== seq) this.#endWatch?.();
   }
 
   #forget(key: string, revision: number): void {

@@ -1,4 +1,4 @@
-import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FleetError } from '../errors.ts';
 import type { NatsModules, NatsPlace } from './nats-connection.ts';
@@ -16,6 +16,10 @@ export interface NatsBucket {
   readonly manager: JetStreamManager;
   readonly client: JetStreamClient;
   readonly stream: string;
+  /** In a cluster the server that decides about writes. */
+  readonly leader: string | undefined;
+  /** When it was created. */
+  readonly created: string;
   /** What the keys of the bucket have in front. */
   readonly prefix: string;
 }
@@ -27,7 +31,7 @@ export async function openBucket(
   place: NatsPlace,
   job: string,
   replicas: number | undefined,
-): Promise<NatsBucket & { readonly info: StreamInfo }> {
+): Promise<NatsBucket> {
   const bucket = bucketOf(job);
   const stream = `KV_${bucket}`;
   const manager = await modules.jetstream.jetstreamManager(connection, { timeout: 2_000 });
@@ -39,7 +43,14 @@ export async function openBucket(
     throw error;
   });
   checkSettings(info.config, config, place.name, bucket);
-  return { manager, client: manager.jetstream(), stream, prefix: `$KV.${bucket}.`, info };
+  return {
+    manager,
+    client: manager.jetstream(),
+    stream,
+    leader: info.cluster?.leader,
+    created: info.created,
+    prefix: `$KV.${bucket}.`,
+  };
 }
 
 function settings(

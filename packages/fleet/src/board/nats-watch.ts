@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsMsg } from '@nats-io/jetstream';
+import type { ConsumerInfo, JsMsg } from '@nats-io/jetstream';
 import type { NatsBucket } from './nats-bucket.ts';
 import type { NatsModules } from './nats-connection.ts';
 
@@ -15,36 +15,21 @@ export interface NatsWatcher {
 
 const heartbeatMs = 3_000;
 const nanosPerMs = 1_000_000;
+const placements = 12;
 
 /**
  * Tells all keys of a bucket and then each change, until something goes wrong or the signal: a gap, or a missing sign of life. What comes after that is told by the next watch, which begins with all keys.
  */
 export async function watchBucket(
   { transport }: NatsModules,
-  { manager, client, stream, prefix }: NatsBucket,
+  bucket: NatsBucket,
   watcher: NatsWatcher,
   signal: AbortSignal,
 ): Promise<void> {
   const inbox = transport.createInbox();
-  const name = `fleet-${randomUUID()}`;
-  // Made by hand and not with kv.watch(): that one hears of a lost server only after a minute, and goes on at a sequence that a
-  // bucket made anew has not reached.
-  const made = await manager.consumers.add(stream, {
-    name,
-    deliver_subject: inbox,
-    filter_subject: `${prefix}>`,
-    deliver_policy: 'last_per_subject',
-    ack_policy: 'none',
-    replay_policy: 'instant',
-    max_deliver: 1,
-    flow_control: true,
-    idle_heartbeat: heartbeatMs * nanosPerMs,
-    inactive_threshold: 60_000 * nanosPerMs,
-    num_replicas: 1,
-    mem_storage: true,
-  });
+  const made = await consumerAtLeader(bucket, inbox);
   watcher.onTime(Date.parse(made.created));
-  const consumer = await client.consumers.getBoundPushConsumer({
+  const consumer = await bucket.client.consumers.getBoundPushConsumer({
     deliver_subject: inbox,
     idle_heartbeat: heartbeatMs * nanosPerMs,
   });
@@ -70,5 +55,36 @@ export async function watchBucket(
     if (notice.type === 'heartbeat' ? notice.lastConsumerSequence !== told : notice.type !== 'flow_control')
       end();
   signal.removeEventListener('abort', end);
-  manager.consumers.delete(stream, name).catch(() => undefined);
+  bucket.manager.consumers.delete(bucket.stream, made.name).catch(() => undefined);
+}
+
+/**
+ * A consumer on the server that leads the bucket. Copies on other servers lag behind, and after a change of leader those of
+ * nats-server 2.9 may number entries differently for good.
+ */
+async function consumerAtLeader(
+  { manager, stream, prefix, leader }: NatsBucket,
+  inbox: string,
+): Promise<ConsumerInfo> {
+  for (let tries = 1; ; tries += 1) {
+    // Made by hand and not with kv.watch(): that one hears of a lost server only after a minute, and goes on at a sequence that
+    // a bucket made anew has not reached.
+    const made = await manager.consumers.add(stream, {
+      name: `fleet-${randomUUID()}`,
+      deliver_subject: inbox,
+      filter_subject: `${prefix}>`,
+      deliver_policy: 'last_per_subject',
+      ack_policy: 'none',
+      replay_policy: 'instant',
+      max_deliver: 1,
+      flow_control: true,
+      idle_heartbeat: heartbeatMs * nanosPerMs,
+      inactive_threshold: 15_000 * nanosPerMs,
+      num_replicas: 1,
+      mem_storage: true,
+    });
+    // The server places it on any of those with a copy.
+    if (leader === undefined || made.cluster?.leader === leader || tries === placements) return made;
+    await manager.consumers.delete(stream, made.name);
+  }
 }
