@@ -44,7 +44,7 @@ it('two workers bring three accounts into a folder, although one of them is kill
   const plan = await planJob(job, { board, target, credentials: keys });
   expect(plan).toMatchObject({ accounts: 3, records: 300, aside: [] });
 
-  // The first worker is gone, without a word, once it has committed some parcels and is in the middle of others.
+  // The first worker is gone silently, once it has committed some parcels and is in the middle of others.
   const leaving = new AbortController();
   const life = newLife({ diesAt: 50, stalls: 0, stallMs: 0, random: Math.random }, () => leaving.abort());
   const open: { drop(): Promise<void> }[] = [];

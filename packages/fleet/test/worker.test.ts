@@ -148,7 +148,7 @@ describe('a worker', () => {
 });
 
 describe('trouble of a worker', () => {
-  it('sets an account aside at once when its keys are refused, and goes on with the others', async () => {
+  it('sets an account aside at once when its keys are refused, and continues with the others', async () => {
     const fault: Fault = (account) => (account === '102' ? { status: 401 } : null);
     const { worker, board, shelf, calls } = await openScene({ fault });
     expect((await worker().run()).end).toBe('over');

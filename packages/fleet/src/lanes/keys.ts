@@ -12,12 +12,6 @@ export const laneKey = (id: string, k: number): string => `lane.${token(id)}.${k
 /** The key of the account of a lane. */
 export const accountKeyOfLane = (key: string): string => `account.${key.slice(5, key.lastIndexOf('.'))}`;
 
-/** The number of a lane, from its key. */
-export const numberOfLane = (key: string): number => Number(key.slice(key.lastIndexOf('.') + 1));
-
-/** What the keys of all lanes of an account begin with. */
-export const lanePrefix = (id: string): string => `lane.${token(id)}.`;
-
 /** The key of a worker. */
 export const workerKey = (name: string): string => `worker.${token(name)}`;
 

@@ -53,7 +53,7 @@ export const advance = (lane: LaneValue, index: number, lanes: number, sums: Par
       }
     : giveBack(lane);
 
-/** A parcel is taken out of the work, and the lane is given back: it goes on with the next one. */
+/** A parcel is taken out of the work, and the lane is given back: it continues with the next one. */
 export const setParcelAside = (lane: LaneValue, index: number, lanes: number, code: string): LaneValue =>
   passes(lane, index)
     ? { ...pass(lane, index, lanes), aside: [...lane.aside, [index, code] as const] }

@@ -32,7 +32,7 @@ export async function observed<T>(emit: Writing['emit'], write: () => Promise<T 
 
 /**
  * Changes a value as `changeEntry` does, and tries again for as long as the board is away: what was committed must not be read
- * again only because nobody was told. Gives up soon when the worker ends; then others find out by themselves.
+ * again only because nobody knows. Gives up soon when the worker ends; then others find out by themselves.
  */
 export async function keepTrying<T>(
   { board, emit, stop }: Writing,

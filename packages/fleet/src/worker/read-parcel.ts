@@ -90,7 +90,7 @@ export async function readParcel(read: ParcelRead, count: RequestCount): Promise
 }
 
 /** The filter of one parcel of a job. */
-export function filterOf(
+function filterOf(
   { filter, version }: Pick<PinnedJob, 'filter' | 'version'>,
   { from, to }: Pick<Parcel, 'from' | 'to'>,
   bounds: AccountPlan['bounds'],

@@ -30,7 +30,7 @@ export interface TurnContext {
  */
 export type AccountTurn = (context: TurnContext, account: AccountValue) => Promise<void>;
 
-/** What the worker itself works with beside that. */
+/** What the worker itself works with in addition. */
 export interface WorkerContext extends TurnContext {
   /** Release of this program. */
   readonly version: string;

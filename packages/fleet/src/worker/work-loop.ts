@@ -28,7 +28,7 @@ export interface LoopParts {
   readonly trim: (isInUse: (account: string) => boolean) => void;
 }
 
-/** Why a worker ended: there is nothing left, the job was cancelled, or it was told to leave. */
+/** Why a worker ended: there is nothing left, the job was cancelled, or it left. */
 export type WorkerEnd = 'over' | 'cancelled' | 'left';
 
 /** What a worker holds and works on. */
@@ -222,7 +222,7 @@ export class WorkLoop {
     this.#beats.beat();
   }
 
-  /** Workers die without a word, so the board is looked at now and then. */
+  /** Workers die silently, so the board is looked at now and then. */
   #lookAgain(): number {
     const ms = this.#parts.ttlMs / 6;
     return this.#pace.isAuto ? Math.min(1000, ms) : ms;

@@ -49,7 +49,7 @@ export interface WorkerOptions {
 export interface WorkerSummary {
   /** Its name. */
   readonly name: string;
-  /** Why it ended: there is nothing left, the job was cancelled, or it was told to leave. */
+  /** Why it ended: there is nothing left, the job was cancelled, or it left. */
   readonly end: WorkerEnd;
   /** Parcels by what came of them. */
   readonly parcels: Readonly<Record<Extract<WorkerEvent, { kind: 'parcel' }>['outcome'], number>>;

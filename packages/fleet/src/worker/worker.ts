@@ -28,7 +28,7 @@ export interface WorkerParts {
   readonly limiters: (board: Board, job: PinnedJob, signal: AbortSignal) => LimiterOf;
 }
 
-/** Time that a worker has to end what is under way, unless it is told otherwise. */
+/** Time that a worker has to end what is under way, unless `leave` says otherwise. */
 const graceMs = 30_000;
 
 /** Creates a worker of these parts. */
