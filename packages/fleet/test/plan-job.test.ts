@@ -192,6 +192,25 @@ test('a board that lost everything is filled from the plans in the target', asyn
   expect(summary.requests).toBe(0);
 });
 
+test('a target that lost everything is planned again, and the board begins again', async () => {
+  const job = newJob();
+  const board = memoryBoard();
+  const plan = async () => {
+    await using target = await open(job);
+    await planJob(job, { board, target, credentials, now });
+  };
+  await plan();
+  const before = everything(board);
+  const lane = board.get('lane.101.0');
+  const advanced = { ...(lane?.value as object), next: 4, done: 2, records: 50 };
+  await board.write('lane.101.0', advanced, lane?.revision ?? 0);
+  await plan();
+  expect(read(board, 'lane.101.0')).toEqual(advanced);
+  await rm(job.into.slice('folder:'.length), { recursive: true });
+  await plan();
+  expect(everything(board)).toEqual(before);
+});
+
 test('a job that differs from the one on the board or in the target is refused, and what differs is named', async () => {
   const job = newJob({ filter: 'talk_minutes:[2 TO *]' });
   await using target = await open(job);

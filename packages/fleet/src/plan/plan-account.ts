@@ -5,7 +5,7 @@ import type { JobAccount, PinnedJob } from '../job/job.ts';
 import { continued, setAccountAside } from '../lanes/account-entry.ts';
 import { accountKey, laneKey } from '../lanes/keys.ts';
 import { newLane } from '../lanes/lane.ts';
-import type { AccountValue, Aside } from '../lanes/values.ts';
+import type { AccountValue, Aside, LaneValue } from '../lanes/values.ts';
 import type { AccountPlan } from '../parcels/parcel.ts';
 import type { Target } from '../target/target.ts';
 import { changeEntry } from '../worker/change-entry.ts';
@@ -37,8 +37,9 @@ export interface PlannedAccount {
 export async function planAccount(context: PlanContext, account: JobAccount): Promise<PlannedAccount> {
   const { board, target, job } = context;
   const held = valueOn(board, account.id);
-  const isUnplanned = held?.phase === 'aside' && held.parcels === 0;
-  if (held !== undefined && !isUnplanned && hasLanes(context, account.id)) {
+  const isPlanned = held !== undefined && !(held.phase === 'aside' && held.parcels === 0);
+  const wasOnBoard = isPlanned && hasLanes(context, account.id);
+  if (wasOnBoard && (await target.planOf(account.id)) !== null) {
     await renew(context, account);
     return { parcels: held.parcels, records: held.total, requests: 0, isKnown: true };
   }
@@ -53,6 +54,8 @@ export async function planAccount(context: PlanContext, account: JobAccount): Pr
     return made.plan;
   });
   await putOnBoard(context, account, plan);
+  // The target has lost what was there: nothing that the board says of the account is true any more.
+  if (wasOnBoard) await beginAgain(context, account.id, plan);
   return { parcels: plan.parcels.length, records: recordsOf(plan), requests, isKnown: false };
 }
 
@@ -89,6 +92,17 @@ async function putOnBoard(
       ? { ...continued(value, parcels, total), ...settingsOf(account) }
       : null,
   );
+}
+
+async function beginAgain({ board, job }: PlanContext, id: string, plan: AccountPlan): Promise<void> {
+  const parcels = plan.parcels.length;
+  for (let k = 0; k < job.lanes; k += 1)
+    await changeEntry<LaneValue>(board, laneKey(id, k), () => newLane(k, parcels));
+  await changeEntry<AccountValue>(board, accountKey(id), (value) => ({
+    ...continued(value, parcels, recordsOf(plan)),
+    verdict: null,
+    sync: null,
+  }));
 }
 
 /** The name, credential and limit of an account may change from plan to plan. */
