@@ -13,6 +13,8 @@ import { packages, scope } from './workspace.mjs';
  * on purpose belongs to the family.
  */
 const internal = new Set([
+  'Dropped',
+  'NoAnswer',
   'ApiError',
   'BodyError',
   'ClosedPipe',

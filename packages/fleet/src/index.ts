@@ -2,7 +2,7 @@
 // store, a folder, a bucket) holds the records with the plan and the verdicts, and decides what counts.
 export type { Board, BoardEntry, Json } from './board/board.ts';
 export type { BoardOptions, BoardTls } from './board/board-options.ts';
-export { BoardMemory, memoryBoard } from './board/memory-board.ts';
+export { BoardMemory, type Follower, memoryBoard } from './board/memory-board.ts';
 export { openBoard } from './board/open-board.ts';
 export { FleetError, type FleetErrorCode } from './errors.ts';
 export { type CredentialOptions, type CredentialSource, credentialsFrom } from './job/credentials.ts';

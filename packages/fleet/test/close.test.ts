@@ -125,7 +125,7 @@ test('parcels that were set aside set their account aside, with their list', asy
   expect(scene.server.requests).toHaveLength(0);
 });
 
-test('an account whose plan was lost or torn in the target is set aside, and the worker goes on with others', async () => {
+test('an account whose plan was lost or torn in the target is set aside, and the worker continues with others', async () => {
   await using scene = await openScene({ calls: fixtureCalls(12), perParcel: 4 });
   await scene.work();
   const plan = scene.plan();

@@ -89,7 +89,7 @@ test('a first sync that was interrupted continues', async () => {
   expect(mirror(scene)).toEqual(source(scene));
 });
 
-test('a sync that is fenced off gives the account back and is no failure', async () => {
+test('a sync that is fenced off gives the account back and is not a failure', async () => {
   await using scene = await openScene({ calls: history(18), kind: 'store', perParcel: 20, job: { sync } });
   await scene.work();
   await scene.close();

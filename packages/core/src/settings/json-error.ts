@@ -4,6 +4,7 @@ export interface JsonError {
   readonly line: number;
   /** Counted from 1. */
   readonly column: number;
+  /** What JSON has there. */
   readonly expected: string;
 }
 

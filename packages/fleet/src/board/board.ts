@@ -3,7 +3,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** One value of a board. */
 export interface BoardEntry<T = Json> {
+  /** Its key. */
   readonly key: string;
+  /** What was written. */
   readonly value: T;
   /** Grows with each write. Needed to write the next value. */
   readonly revision: number;
@@ -33,5 +35,6 @@ export interface Board extends AsyncDisposable {
   write(key: string, value: Json, revision: number): Promise<BoardEntry | null>;
   /** Resolves at the next change of the live copy, after `withinMs`, or with the signal (without throwing). */
   changed(options?: { signal?: AbortSignal | undefined; withinMs?: number | undefined }): Promise<void>;
+  /** Ends the live copy and the connection. */
   close(): Promise<void>;
 }

@@ -2,11 +2,18 @@ import { FleetError } from '../errors.ts';
 import type { Board, BoardEntry, Json } from './board.ts';
 import { LiveCopy } from './live-copy.ts';
 
+/** What takes each entry that is written. */
+export interface Follower {
+  /** Takes an entry. */
+  take(entry: BoardEntry): unknown;
+}
+
 /** What boards in memory share: the entries of one job, as a server would have them. */
 export class BoardMemory {
+  /** Its clock, in milliseconds. */
   readonly now: () => number;
   readonly #entries = new Map<string, BoardEntry>();
-  readonly #copies = new Set<LiveCopy>();
+  readonly #copies = new Set<Follower>();
   #revision = 0;
 
   /** @param now its clock, in milliseconds; default that of the machine. */
@@ -27,13 +34,13 @@ export class BoardMemory {
   }
 
   /** Begins a live copy. */
-  follow(copy: LiveCopy): void {
+  follow(copy: Follower): void {
     for (const entry of this.#entries.values()) copy.take(entry);
     this.#copies.add(copy);
   }
 
   /** Ends it. */
-  leave(copy: LiveCopy): void {
+  leave(copy: Follower): void {
     this.#copies.delete(copy);
   }
 }

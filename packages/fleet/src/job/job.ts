@@ -70,25 +70,38 @@ export interface JobSync {
 
 /** A job with every setting filled in, as it was planned. It is kept on the board and in the target, and never changes. */
 export interface PinnedJob {
+  /** Name of the job. */
   readonly name: string;
+  /** URL of the API. */
   readonly baseUrl: string;
+  /** Version of the API. */
   readonly version: 'v2' | 'v3';
   /** Empty: all records. */
   readonly filter: string;
+  /** First `date_added`; null is open. */
   readonly from: string | null;
+  /** First `date_added` that is not read. */
   readonly until: string;
+  /** Where records go. */
   readonly into: string;
-  /** Null for a store. */
+  /** How files are written; null for a store. */
   readonly format: FileFormat | null;
-  /** Null for a store. */
+  /** Columns of Parquet and CSV; null for a store and for NDJSON. */
   readonly columns: readonly string[] | null;
+  /** Whether parcels end at months. */
   readonly partition: 'month' | 'none';
+  /** Records a parcel should have. */
   readonly parcel: number;
+  /** Parcels of one account that are read at the same time. */
   readonly lanes: number;
+  /** Pages that a slice of a parcel may have. */
   readonly pages: number;
+  /** Requests in any minute for one credential; null: no limit. */
   readonly requestsPerMinute: number | null;
+  /** Tries before a parcel is set aside. */
   readonly tries: number;
+  /** Whether records that cannot be read are left out. */
   readonly skip: boolean;
-  /** In milliseconds. */
+  /** How accounts are kept up to date, in milliseconds; null: they are not. */
   readonly sync: { readonly every: number; readonly lookback: number; readonly settle: number } | null;
 }

@@ -7,14 +7,19 @@ export const boardFormat = 1;
 
 /** Under `job`: what everybody works on. */
 export interface JobValue {
+  /** Format of all values of the board. */
   readonly format: number;
+  /** Whether workers take anything. */
   readonly state: 'running' | 'paused' | 'cancelled';
   /** With `paused`: also drop what is being read. */
   readonly now: boolean;
+  /** The job as it was planned. */
   readonly job: PinnedJob;
-  /** Accounts, and what was planned for them, in all. */
+  /** Accounts of the job. */
   readonly accounts: number;
+  /** Parcels of all plans. */
   readonly parcels: number;
+  /** Records of all plans. */
   readonly records: number;
 }
 
@@ -35,11 +40,15 @@ export interface Aside {
 
 /** Under `account.<id>`. */
 export interface AccountValue {
+  /** Its id. */
   readonly id: string;
+  /** Its name for people. */
   readonly name: string | null;
   /** Where its credentials are: `file:101.json`. */
   readonly credential: string;
+  /** Requests in any minute for its credentials; null: as the job says. */
   readonly requestsPerMinute: number | null;
+  /** What happens to it. */
   readonly phase: Phase;
   /** Parcels of its plan. */
   readonly parcels: number;
@@ -57,14 +66,19 @@ export interface AccountValue {
   readonly aside: Aside | null;
   /** Once it was proved: records there, and the server's total. */
   readonly verdict: { readonly records: number; readonly total: number; readonly at: number } | null;
+  /** What its syncs did; null before the first one. */
   readonly sync: AccountSync | null;
 }
 
 /** What the syncs of an account did. */
 export interface AccountSync {
+  /** How many syncs there were. */
   readonly runs: number;
+  /** Records that they added. */
   readonly new: number;
+  /** Records that they replaced. */
   readonly changed: number;
+  /** Records whose attribution was not final after the last one. */
   readonly pending: number;
   /** Board time at which the last one ended. */
   readonly at: number;
@@ -80,7 +94,9 @@ export interface LaneValue {
   readonly again: readonly number[];
   /** Parcels set aside, with the code of the error. */
   readonly aside: readonly (readonly [index: number, code: string])[];
+  /** Name of the worker that holds it; null when nobody does. */
   readonly by: string | null;
+  /** Board time before which nobody should take it (0: at once). */
   readonly nb: number;
   /** Failures of the parcel at hand. */
   readonly tries: number;
@@ -88,28 +104,39 @@ export interface LaneValue {
   readonly why: string | null;
   /** Board time of the first of the failures in a row; 0 without one. */
   readonly ailing: number;
-  /** Sums over the parcels that were committed in this lane. */
+  /** Parcels that were committed in this lane. */
   readonly done: number;
+  /** Their records. */
   readonly records: number;
+  /** Requests that they took. */
   readonly requests: number;
+  /** Their bytes in files; 0 in a store. */
   readonly bytes: number;
 }
 
 /** Under `worker.<name>`: a sign of life, written every few seconds. */
 export interface WorkerValue {
+  /** The machine it runs on. */
   readonly host: string;
+  /** Id of its process. */
   readonly pid: number;
+  /** Its release. */
   readonly version: string;
+  /** What it does. */
   readonly state: 'working' | 'waiting' | 'resting' | 'leaving' | 'gone';
   /** Why it rests, in one sentence; null otherwise. */
   readonly why: string | null;
+  /** Parcels that it may read at the same time. */
   readonly slots: number;
+  /** Parcels that it reads. */
   readonly busy: number;
-  /** Event loop utilization in thousandths, and memory in bytes. */
+  /** Event loop utilization in thousandths. */
   readonly elu: number;
+  /** Memory in bytes. */
   readonly rss: number;
-  /** Sums since it started. */
+  /** Records that it has committed. */
   readonly records: number;
+  /** Requests that it has sent. */
   readonly requests: number;
   /** Counts its signs of life. */
   readonly beat: number;

@@ -8,8 +8,9 @@ import { changeEntry } from '../worker/change-entry.ts';
 
 /** What an order did to a job. */
 export interface OrderResult {
-  /** Its state before, and now. They are equal when there was nothing to do: a cancelled job is neither paused nor resumed. */
+  /** Its state before. It is that of now when there was nothing to do: a cancelled job is neither paused nor resumed. */
   readonly before: JobValue['state'];
+  /** Its state now. */
   readonly state: JobValue['state'];
 }
 

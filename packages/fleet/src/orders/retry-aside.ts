@@ -39,7 +39,9 @@ export interface RetryOptions {
 
 /** What became of an account. */
 export interface RetryResult {
+  /** Id of the account. */
   readonly account: string;
+  /** Its name for people. */
   readonly name: string | null;
   /**
    * `again`: the keys open the account, and it goes on; `compared`: it was not set aside, and its sum is compared with the server once
@@ -50,6 +52,7 @@ export interface RetryResult {
   readonly parcels: number;
   /** Why it is `refused`. */
   readonly code: string | null;
+  /** The same in a sentence, with what to do. */
   readonly message: string | null;
 }
 

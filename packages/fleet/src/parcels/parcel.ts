@@ -26,14 +26,19 @@ export interface AccountPlan {
 
 /** What was committed for a parcel. Written once for each reading, next to the records. */
 export interface ParcelVerdict {
+  /** Id of the account. */
   readonly account: string;
+  /** The place of the parcel in the plan, from 0. */
   readonly index: number;
+  /** First time of the parcel; null is the open beginning. */
   readonly from: string | null;
+  /** First time after it. */
   readonly to: string;
   /** Records committed. */
   readonly records: number;
   /** Records that the server counted; null when a part of the proof is missing (never with the settings of a fleet). */
   readonly total: number | null;
+  /** Requests that the reading took. */
   readonly requests: number;
   /** Slices that were read again because the list moved. */
   readonly rereads: number;

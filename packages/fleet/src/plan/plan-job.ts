@@ -47,12 +47,15 @@ export interface PlanOptions {
 export interface PlanSummary {
   /** The job as it is kept. */
   readonly job: PinnedJob;
-  /** Accounts on the board, their parcels and records. */
+  /** Accounts on the board. */
   readonly accounts: number;
+  /** Their parcels. */
   readonly parcels: number;
+  /** Their records. */
   readonly records: number;
-  /** Accounts that this run planned, and requests that it made. */
+  /** Accounts that this run planned. */
   readonly planned: number;
+  /** Requests that this run sent. */
   readonly requests: number;
   /** Accounts that could not be planned and were set aside. */
   readonly aside: readonly UnplannedAccount[];
@@ -60,7 +63,9 @@ export interface PlanSummary {
 
 /** An account that could not be planned. */
 export interface UnplannedAccount {
+  /** Id of the account. */
   readonly account: string;
+  /** Code of the error. */
   readonly code: string;
   /** What happened, and the way back. */
   readonly message: string;

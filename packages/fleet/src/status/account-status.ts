@@ -4,8 +4,11 @@ import { accountsOn, lanesOn, plainOf } from './board-values.ts';
 
 /** An account as the board knows it. */
 export interface AccountStatus {
+  /** Its id. */
   readonly id: string;
+  /** Its name for people. */
   readonly name: string | null;
+  /** What happens to it. */
   readonly phase: Phase;
   /** Parcels of its plan that are committed, of how many, and how many were set aside. */
   readonly parcels: { readonly done: number; readonly total: number; readonly aside: number };
@@ -17,6 +20,7 @@ export interface AccountStatus {
   readonly trouble: AccountTrouble | null;
   /** Its proof, once there is one: records there, and the server's total. */
   readonly verdict: { readonly records: number; readonly total: number; readonly at: number } | null;
+  /** What its syncs did; null before the first one. */
   readonly sync: AccountSync | null;
 }
 

@@ -10,6 +10,7 @@ import { type RateMemory, rateMemory, readWorkers, type WorkerStatus } from './w
 
 /** What is going on: what runs, what does not get on, and why. Plain JSON. */
 export interface FleetStatus {
+  /** The job as it was planned. */
   readonly job: PinnedJob;
   /** `done`: every account is final, or set aside. A job with a sync is never done. */
   readonly state: 'running' | 'paused' | 'cancelled' | 'done';
@@ -21,11 +22,13 @@ export interface FleetStatus {
   readonly parcels: { readonly done: number; readonly total: number; readonly aside: number };
   /** Records that are committed, and records of all plans. */
   readonly records: { readonly done: number; readonly total: number };
-  /** Records and requests a second of all workers over the last minute that was seen; null after a single look. */
+  /** Records a second of all workers over the last minute that was seen; null after a single look. */
   readonly recordsPerSecond: number | null;
+  /** The same of requests. */
   readonly requestsPerSecond: number | null;
   /** Milliseconds until the backfill is done at this rate; null when that is not known. */
   readonly leftMs: number | null;
+  /** All workers that were seen. */
   readonly workers: readonly WorkerStatus[];
   /** Credentials with a rate: how many use all of it now, and how many the server asked to wait. */
   readonly rates: { readonly used: number; readonly held: number };
@@ -57,6 +60,7 @@ export function readStatus(board: Board, options: StatusOptions = {}): FleetStat
 
 /** Reads the status again and again, and knows rates from the second sign of life of a worker on. */
 export interface StatusReader {
+  /** What is going on, with rates once there were two looks. */
   read(now?: number): FleetStatus;
 }
 

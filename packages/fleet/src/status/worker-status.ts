@@ -4,14 +4,19 @@ import { plainOf, type Seen, workersOn } from './board-values.ts';
 
 /** A worker as the board knows it. */
 export interface WorkerStatus {
+  /** Its name. */
   readonly name: string;
+  /** The machine it runs on. */
   readonly host: string;
+  /** Its release. */
   readonly version: string;
   /** `silent`: no sign of life for longer than a worker may be silent; its lanes are free. */
   readonly state: WorkerValue['state'] | 'silent';
   /** Why it rests, in one sentence; null otherwise. */
   readonly why: string | null;
+  /** Parcels that it may read at the same time. */
   readonly slots: number;
+  /** Parcels that it reads. */
   readonly busy: number;
   /** Event loop utilization, from 0 to 1. */
   readonly load: number;
@@ -19,8 +24,9 @@ export interface WorkerStatus {
   readonly rss: number;
   /** Milliseconds since its last sign of life. */
   readonly silentFor: number;
-  /** Records and requests a second over the last minute that was seen; null after a single look. */
+  /** Records a second over the last minute that was seen; null after a single look. */
   readonly recordsPerSecond: number | null;
+  /** The same of requests. */
   readonly requestsPerSecond: number | null;
 }
 

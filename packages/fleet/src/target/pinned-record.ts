@@ -4,7 +4,7 @@ import type { PinnedJob } from '../job/job.ts';
 /** A job as it is kept in a target. */
 export const writePinned = (job: PinnedJob): string => JSON.stringify({ format: 1, job });
 
-/** The job that is kept in a target. Throws `job_newer` when a later release wrote it, `target_unfit` when it is none. */
+/** The job that is kept in a target. Throws `job_newer` when a later release wrote it, `target_unfit` when it is something else. */
 export function readPinned(text: string, target: string): PinnedJob {
   const { format, job } = parsed(text) ?? {};
   if (format === 1 && job) return job;

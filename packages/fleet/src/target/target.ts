@@ -33,6 +33,7 @@ export interface Target extends AsyncDisposable {
   sync(account: string, holder: string): UpsertSink | null;
   /** Compares what lies there with the verdict: size and SHA-256 of a file. Null when it is right, else what is wrong. A store: always null. */
   inspect(account: string, verdict: ParcelVerdict): Promise<string | null>;
+  /** Ends its connections. */
   close(): Promise<void>;
 }
 

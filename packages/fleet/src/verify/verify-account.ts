@@ -9,7 +9,9 @@ import { whyDiffers, whyMissing, whyTorn, whyUnplanned } from './verdict-words.t
 
 /** What was found out about an account. */
 export interface AccountVerdict {
+  /** Its id. */
   readonly account: string;
+  /** Its name for people. */
   readonly name: string | null;
   /** Parcels that are committed, of how many. */
   readonly parcels: { readonly committed: number; readonly of: number };

@@ -53,9 +53,11 @@ export interface WorkerSummary {
   readonly end: WorkerEnd;
   /** Parcels by what came of them. */
   readonly parcels: Readonly<Record<Extract<WorkerEvent, { kind: 'parcel' }>['outcome'], number>>;
-  /** Records it has committed, and what they took. */
+  /** Records it has committed. */
   readonly records: number;
+  /** Requests that they took. */
   readonly requests: number;
+  /** Their bytes in files. */
   readonly bytes: number;
 }
 
