@@ -35,7 +35,7 @@ export async function race(
   return { races, doubles };
 }
 
-/** Clients that count up, each in its own time. The end is the sum of what they were told they had won. */
+/** Clients that count up, each in its own time. The end is the sum of the wins that were reported to them. */
 export async function countUp(
   boards: readonly Board[],
   times: number,

@@ -96,7 +96,7 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('%s', () => {
     });
   });
 
-  test('a user without a permission is told which', async () => {
+  test('a user without a permission learns which', async () => {
     const words = async (user: string) => (await refusal(as(`${user}:secret`))).message;
     expect(await words('nothing')).toContain('does not let this user publish to $JS.API.INFO.');
     expect(await words('deaf')).toContain('does not let this user subscribe to _INBOX.');
@@ -183,7 +183,7 @@ describe.each(inject('postgresUrl') === '' ? [] : ['PostgreSQL'])('%s', () => {
     expect(message).not.toContain('secret');
   });
 
-  test('a user who may not create the table is told so, and needs no right to create once it is there', async () => {
+  test('a user who may not create the table is refused, and needs no right to create once it is there', async () => {
     const database = await newDatabase(inject('postgresUrl'));
     const user = `fleet_${process.pid}`;
     await runSql(database, `CREATE ROLE ${user} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC`);

@@ -31,7 +31,7 @@ export class LiveCopy {
     return true;
   }
 
-  /** Takes an entry although the copy has a later one: the server has lost that, or begun anew. */
+  /** Takes an entry although the copy has a later one: the server has lost that one. */
   correct(entry: BoardEntry): void {
     if (!this.#entries.has(entry.key)) this.#group(entry.key);
     this.#entries.set(entry.key, entry);
@@ -42,13 +42,6 @@ export class LiveCopy {
   forget(key: string): void {
     if (!this.#entries.delete(key)) return;
     for (const group of this.#groups.values()) group.delete(key);
-    this.wake();
-  }
-
-  /** Forgets everything: the server has begun anew. */
-  clear(): void {
-    this.#entries.clear();
-    this.#groups.clear();
     this.wake();
   }
 

@@ -252,7 +252,7 @@ class NatsServer implements BoardServer {
 const waitsFor = (trouble: unknown): string =>
   trouble instanceof Error ? trouble.message : 'it does not answer';
 
-/** An entry as it is on the server; null for a marker of a deleted one, or what is no entry of ours. */
+/** An entry as it is on the server; null for a marker of a deleted one, or something that we did not write. */
 function entryOf(key: string, message: JsMsg | StoredMsg): BoardEntry | null {
   try {
     return { key, value: message.json(), revision: message.seq, at: message.time.getTime() };

@@ -70,7 +70,7 @@ function settings(
     max_age: 0,
     num_replicas: replicas,
     duplicate_window: windowSeconds * nanosPerSecond,
-    // A direct read may be answered by a server that lags behind.
+    // A direct read may be answered by a server that lags.
     allow_direct: false,
     allow_rollup_hdrs: true,
   };

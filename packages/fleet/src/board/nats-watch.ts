@@ -3,11 +3,11 @@ import type { ConsumerInfo, JsMsg } from '@nats-io/jetstream';
 import type { NatsBucket } from './nats-bucket.ts';
 import type { NatsModules } from './nats-connection.ts';
 
-/** What a watch tells. */
+/** What a watch reports. */
 export interface NatsWatcher {
   /** An entry: first the last one of each key, then every change. */
   onMessage(message: JsMsg, isChange: boolean): void;
-  /** All keys have been told. */
+  /** All keys have been reported. */
   onReady(): void;
   /** The time on the server, just now. */
   onTime(at: number): void;
@@ -18,7 +18,8 @@ const nanosPerMs = 1_000_000;
 const placements = 12;
 
 /**
- * Tells all keys of a bucket and then each change, until something goes wrong or the signal: a gap, or a missing sign of life. What comes after that is told by the next watch, which begins with all keys.
+ * Reports all keys of a bucket and then each change, until something goes wrong or the signal: a gap, or a missing sign of life.
+ * What comes after that is reported by the next watch, which begins with all keys.
  */
 export async function watchBucket(
   { transport }: NatsModules,
@@ -33,14 +34,14 @@ export async function watchBucket(
     deliver_subject: inbox,
     idle_heartbeat: heartbeatMs * nanosPerMs,
   });
-  let told = 0;
+  let delivered = 0;
   let isReady = made.num_pending === 0;
   if (isReady) watcher.onReady();
   const messages = await consumer.consume({
     callback: (message) => {
       const { deliverySequence, pending } = message.info;
-      if (deliverySequence !== told + 1) return end();
-      told = deliverySequence;
+      if (deliverySequence !== delivered + 1) return end();
+      delivered = deliverySequence;
       watcher.onMessage(message, isReady);
       if (isReady || pending > 0) return;
       isReady = true;
@@ -52,14 +53,16 @@ export async function watchBucket(
   if (signal.aborted) end();
   // Ends with the messages.
   for await (const notice of messages.status())
-    if (notice.type === 'heartbeat' ? notice.lastConsumerSequence !== told : notice.type !== 'flow_control')
+    if (
+      notice.type === 'heartbeat' ? notice.lastConsumerSequence !== delivered : notice.type !== 'flow_control'
+    )
       end();
   signal.removeEventListener('abort', end);
   bucket.manager.consumers.delete(bucket.stream, made.name).catch(() => undefined);
 }
 
 /**
- * A consumer on the server that leads the bucket. Copies on other servers lag behind, and after a change of leader those of
+ * A consumer on the server that leads the bucket. Copies on other servers lag, and after a change of leader those of
  * nats-server 2.9 may number entries differently for good.
  */
 async function consumerAtLeader(
@@ -68,7 +71,7 @@ async function consumerAtLeader(
 ): Promise<ConsumerInfo> {
   for (let tries = 1; ; tries += 1) {
     // Made by hand and not with kv.watch(): that one hears of a lost server only after a minute, and goes on at a sequence that
-    // a bucket made anew has not reached.
+    // a bucket that was created again has not reached.
     const made = await manager.consumers.add(stream, {
       name: `fleet-${randomUUID()}`,
       deliver_subject: inbox,

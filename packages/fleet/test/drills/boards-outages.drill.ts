@@ -8,21 +8,21 @@ import { until } from '../board-laws.ts';
 const outages = rounds(6, 40);
 const clients = 4;
 
-/** What one client was told about its writes: made, or perhaps made. Each client has an entry of its own and a common one. */
-interface Told {
+/** What one client heard of its writes: made, or perhaps made. Each client has an entry of its own and a common one. */
+interface Heard {
   made: number;
   perhaps: number;
 }
 
 /** Counts an entry up until the end, whatever happens to the server. */
-async function countUp(board: Board, key: string, told: Told, isOver: () => boolean): Promise<void> {
+async function countUp(board: Board, key: string, heard: Heard, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const entry = board.get(key);
     const value = (entry?.value as { count: number } | undefined)?.count ?? 0;
     try {
-      if ((await board.write(key, { count: value + 1 }, entry?.revision ?? 0)) !== null) told.made += 1;
+      if ((await board.write(key, { count: value + 1 }, entry?.revision ?? 0)) !== null) heard.made += 1;
     } catch {
-      told.perhaps += 1;
+      heard.perhaps += 1;
     }
     await sleep(2);
   }
@@ -35,7 +35,7 @@ describe.each(inject('natsUrl') === '' ? [] : ([1, 3] as const))('%i NATS server
   const tally = openDrill({
     name: `board-outages-${nodes}`,
     kind: 'kills',
-    what: `Each of ${nodes} NATS servers is killed and started again in turn while workers write; live copies end equal, and a count is what its writers were told`,
+    what: `Each of ${nodes} NATS servers is killed and started again in turn while workers write; live copies end equal, and a count is the sum of its writes`,
   });
 
   test(`${outages} kills`, async () => {
@@ -45,7 +45,7 @@ describe.each(inject('natsUrl') === '' ? [] : ([1, 3] as const))('%i NATS server
     const own = boards.map(() => ({ made: 0, perhaps: 0 }));
     const common = { made: 0, perhaps: 0 };
     const counting = boards.flatMap((board, i) => [
-      countUp(board, `worker.${i}`, own[i] as Told, () => isOver),
+      countUp(board, `worker.${i}`, own[i] as Heard, () => isOver),
       countUp(board, 'job', common, () => isOver),
     ]);
     for (let outage = 0; outage < outages; outage += 1) {
