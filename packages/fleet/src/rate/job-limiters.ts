@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Limiter } from '@call-attribution/core';
 import type { Board } from '../board/board.ts';
 import type { PinnedJob } from '../job/job.ts';
@@ -11,12 +12,17 @@ export function jobLimiters(
   signal?: AbortSignal,
 ): (account: Pick<AccountValue, 'credential' | 'requestsPerMinute'>) => Limiter {
   const limiters = new Map<string, Limiter>();
+  // One listener on the signal of the worker, however many accounts there are.
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  signal?.addEventListener('abort', () => ending.abort(signal.reason), { once: true });
+  if (signal?.aborted) ending.abort(signal.reason);
   return ({ credential: reference, requestsPerMinute: own }) => {
     const limit = own ?? requestsPerMinute;
     const name = `${limit} ${reference}`;
     const limiter =
       limiters.get(name) ??
-      createSharedLimiter(board, { baseUrl, reference, requestsPerMinute: limit, signal });
+      createSharedLimiter(board, { baseUrl, reference, requestsPerMinute: limit, signal: ending.signal });
     limiters.set(name, limiter);
     return limiter;
   };

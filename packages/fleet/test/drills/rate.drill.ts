@@ -48,15 +48,17 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('rates on %s', () => {
       const ended = workers.slice(1).map((process) => once(process, 'exit'));
       for (const process of workers.slice(1)) process.kill('SIGTERM');
       await Promise.all(ended);
+      let busiest = 0;
       for (const times of arrivals.values()) {
         const most = Math.max(
           ...times.map((from, i) => times.slice(i).filter((at) => at < from + 60_000).length),
         );
         tally.happened('requests', times.length);
-        tally.happened('busiest minute, of three accounts', most);
+        busiest = Math.max(busiest, most);
         expect(most).toBeLessThanOrEqual(limit);
         expect(times.length).toBeGreaterThan(0.75 * limit * (seconds / 60));
       }
+      tally.happened('busiest minute', busiest);
       tally.happened('refused', refused);
       expect(refused).toBeLessThanOrEqual(2 * Math.ceil(seconds / 70));
     }, 600_000);
