@@ -47,7 +47,9 @@ test('a whole job runs in one process, without a board or server, and is verifie
   const run = await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
   expect(run).toMatchObject({ code: 0, stdout: '' });
   expect(run.stderr).toMatch(/^history: 2 accounts into .*out, filter inc_gce:1\n/);
-  expect(run.stderr).toMatch(/planned 2 of 2 accounts {3}1,200 records in \d+ parcels {3}\d+ requests, /);
+  expect(run.stderr).toMatch(
+    /planned 2 of 2 accounts until \S+ \S+ {3}1,200 records in \d+ parcels {3}\d+ requests, /,
+  );
   expect(run.stderr).toMatch(/\nhistory: 2 of 2 accounts proved, 1,200 records in .*out\n$/);
   expect(new Set(sids(folder)).size).toBe(600);
   expect(sids(folder)).toHaveLength(600);

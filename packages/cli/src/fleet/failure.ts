@@ -18,8 +18,12 @@ const exits: Readonly<Partial<Record<FleetErrorCode, number>>> = {
 
 const hints: Readonly<Partial<Record<FleetErrorCode, string>>> = {
   unknown_job: 'plan it first: calls fleet plan JOB.json',
-  credential_missing: '--keys (CALLS_FLEET_KEYS) names the folder with the credentials',
   job_newer: 'update calls',
+};
+
+/** The same where the error has none of its own. */
+const otherHints: Readonly<Partial<Record<FleetErrorCode, string>>> = {
+  credential_missing: '--keys (CALLS_FLEET_KEYS) names the folder with the credentials',
 };
 
 /** Codes of keys that are missing or do not open an account. */
@@ -54,10 +58,10 @@ const ofStore: Readonly<Record<string, number>> = {
 /** The error of a fleet as the command line shows it. */
 export function fleetFailure(error: CallsError<FleetErrorCode>): CliError {
   const { code, hint, summary } = error;
-  const own = hints[code];
+  const next = hints[code] ?? hint ?? otherHints[code];
   return new CliError(summary.replace(/\.$/, ''), {
     exitCode: exits[code] ?? exitCodes.failed,
-    hints: own ? [own] : hint ? hint.split('\n') : [],
+    hints: next ? next.split('\n') : [],
     cause: error,
   });
 }

@@ -57,10 +57,9 @@ interface PlanSet {
 export async function planWith({ job, board, target }: PlanSet, args: Args, io: Io): Promise<PlanSummary> {
   const from = performance.now();
   const about = [
-    `${plural(job.accounts.length, 'account')} into ${target.name}`,
+    `${plural(job.accounts.length, 'account')} into ${job.into}`,
     ...(job.filter ? [`filter ${job.filter}`] : []),
     ...(job.from ? [`from ${job.from}`] : []),
-    ...(job.until ? [`until ${job.until}`] : []),
   ];
   say(io, `${job.name}: ${about.join(', ')}`);
   const line = progressLine(io.stderr, {
@@ -95,9 +94,9 @@ export async function planWith({ job, board, target }: PlanSet, args: Args, io: 
 const most = 10;
 
 function sayPlan(summary: PlanSummary, took: number, io: Io): void {
-  const { accounts, records, parcels, requests, aside } = summary;
+  const { job, accounts, records, parcels, requests, aside } = summary;
   const figures = [
-    `planned ${count(accounts - aside.length)} of ${plural(accounts, 'account')}`,
+    `planned ${count(accounts - aside.length)} of ${plural(accounts, 'account')} until ${job.until}`,
     `${plural(records, 'record')} in ${plural(parcels, 'parcel')}`,
     `${plural(requests, 'request')}, ${span(took)}`,
   ];

@@ -16,12 +16,12 @@ export function sayEnd(
 ): number {
   const { job, accounts, phases, records, state } = status;
   if (state === 'cancelled') {
-    say(io, `${job.name} was cancelled; what was read is in ${target.name}`);
+    say(io, `${job.name} was cancelled; what was read is in ${job.into}`);
     return exitCodes.incomplete;
   }
   const proved = phases.final + phases.syncing;
   const all = `${count(proved)} of ${plural(accounts.length, 'account')} proved`;
-  say(io, `${job.name}: ${all}, ${plural(records.done, 'record')} in ${target.name}`);
+  say(io, `${job.name}: ${all}, ${plural(records.done, 'record')} in ${job.into}`);
   const bad = accounts.filter(({ trouble }) => trouble !== null && trouble.kind !== 'ailing');
   for (const account of bad.slice(0, most)) {
     say(io, `  ${account.id}: ${whyText(account)}`);
