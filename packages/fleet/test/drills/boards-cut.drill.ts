@@ -9,7 +9,7 @@ import { until } from '../board-laws.ts';
 
 const cuts = rounds(60, 600);
 
-/** Passes bytes on to a server, until it is told to cut all connections: in one direction first, so that answers are lost. */
+/** Passes bytes on to a server, until it is to cut all connections: in one direction first, so that answers are lost. */
 async function startProxy(port: number) {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {
