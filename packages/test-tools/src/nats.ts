@@ -109,8 +109,11 @@ export async function startNats(options: TestNatsOptions = {}): Promise<TestNats
   return nats;
 }
 
-// The shell waits for the end of its input, which comes when this process ends in any way, also when it is killed.
-const script = '"$@" & echo $!; cat > /dev/null; kill -9 $! 2> /dev/null; wait $!';
+// The shell waits for the end of its input, which comes when this process ends in any way, also when it is killed. Then nobody
+// needs the data any more.
+const script = `folder="$1"; shift; "$@" & echo $!
+exec 2> /dev/null; words=$(cat); kill -9 $!; wait $!
+[ "$words" = keep ] || { rm -rf "$folder"; rmdir "\${folder%/*}"; }`;
 
 class Node implements TestNatsNode {
   readonly name: string;
@@ -147,7 +150,9 @@ class Node implements TestNatsNode {
   async start(): Promise<void> {
     if (this.#shell !== undefined) return;
     for (const file of [...this.#portFiles(), 'log']) rmSync(join(this.#folder, file), { force: true });
-    const shell = spawn('sh', ['-c', script, 'sh', this.#program, ...this.#args], { stdio: 'pipe' });
+    const shell = spawn('sh', ['-c', script, 'sh', this.#folder, this.#program, ...this.#args], {
+      stdio: 'pipe',
+    });
     this.#shell = shell;
     shell.stdout.once('data', (line) => {
       this.pid = Number(line);
@@ -170,7 +175,7 @@ class Node implements TestNatsNode {
     if (shell === undefined) return;
     this.#shell = undefined;
     const ended = once(shell, 'exit');
-    shell.stdin?.end();
+    shell.stdin?.end('keep\n');
     await ended;
   }
 
