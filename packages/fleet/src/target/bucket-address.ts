@@ -16,7 +16,7 @@ export interface BucketAddress {
 /**
  * Reads `s3://bucket/prefix`, and the server and the keys from the variables that other programs use for S3, too.
  *
- * @throws {FleetError} `target_unfit` when the address is none, `credential_missing` when there are no keys.
+ * @throws {FleetError} `target_unfit` when the address is not one, `credential_missing` when there are no keys.
  */
 export function bucketAddress(into: string, env: Environment): BucketAddress {
   const { bucket, prefix } = bucketPlace(into);

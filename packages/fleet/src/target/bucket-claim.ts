@@ -157,7 +157,7 @@ const types = {
 } as const;
 
 const claimLost = (): FleetError =>
-  new FleetError('claim_lost', 'Another worker has claimed the same since, and goes on with it.');
+  new FleetError('claim_lost', 'Another worker has claimed the same since, and continues with it.');
 
 const tooLarge = (bytes: number): FleetError =>
   new FleetError(

@@ -94,7 +94,7 @@ export const mayPass = ({ status, headers, body }: BucketAnswer): boolean =>
     ? status !== 501
     : status === 429 || status === 408 || isSkewed({ status, headers, body }) || isCut({ status, body });
 
-/** The request was signed long before it arrived, as happens when a process was stopped in between: signed anew it may pass. */
+/** The request was signed long before it arrived, as happens when a process was stopped in between: signed again it may pass. */
 const isSkewed = ({ status, body }: BucketAnswer): boolean =>
   status === 403 && body.includes('<Code>RequestTimeTooSkewed</Code>');
 
@@ -130,8 +130,8 @@ export function openBucketClient(address: BucketAddress, waits: BucketWaits = bu
     const { retry } = waits;
     if (number >= retry.attempts)
       throw failure instanceof NoAnswer ? unansweredBy(name, endpoint.host, failure) : refusal(failure);
-    const asked = failure instanceof NoAnswer ? undefined : requestedDelay(failure.headers, Date.now());
-    const wait = retryDelay(retry, number, asked, Math.random);
+    const requested = failure instanceof NoAnswer ? undefined : requestedDelay(failure.headers, Date.now());
+    const wait = retryDelay(retry, number, requested, Math.random);
     await sleep(systemClock, Math.min(wait, retry.maxDelay * 3), sender.closed);
   };
   /** For requests that change nothing, or may be repeated. */

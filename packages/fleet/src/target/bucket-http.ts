@@ -3,7 +3,7 @@ import { Agent as HttpAgent, type IncomingHttpHeaders, request as requestHttp } 
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 
-/** What is sent with a PUT. Opened anew for each attempt. */
+/** What is sent with a PUT. Opened again for each attempt. */
 export interface BucketBody {
   readonly bytes: number;
   /** In hex. */
@@ -48,7 +48,7 @@ interface Sender {
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Sends single requests over connections that are used again. It stands on `node:http` since `fetch` cannot send a file with its
+ * Sends single requests over connections that are used again. It uses `node:http` since `fetch` cannot send a file with its
  * length, and redirects are not followed.
  */
 export function openSender(endpoint: URL, idleMs: number): Sender {

@@ -5,7 +5,7 @@ import { type BucketBody, NoAnswer } from './bucket-http.ts';
 export interface ConditionalPut {
   readonly key: string;
   readonly body: BucketBody;
-  /** Etag of the object to be replaced; null: there must be none. */
+  /** Etag of the object to be replaced; null: there must be no object. */
   readonly replaces: string | null;
   /** Different for each write there ever was. A write whose response was lost is found by it. */
   readonly mark: string;
