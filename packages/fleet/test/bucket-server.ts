@@ -35,7 +35,7 @@ export interface SeenRequest {
 export interface BucketBehavior {
   /** Conditions it does not know. */
   ignores: ('if-none-match' | 'if-match')[];
-  /** What it sends without a word instead of the object that was put. */
+  /** What it says that the etags are. */
   etags: 'md5' | 'none' | 'fixed';
   /** Etags of conditions must come without quotes, as with Ceph. */
   wantsPlainEtags: boolean;
@@ -65,7 +65,7 @@ const accessKey = 'AKIDEXAMPLE';
 const secretKey = 'a/secret+key=of the test';
 const region = 'eu-north-3';
 
-/** A server like S3 for one bucket, on loopback. It checks signatures, hashes and conditions, and can be told to do what others do. */
+/** A server like S3 for one bucket, on loopback. It checks signatures, hashes and conditions, and can be made to do what others do. */
 export async function startBucketServer(given: Partial<BucketBehavior> = {}): Promise<BucketServer> {
   const objects = new Map<string, StoredObject>();
   const requests: SeenRequest[] = [];

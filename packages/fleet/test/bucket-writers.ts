@@ -94,7 +94,7 @@ export class BucketWriters {
     goOn.keep();
     if (isStruck && signal === 'SIGSTOP') child.process.kill('SIGCONT');
     const said = (await child.output).trim();
-    // Whoever committed first has it; the other one is told.
+    // Whoever committed first has it; the other one hears of it.
     const [verdict, ...more] = await all(target.verdicts(account));
     expect(more).toEqual([]);
     expect(verdict?.by).toBe(done.by);

@@ -37,7 +37,7 @@ async function checkEmpty(client: BucketClient): Promise<void> {
 }
 
 /**
- * Tries whether the server obeys the conditions that keep two workers apart. Some servers and proxies drop them without a word; then
+ * Tries whether the server obeys the conditions that keep two workers apart. Some servers and proxies drop them silently; then
  * the later of two writers would win, whoever it is.
  */
 export async function testConditions(client: BucketClient): Promise<void> {
@@ -81,7 +81,7 @@ export async function testConditions(client: BucketClient): Promise<void> {
       'replaced an object although it was another one (If-Match)',
     );
     if (second === first) throw unfit('an object that was replaced still has its old ETag');
-    for await (const listed of client.list(key)) if (listed.etag === second) return;
+    for await (const { etag } of client.list(key)) if (etag === second) return;
     throw unfit('a list of keys does not have an object that was just written, or not with its ETag');
   } finally {
     await client.remove(key);

@@ -136,7 +136,7 @@ function bucketTarget(
       const path = verdictPath(account, parcel);
       for (;;) {
         const slot = await readSlot(client, path);
-        // Whoever reads a parcel that was never committed goes on with it.
+        // Whoever reads a parcel that was never committed continues with it.
         if (slot?.slot.state !== 'committed') return;
         await tested();
         if ((await writeSlot(client, path, { state: 'reopened', claim: newClaim() }, slot.etag)) !== null)
