@@ -46,7 +46,13 @@ try {
     const target = await openTarget(into, pinJob(job, plannedAt));
     await target.pin(pinJob(job, plannedAt));
     const written = await timed(async () => {
-      for (const account of accounts) await target.plan(account, async () => plan);
+      // Side by side, as a plan is made.
+      const left = [...accounts];
+      const planSome = async () => {
+        for (let account = left.pop(); account; account = left.pop())
+          await target.plan(account, async () => plan);
+      };
+      await Promise.all(Array.from({ length: 8 }, planSome));
     });
     seconds(`plans written, ${kind}`, written);
     limit(`seconds to write the plans, ${kind}`, written.wall / 1000, { most: 10 });

@@ -24,7 +24,7 @@ const folder = newFolder();
 const api = await startServer(records);
 const { keys, accounts } = accountsIn(folder.path, 1);
 const credentials = credentialsFrom({ folder: keys });
-const until = '2026-01-01 00:00:00';
+const until = '2025-12-31 00:00:00';
 let runs = 0;
 
 async function plain() {
@@ -44,13 +44,14 @@ async function fleet(format) {
   const into = `folder:${join(folder.path, `fleet-${runs}-${format}`)}`;
   const job = { name: 'bench', baseUrl: api.url, accounts, into, format, partition: 'none', until, lanes: 1 };
   const now = () => plannedAt;
-  await using board = memoryBoard();
-  await using target = await openTarget(into, pinJob(job, plannedAt));
+  const board = memoryBoard();
+  const target = await openTarget(into, pinJob(job, plannedAt));
   const plan = await planJob(job, { board, target, credentials, now });
   let summary;
   const { cpu } = await timed(async () => {
     summary = await createWorker({ board, target, credentials, slots: 1, now }).run();
   });
+  await target.close();
   if (summary.records !== records) throw new Error(`${summary.records} of ${records} records were written`);
   return { cpu: (cpu * 1000) / records, plan, requests: summary.requests };
 }
