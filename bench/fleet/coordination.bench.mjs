@@ -116,7 +116,7 @@ try {
       if (round > 0) results.get(name).push(result);
     }
   const of = (name, figure) => median(results.get(name).map((result) => result[figure]));
-  console.log(`${parcels} parcels, medians of ${rounds}          CPU, ms   board writes   of them lost`);
+  console.log(`${parcels} parcels, medians of ${rounds}          CPU, ms   board writes     lost writes`);
   for (const name of ways.keys())
     console.log(
       `  ${name.padEnd(28)}${of(name, 'cpu').toFixed(2).padStart(15)}${of(name, 'won').toFixed(2).padStart(15)}${of(name, 'lost').toFixed(2).padStart(15)}`,

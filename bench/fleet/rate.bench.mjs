@@ -7,7 +7,7 @@ import { countBefore, pageOf } from '../node-stream/records.mjs';
 import { end, hasNats, planned, start } from './processes.mjs';
 
 const perMinute = 300;
-const records = 900_000;
+const records = 500_000;
 const times = new Map();
 let refused = 0;
 
@@ -45,7 +45,7 @@ const url = `http://127.0.0.1:${server.address().port}`;
 
 try {
   if (!hasNats) process.exit();
-  const job = await planned({ url }, 3, 5_000, 'ndjson.gz', { requestsPerMinute: perMinute, lanes: 8 });
+  const job = await planned({ url }, 3, 20_000, 'ndjson.gz', { requestsPerMinute: perMinute, lanes: 8 });
   const workers = Array.from({ length: 4 }, () => start(job, 16));
   await delay(80_000);
   for (const { child } of workers) child.kill('SIGKILL');

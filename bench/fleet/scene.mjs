@@ -21,7 +21,9 @@ export function accountsIn(folder, count) {
   mkdirSync(keys, { recursive: true });
   const ids = Array.from({ length: count }, (_, i) => String(i + 1));
   for (const id of ids)
-    writeFileSync(join(keys, `${id}.json`), '{"accessKey":"bench","secretKey":"bench"}', { mode: 0o600 });
+    writeFileSync(join(keys, `${id}.json`), JSON.stringify({ accessKey: `key-${id}`, secretKey: 'bench' }), {
+      mode: 0o600,
+    });
   return { keys, accounts: ids.map((id) => ({ id })) };
 }
 
