@@ -51,7 +51,7 @@ export async function boards() {
   const url = postgres && (await postgres.newUrl());
   const kinds = [{ kind: 'memory', open: async () => memoryBoard() }];
   if (nats) kinds.push({ kind: 'NATS', open: (job) => openBoard(nats.url, job) });
-  if (url && !process.env.NO_PG_BOARD) kinds.push({ kind: 'PostgreSQL', open: (job) => openBoard(url, job) });
+  if (url) kinds.push({ kind: 'PostgreSQL', open: (job) => openBoard(url, job) });
   const stop = async () => {
     await nats?.stop();
     await postgres?.stop();
