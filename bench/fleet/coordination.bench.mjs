@@ -126,7 +126,7 @@ try {
       limit(`CPU of coordination per parcel, ms, ${name}`, of(name, 'cpu'), { most: 1.5 });
     if (name === 'target: folder')
       limit('CPU with claim and commit, ms, folder', of(name, 'cpu'), { most: 7 });
-    if (/SQL/.test(name))
+    if (/^target.*SQL/.test(name))
       limit(`CPU with claim and commit, ms, ${name.slice(8)}`, of(name, 'cpu'), { most: 3 });
   }
   limit('board writes per parcel', Math.max(...[...ways.keys()].map((name) => of(name, 'won'))), {
