@@ -6,7 +6,7 @@ import { memoryBoard, openBoard } from '@call-attribution/fleet';
 import { build } from 'esbuild';
 import { postgresServer } from '../store/postgres-server.mjs';
 
-/** When plans are made: behind all records of the bench server. */
+/** When plans are made: after all records of the bench server. */
 export const plannedAt = Date.UTC(2026, 0, 1);
 
 /** A folder that is removed with `remove`. */

@@ -206,7 +206,7 @@ export function openBucketClient(address: BucketAddress, waits: BucketWaits = bu
 }
 
 /** An etag with its quotes, which some servers leave out in lists. */
-export const plainEtag = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
+const plainEtag = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
 
 /** The etag of a response. Without one there are no conditions. */
 export function etagOf({ headers }: BucketAnswer, name: string): string {

@@ -34,7 +34,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** The claim was moved away, so what was written under it does not count. */
-export const folderClaimLost = (cause?: unknown): FleetError =>
+const folderClaimLost = (cause?: unknown): FleetError =>
   new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', { cause });
 
 /** Runs a step that needs the folder of a claim. Where that is gone, the claim was lost. */
