@@ -19,7 +19,7 @@ function jobFolder(more: object = {}): string {
     writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify(keys), { mode: 0o600 });
   const job = {
     ...{ name: 'history', baseUrl: stage.url, accounts: [{ id: '101' }, { id: '102' }] },
-    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson', parcel: 100 },
+    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson', parcel: 300 },
     ...more,
   };
   writeFileSync(join(folder, 'job.json'), JSON.stringify(job));

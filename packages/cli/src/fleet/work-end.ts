@@ -1,4 +1,4 @@
-import type { FleetStatus, Target } from '@call-attribution/fleet';
+import type { FleetStatus } from '@call-attribution/fleet';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -11,7 +11,7 @@ const most = 10;
 /** Says what has become of the job, and returns the exit status. */
 export function sayEnd(
   status: FleetStatus,
-  { target, isOwn }: { readonly target: Target; readonly isOwn: boolean },
+  { isOwn }: { readonly isOwn: boolean },
   io: Io,
 ): number {
   const { job, accounts, phases, records, state } = status;

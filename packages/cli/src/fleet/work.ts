@@ -92,7 +92,7 @@ async function workWith(board: Board, target: Target, pace: Pace, args: Args, io
   if (io.signal.aborted) {
     throw new Interrupted(['what was committed stays; the same command continues from there']);
   }
-  return sayEnd(reader.read(), { target, isOwn: isOwnBoard(board.name) }, io);
+  return sayEnd(reader.read(), { isOwn: isOwnBoard(board.name) }, io);
 }
 
 /** Works; after Ctrl-C ends what is under way. */
