@@ -9,11 +9,7 @@ import { whyText } from './words.ts';
 const most = 10;
 
 /** Says what has become of the job, and returns the exit status. */
-export function sayEnd(
-  status: FleetStatus,
-  { isOwn }: { readonly isOwn: boolean },
-  io: Io,
-): number {
+export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean }, io: Io): number {
   const { job, accounts, phases, records, state } = status;
   if (state === 'cancelled') {
     say(io, `${job.name} was cancelled; what was read is in ${job.into}`);
