@@ -10,6 +10,9 @@ export interface PartEncoding {
   end(): Promise<void>;
 }
 
+/** Smaller chunks are kept until they make a block of this size, then written together. */
+export const blockBytes = 256 * 1024;
+
 type Emit = (bytes: Uint8Array) => void;
 type Field = keyof Call & string;
 
@@ -27,7 +30,8 @@ export function beginPartEncoding(
   const fields = columns === null ? {} : { columns: columns as readonly Field[] };
   switch (format) {
     case 'ndjson':
-      return lines({ push: emit });
+      // What is not written with its page must not lie in the memory of the page.
+      return lines({ push: (bytes) => emit(bytes.length < blockBytes ? Buffer.from(bytes) : bytes) });
     case 'ndjson.gz':
       return lines(gzip());
     case 'csv.gz': {
@@ -56,7 +60,7 @@ export function beginPartEncoding(
 
 const lines = (kernel: Kernel<Uint8Array>): PartEncoding => ({
   async put(page) {
-    const bytes = page.ndjson();
+    const bytes = page.ndjson({ copy: false });
     if (bytes.length > 0) await kernel.push(bytes);
   },
   async end() {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { StreamPage } from '@call-attribution/node-stream';
 import type { PinnedJob } from '../job/job.ts';
-import { beginPartEncoding } from './part-encoding.ts';
+import { beginPartEncoding, blockBytes } from './part-encoding.ts';
 
 /** What a finished part is. */
 export interface PartFacts {
@@ -23,9 +23,6 @@ export interface PartWriter {
   /** Closes the file as it is, for somebody who is going to remove it. Never throws; after `finish` it does nothing. */
   abandon(): Promise<void>;
 }
-
-/** Small chunks are written together. */
-const blockBytes = 256 * 1024;
 
 /**
  * Begins a new file of records in the format of a job. It must not exist. Size and hash are taken of the bytes that are written,

@@ -98,7 +98,9 @@ function pick(
   }
   const seen = withPage(pass.seen, sids, checksums);
   const again = sids.length - keep.length;
-  return { trouble: null, pass: { ...pass, sidChecksum, seen }, sids, keep, again, changed };
+  // A page of which all is delivered is the usual case, and its bytes need not be picked apart.
+  const picked = again === 0 ? null : keep;
+  return { trouble: null, pass: { ...pass, sidChecksum, seen }, sids, keep: picked, again, changed };
 }
 
 /** The checksum a record had when it went out last. */
