@@ -25,7 +25,8 @@ const few = [
 /** Asks in all ways, all twelve questions or the few, and prints after each question what it took. */
 export async function peers({ folder, lines, path, days, asksAll }) {
   const all = questions(days);
-  const names = [...new Set(asksAll ? [...few, ...Object.keys(all)] : few)];
+  const chosen = process.env.CALLS_BENCH_QUESTIONS?.split(';');
+  const names = chosen ?? [...new Set(asksAll ? [...few, ...Object.keys(all)] : few)];
   const { from: month, to: end } = all['calls of a month'];
   const { from: quarter } = all['campaigns of a quarter: repeat callers'];
   const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);

@@ -1,7 +1,8 @@
 // Twelve questions over 1, 4 and 10 million calls in a warehouse: a million are generated and loaded, and come again with
 // other times and callers. The questions are also asked in other ways: SQL over the JSON of the row store, plain JavaScript over
 // lines of JSON, and DuckDB over the same lines. There are all of them at the smallest size and three at the others, or all with
-// `CALLS_BENCH_ALL=1` (an hour at 10 million); `CALLS_BENCH_PEERS=4,10` says at which sizes, 0 at none.
+// `CALLS_BENCH_ALL=1` (an hour at 10 million); `CALLS_BENCH_PEERS=4,10` says at which sizes, 0 at none, and `CALLS_BENCH_QUESTIONS`
+// names some of them, with semicolons in between.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
