@@ -1,5 +1,5 @@
 // CPU per record of a worker that writes parcels of 50,000 records as packed lines into a folder, against a plain export of the same
-// stretch: the stream of lines, packed, into one file. The server is a process of its own. The two take turns.
+// stretch: the stream of lines, packed, into one file, once with slices of one page and once of ten as a worker has. The server is a process of its own. The two take turns.
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -27,12 +27,16 @@ const credentials = credentialsFrom({ folder: keys });
 const until = '2025-12-31 00:00:00';
 let runs = 0;
 
-async function plain() {
+async function plain(pages) {
   const client = createClient({ baseUrl: api.url, auth: apiKeys('bench', 'bench') });
-  const file = join(folder.path, `plain-${runs}.ndjson.gz`);
+  const file = join(folder.path, `plain-${runs}-${pages}.ndjson.gz`);
   const { cpu } = await timed(() =>
     pipeline(
-      createCallByteStream(client, { filter: `date_added:[* TO ${until}}`, now: () => plannedAt }),
+      createCallByteStream(client, {
+        filter: `date_added:[* TO ${until}}`,
+        window: { pages },
+        now: () => plannedAt,
+      }),
       fileSink(file, { encode: toGzip() }),
     ),
   );
@@ -57,15 +61,17 @@ async function fleet(format) {
 }
 
 try {
-  const results = { plain: [], packed: [], lines: [], parquet: [] };
+  const results = { plain: [], ten: [], packed: [], lines: [], parquet: [] };
   let seen;
   for (let round = 0; round <= rounds; round += 1) {
     runs += 1;
-    const one = await plain();
+    const one = await plain(1);
+    const ten = await plain(10);
     seen = await fleet('ndjson.gz');
     const others = round === 0 ? null : [await fleet('ndjson'), await fleet('parquet')];
     if (others === null) continue;
     results.plain.push(one);
+    results.ten.push(ten);
     results.packed.push(seen.cpu);
     results.lines.push(others[0].cpu);
     results.parquet.push(others[1].cpu);
@@ -76,6 +82,7 @@ try {
   );
   console.log('µs of CPU per record');
   console.log(`  plain export, packed lines   ${median(results.plain).toFixed(1).padStart(6)}`);
+  console.log(`  the same, slices of 10 pages ${median(results.ten).toFixed(1).padStart(6)}`);
   console.log(`  fleet, packed lines          ${median(results.packed).toFixed(1).padStart(6)}`);
   console.log(`  fleet, lines                 ${median(results.lines).toFixed(1).padStart(6)}`);
   console.log(`  fleet, Parquet               ${median(results.parquet).toFixed(1).padStart(6)}`);

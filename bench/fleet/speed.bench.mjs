@@ -1,4 +1,4 @@
-// Records per second of 1, 2 and 4 workers with one slot each, as processes over NATS, on a server that takes 300 ms for each page.
+// Records per second of 1, 2, 4 and 8 workers with one slot each, as processes over NATS, on a server that takes 300 ms for each page.
 // Their start-up is left out. The machine should do nothing else.
 import { limit } from '../figures.mjs';
 import { startServer } from '../node-stream/run.mjs';
@@ -33,13 +33,14 @@ try {
   if (!hasNats) process.exit();
   const api = await startServer(18_000, 300);
   const speeds = new Map();
-  for (const count of [1, 2, 4]) {
+  for (const count of [1, 2, 4, 8]) {
     speeds.set(count, await speed(api, count));
     console.log(`${count} workers: ${speeds.get(count).toFixed(0)} records per second`);
   }
   api.stop();
   limit('2 workers against 1', speeds.get(2) / speeds.get(1), { least: 1.9 });
   limit('4 workers against 1', speeds.get(4) / speeds.get(1), { least: 3.4 });
+  limit('8 workers against 1', speeds.get(8) / speeds.get(1), { least: 5 });
 } finally {
   await end();
 }
