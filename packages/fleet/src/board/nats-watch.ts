@@ -35,28 +35,32 @@ export async function watchBucket(
     idle_heartbeat: heartbeatMs * nanosPerMs,
   });
   let delivered = 0;
-  let isReady = made.num_pending === 0;
-  if (isReady) watcher.onReady();
+  let isReady = false;
+  const ready = (): void => {
+    isReady = true;
+    watcher.onReady();
+  };
+  if (made.num_pending === 0) ready();
   const messages = await consumer.consume({
     callback: (message) => {
       const { deliverySequence, pending } = message.info;
       if (deliverySequence !== delivered + 1) return end();
       delivered = deliverySequence;
       watcher.onMessage(message, isReady);
-      if (isReady || pending > 0) return;
-      isReady = true;
-      watcher.onReady();
+      if (!isReady && pending === 0) ready();
     },
   });
   const end = (): void => messages.stop();
   signal.addEventListener('abort', end);
   if (signal.aborted) end();
   // Ends with the messages.
-  for await (const notice of messages.status())
-    if (
-      notice.type === 'heartbeat' ? notice.lastConsumerSequence !== delivered : notice.type !== 'flow_control'
-    )
-      end();
+  for await (const notice of messages.status()) {
+    if (notice.type === 'flow_control') continue;
+    if (notice.type !== 'heartbeat' || notice.lastConsumerSequence !== delivered) end();
+    // The server has nothing more to send. Its count of what is pending may say otherwise for good, when entries were overwritten
+    // before they were sent.
+    else if (!isReady) ready();
+  }
   signal.removeEventListener('abort', end);
   bucket.manager.consumers.delete(bucket.stream, made.name).catch(() => undefined);
 }
