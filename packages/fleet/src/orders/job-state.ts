@@ -1,9 +1,9 @@
 import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
+import { jobOn } from '../lanes/board-values.ts';
 import { jobKey } from '../lanes/keys.ts';
 import type { JobValue } from '../lanes/values.ts';
-import { jobOn } from '../status/board-values.ts';
 import { changeEntry } from '../worker/change-entry.ts';
 
 /** What an order did to a job. */

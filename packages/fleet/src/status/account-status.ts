@@ -1,6 +1,6 @@
 import type { Board } from '../board/board.ts';
+import { accountsOn, lanesOn, plainOf } from '../lanes/board-values.ts';
 import type { AccountSync, AccountValue, LaneValue, Phase } from '../lanes/values.ts';
-import { accountsOn, lanesOn, plainOf } from './board-values.ts';
 
 /** An account as the board knows it. */
 export interface AccountStatus {

@@ -1,7 +1,7 @@
 import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/core/status';
 import type { Board } from '../board/board.ts';
+import { plainOf, workersOn } from '../lanes/board-values.ts';
 import type { WorkerEvent } from '../worker/events.ts';
-import { plainOf, workersOn } from './board-values.ts';
 import { type FleetStatus, readStatus } from './status.ts';
 
 /** The metrics of one worker, and the figures of its job as the board knows them. */

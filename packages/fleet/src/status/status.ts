@@ -3,9 +3,9 @@ import { type Duration, durationMillis } from '@call-attribution/core/time';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
+import { jobOn, ratesOn } from '../lanes/board-values.ts';
 import type { Phase } from '../lanes/values.ts';
 import { type AccountStatus, readAccounts } from './account-status.ts';
-import { jobOn, ratesOn } from './board-values.ts';
 import { type RateMemory, rateMemory, readWorkers, type WorkerStatus } from './worker-status.ts';
 
 /** What is going on: what runs, what does not get on, and why. Plain JSON. */

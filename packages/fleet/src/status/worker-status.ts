@@ -1,6 +1,6 @@
 import type { Board } from '../board/board.ts';
+import { plainOf, type Seen, workersOn } from '../lanes/board-values.ts';
 import type { WorkerValue } from '../lanes/values.ts';
-import { plainOf, type Seen, workersOn } from './board-values.ts';
 
 /** A worker as the board knows it. */
 export interface WorkerStatus {

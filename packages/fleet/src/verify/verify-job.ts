@@ -12,9 +12,9 @@ import { FleetError } from '../errors.ts';
 import { accountClients, usualCredential } from '../job/account-client.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
+import { accountsOn } from '../lanes/board-values.ts';
 import type { AccountValue } from '../lanes/values.ts';
 import { jobLimiters } from '../rate/job-limiters.ts';
-import { accountsOn } from '../status/board-values.ts';
 import type { Target } from '../target/target.ts';
 import { type AccountVerdict, verifyAccount } from './verify-account.ts';
 

@@ -1,6 +1,6 @@
 import type { Board } from '../board/board.ts';
-import { jobKey } from '../lanes/keys.ts';
-import type { AccountValue, JobValue, LaneValue, RateValue, WorkerValue } from '../lanes/values.ts';
+import { jobKey } from './keys.ts';
+import type { AccountValue, JobValue, LaneValue, RateValue, WorkerValue } from './values.ts';
 
 /** A value of the board with when it was written, in board time. */
 export interface Seen<T> {
