@@ -76,8 +76,8 @@ describe('the sink of a sync', () => {
     for (const name of readdirSync(copy))
       writeFileSync(join(`${again}.staged`, name), readFileSync(join(copy, name)));
     writeFileSync(join(`${again}.staged`, 'main.lock'), '999999999');
-    const lines = join(`${again}.staged`, 'main.csv');
-    writeFileSync(lines, Buffer.concat([readFileSync(lines), Buffer.from('"half a li')]));
+    const lines = join(`${again}.staged`, 'main.lines');
+    writeFileSync(lines, Buffer.concat([readFileSync(lines), Buffer.from('half a li')]));
     const journal = join(`${again}.staged`, 'main.journal');
     writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"bytes":99999`);
     const second = await openWarehouse(again);
@@ -93,7 +93,7 @@ describe('the sink of a sync', () => {
     const first = await openWarehouse(path);
     const sink = first.sink('main');
     await sink.load();
-    const lines = join(`${path}.staged`, 'main.csv');
+    const lines = join(`${path}.staged`, 'main.lines');
     symlinkSync('/dev/full', lines);
     const batch = { calls: [call('a')], state: { ...running, watermark: '1' } };
     await expect(sink.commit(batch)).rejects.toMatchObject({ code: 'disk_full' });

@@ -48,10 +48,9 @@ export class Staging {
   #sids = new Set<string>();
   // Short lines of the calls that are staged. They reach the disk only to be read: after a crash the whole lines serve.
   #keyLines: Buffer[] = [];
-  #buffer = Buffer.allocUnsafe(1 << 20);
 
   constructor(folder: string, account: string) {
-    this.#lines = join(folder, `${account}.csv`);
+    this.#lines = join(folder, `${account}.lines`);
     this.#journal = join(folder, `${account}.journal`);
     this.#keys = join(folder, `${account}.keys`);
   }
@@ -78,19 +77,20 @@ export class Staging {
 
   /** Appends calls, each `sid` at most once, and the state of the sync that is true with them. */
   async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
-    const { end, count, longest, keys } = this.#print(calls);
+    const { count, longest } = this.#print(calls);
+    const { lines: bytes, keys } = this.#writer;
     this.#sinceState += count;
     // A state can have megabytes: it is written again once as many calls were staged as it has entries.
     const mustSave = state !== undefined && (state.run === null || stateSize(state) <= this.#sinceState);
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;
-      if (end > 0) {
-        await writeAll(lines, this.#buffer.subarray(0, end), this.#at.bytes);
+      if (count > 0) {
+        await writeAll(lines, bytes, this.#at.bytes);
         await lines.datasync();
       }
       this.#at = {
-        bytes: this.#at.bytes + end,
+        bytes: this.#at.bytes + bytes.length,
         records: this.#at.records + count,
         longest: Math.max(this.#at.longest, longest),
       };
@@ -112,9 +112,8 @@ export class Staging {
     }
   }
 
-  #print(calls: Iterable<Call>): { end: number; count: number; longest: number; keys: string } {
-    let keys = '';
-    let end = 0;
+  #print(calls: Iterable<Call>): { count: number; longest: number } {
+    this.#writer.clear();
     let count = 0;
     let longest = 0;
     for (const call of calls) {
@@ -124,25 +123,11 @@ export class Staging {
           'invalid_record',
           'A call has no usable sid: expected a string that is not empty.',
         );
-      const { line, keys: own } = this.#writer.write(call);
-      keys += `${own}\n`;
-      // UTF-8 takes at most three bytes for a unit of UTF-16.
-      const needed = end + line.length * 3 + 1;
-      if (needed > this.#buffer.length) this.#grow(needed, end);
-      const length = this.#buffer.write(line, end);
-      this.#buffer[end + length] = 10;
-      end += length + 1;
+      longest = Math.max(longest, this.#writer.add(call));
       count += 1;
-      if (length > longest) longest = length;
       this.#sids.add(String(sid));
     }
-    return { end, count, longest, keys };
-  }
-
-  #grow(size: number, used: number): void {
-    const larger = Buffer.allocUnsafe(Math.max(size, this.#buffer.length * 2));
-    this.#buffer.copy(larger, 0, 0, used);
-    this.#buffer = larger;
+    return { count, longest };
   }
 
   async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {

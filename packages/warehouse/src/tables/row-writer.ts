@@ -3,8 +3,12 @@ import { callerKey } from './caller-key.ts';
 import { type Column, extraColumns, fieldColumns } from './columns.ts';
 import { columnText, isCanonical } from './wire-values.ts';
 
-// A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. JSON
-// writes the values of nearly every line in the form DuckDB reads here: strings in quotes, `\` before `"` and `\`, `null`.
+// A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. The
+// separator and the quotation mark are control characters, which next to no value has: so the values of nearly every call
+// are written as they are, and nothing stands where a value is null.
+const separator = '\u001f';
+const mark = '\u001e';
+const emptyText = mark + mark;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -13,7 +17,7 @@ export const stagedColumns = [...fieldColumns, ...extraColumns];
 
 /** How DuckDB reads staged lines. `maxLine` is the length of the longest in bytes. */
 export const csvOptions = (maxLine: number, columns: readonly Column[] = stagedColumns): string =>
-  `auto_detect=false, header=false, delim=',', quote='"', escape='\\', nullstr='null', allow_quoted_nulls=false,` +
+  `auto_detect=false, header=false, delim='${separator}', quote='${mark}', escape='${mark}', nullstr='', allow_quoted_nulls=false,` +
   ` strict_mode=true, new_line='\\n', max_line_size=${Math.max(maxLine, 2_000_000)},` +
   ` columns={${columns.map(({ name, type }) => `'${name}': '${type}'`).join(', ')}}`;
 
@@ -46,45 +50,111 @@ const aniAt = known.get('ani') as number;
 /** Writes calls as staged lines. Servers send all records with the same names, so what they imply is remembered. */
 export class RowWriter {
   #plan: Plan = noPlan;
+  #bytes = Buffer.allocUnsafe(1 << 20);
+  #end = 0;
+  #keys = '';
 
-  /** The line of a call and the short line of what decides about it, without their line breaks. */
-  write(call: Call): StagedLine {
+  /** The lines of the calls since `clear`. */
+  get lines(): Buffer {
+    return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** For each of these lines a short one with the values of `keyColumns`. */
+  get keys(): string {
+    return this.#keys;
+  }
+
+  clear(): void {
+    this.#end = 0;
+    this.#keys = '';
+  }
+
+  /** Adds the line of a call. Gives its length in bytes. */
+  add(call: Call): number {
     if (!hasNames(call, this.#plan.names)) this.#plan = planOf(call);
-    return quickLine(call, this.#plan) ?? carefulLine(call, this.#plan);
+    const quick = quickLine(call, this.#plan);
+    if (quick !== null) {
+      const length = this.#write(quick.line);
+      if (isPlain(this.#bytes, this.#end, this.#end + length, quick.marks)) return this.#keep(length, quick);
+    }
+    const careful = carefulLine(call, this.#plan);
+    return this.#keep(this.#write(careful.line), careful);
+  }
+
+  /** Writes a line after those that are kept. */
+  #write(line: string): number {
+    // UTF-8 takes at most three bytes for a unit of UTF-16.
+    const needed = this.#end + line.length * 3 + 1;
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.#end);
+      this.#bytes = larger;
+    }
+    return this.#bytes.write(line, this.#end);
+  }
+
+  #keep(length: number, { keys }: StagedLine): number {
+    this.#bytes[this.#end + length] = 10;
+    this.#end += length + 1;
+    this.#keys += `${keys}\n`;
+    return length;
   }
 }
 
 /** A staged line, and the short line with the values of `keyColumns`. */
-export interface StagedLine {
+interface StagedLine {
   readonly line: string;
   readonly keys: string;
 }
 
-/** The line of a call whose every value is as the field table says, when JSON and CSV escape it alike. */
-function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): StagedLine | null {
+/** A line with as many separators and quotation marks as `marks`. With more control characters it is wrong. */
+interface QuickLine extends StagedLine {
+  readonly marks: number;
+}
+
+/** The line of a call whose every value is as the field table says, when none has to be put in quotes. */
+function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): QuickLine | null {
   const values: unknown[] = Object.values(call);
   // Where the fields come in the order of the table, nothing has to be put in order.
   const row: unknown[] = isInOrder ? values : [];
+  let marks = stagedColumns.length - 1;
   for (let i = 0; i < width; i += 1) {
     const place = places[i] as number;
     const value = place < 0 ? null : values[place];
-    if (value !== null) {
-      const wire = wires[i] as FieldType;
-      if (wire === 'string' || wire === 'url') {
-        if (typeof value !== 'string') return null;
-      } else if (wire === 'null' || !isCanonical(wire, value)) return null;
-    }
     if (!isInOrder) row[i] = value;
+    if (value === null) continue;
+    const wire = wires[i] as FieldType;
+    if (wire !== 'string' && wire !== 'url') {
+      if (wire === 'null' || !isCanonical(wire, value)) return null;
+    } else if (typeof value !== 'string') {
+      return null;
+    } else if (value === '') {
+      row[i] = emptyText;
+      marks += emptyText.length;
+    }
   }
   const other = others.length === 0 ? null : otherText(others, values);
+  // Half of a surrogate pair may be among what JSON escapes.
+  if (other?.includes('\\u')) return null;
   row.length = width;
   const caller = callerKey(row[aniAt]);
   row.push(other, null, absent, caller, isCallExtension(call));
-  const json = JSON.stringify(row);
-  // JSON writes control characters and halves of surrogate pairs with escapes that CSV does not know.
-  if (json.includes('\\') && /\\[^"\\]/.test(json)) return null;
-  const keys = JSON.stringify([row[sidAt], caller, row[dateAt], caller === null ? row[aniAt] : null]);
-  return { line: json.slice(1, -1), keys: keys.slice(1, -1) };
+  const keys = [row[sidAt], caller, row[dateAt], caller === null ? row[aniAt] : null];
+  return { line: row.join(separator), keys: keys.join(separator), marks };
+}
+
+/**
+ * Are the control characters of a line only those that were put there, and is nothing in it that half of a surrogate pair may
+ * have become? UTF-8 cannot write one: it becomes U+FFFD, whose first byte is rare.
+ */
+function isPlain(bytes: Uint8Array, from: number, to: number, marks: number): boolean {
+  let found = 0;
+  for (let i = from; i < to; i += 1) {
+    const byte = bytes[i] as number;
+    if (byte < 32) found += 1;
+    else if (byte === 0xef) return false;
+  }
+  return found === marks;
 }
 
 /** Precedes the values of `wire` when those of `other` are among them, exactly as they were sent. */
@@ -123,7 +193,9 @@ function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
 }
 
 const csvLine = (cells: readonly (string | null)[]): string =>
-  cells.map((cell) => (cell === null ? 'null' : `"${cell.replace(/["\\]/g, '\\$&')}"`)).join(',');
+  cells
+    .map((cell) => (cell === null ? '' : `${mark}${cell.replaceAll(mark, mark + mark)}${mark}`))
+    .join(separator);
 
 const entryText = (name: string, value: unknown): string =>
   `${JSON.stringify(name)}:${JSON.stringify(value)}`;

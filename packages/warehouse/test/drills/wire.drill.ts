@@ -49,6 +49,15 @@ const odd = [
   '😀 名前 Straße',
   '\u2028',
   '\u007f\u001a\u0001',
+  '\u001e',
+  '\u001f',
+  '\u001e\u001e',
+  'a\u001fb\u001ec',
+  '\ufffd',
+  'ｆｕｌｌ　ｗｉｄｔｈ！',
+  ' ',
+  ' spaces around ',
+  '\t',
   '2024-02-29 10:00:00',
   '2023-02-29 10:00:00',
   '2024-02-31 00:00:00.0',
@@ -145,6 +154,16 @@ test('every odd value survives in every field', async () => {
   await warehouse.load('main', calls);
   const found = await storedCalls(warehouse);
   for (const each of calls) expect(found.get(each.sid)).toEqual(each);
+});
+
+test('one odd value among usual ones survives in every field, and so do its neighbors', async () => {
+  const { warehouse } = await testWarehouse();
+  const names = [...fields.map((field) => field.name).filter((each) => each !== 'sid'), 'new_field'];
+  const calls = names.flatMap((each) => odd.map((to, i) => sent(call(`${each}-${i}`, { [each]: to }))));
+  await warehouse.load('main', calls);
+  const found = await storedCalls(warehouse);
+  for (const each of calls) expect(found.get(each.sid)).toEqual(each);
+  expect(found.size).toBe(calls.length);
 });
 
 test('records of both versions come back with the fields they have and no others', async () => {
