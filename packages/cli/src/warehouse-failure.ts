@@ -34,11 +34,20 @@ export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliErro
     });
   }
   if (code === 'memory_limit') {
-    return new CliError('the question needs more memory than a warehouse may use', {
-      exitCode,
-      hints: ['choose a shorter time or fewer groups'],
-      cause: error,
-    });
+    // No option raises the limit, so the advice for programs is of no use here. Of a load, the question is the cause.
+    const isLoad = isWarehouseError(error.cause);
+    return new CliError(
+      `${isLoad ? 'storing the calls' : 'the question'} needs more memory than a warehouse may use`,
+      {
+        exitCode,
+        hints: [
+          isLoad
+            ? 'the calls that were read are kept; openWarehouse(file, { memory }) in a program stores them'
+            : 'choose a shorter time or fewer groups',
+        ],
+        cause: error,
+      },
+    );
   }
   return new CliError(message, { exitCode, hints: hint ? hint.split('\n') : [], cause: error });
 }

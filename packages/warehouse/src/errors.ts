@@ -4,7 +4,7 @@ import { CallsError, nameErrors } from '@call-attribution/core/errors';
 export type WarehouseErrorCode =
   /** The file does not exist. Check the path, or create it with `calls sync`. */
   | 'not_found'
-  /** The file is not a DuckDB file, or holds something else. Check the path. */
+  /** The file is not a DuckDB file, is damaged, or holds something else. Check the path, or restore it from a backup. */
   | 'not_a_warehouse'
   /** A later release wrote the file. Update this program. */
   | 'newer_version'
@@ -14,7 +14,7 @@ export type WarehouseErrorCode =
   | 'account_in_use'
   /** The disk is full. Free space and run again; nothing is damaged. */
   | 'disk_full'
-  /** The file or its folder cannot be written. Check its permissions. */
+  /** The file or its folder cannot be opened to read or write. Check its permissions. */
   | 'not_writable'
   /** The question needs more memory than a warehouse may use. Choose a shorter time or fewer groups. */
   | 'memory_limit'

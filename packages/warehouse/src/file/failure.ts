@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { WarehouseError, type WarehouseErrorCode } from '../errors.ts';
 
 interface Kind {
@@ -27,11 +28,15 @@ const kinds: readonly Kind[] = [
       `${path} was written by a later version of DuckDB. Install the release that wrote it, or a later one.`,
   },
   {
-    pattern:
-      /not a valid DuckDB database|Could not read enough bytes|Corrupt|is a directory|EISDIR|not a regular file/i,
+    pattern: /is a directory|EISDIR/i,
+    code: 'not_a_warehouse',
+    message: (path) => `${path} is a folder. Name a file in it, such as ${join(path, 'calls.duckdb')}.`,
+  },
+  {
+    pattern: /not a valid DuckDB database|Could not read enough bytes|Corrupt|not a regular file/i,
     code: 'not_a_warehouse',
     message: (path) =>
-      `${path} is not a DuckDB file. Name another file, or remove this one to start an empty warehouse.`,
+      `${path} is not a DuckDB file, or it is damaged. Restore it from a backup, or name a new file and sync again; keep this one until then.`,
   },
   {
     pattern: /No space left|ENOSPC|File too large|EFBIG|Could not write all bytes|Disk quota/i,
@@ -40,9 +45,10 @@ const kinds: readonly Kind[] = [
       `The disk of ${path} is full. Nothing that was stored is lost: free some space and run the same command again.`,
   },
   {
-    pattern: /Permission denied|EACCES|Read-only file system|EROFS|EPERM/i,
+    pattern: /Permission denied|Operation not permitted|EACCES|Read-only file system|EROFS|EPERM/i,
     code: 'not_writable',
-    message: (path) => `${path} cannot be written. Check the permissions of the file and its folder.`,
+    message: (path) =>
+      `${path} cannot be opened to read or write. Check the permissions of the file and its folder.`,
   },
   {
     pattern: /database does not exist|No such file or directory|ENOENT/i,
@@ -70,6 +76,21 @@ export function failureOf(error: unknown, path: string): WarehouseError {
   });
 }
 
+/** The same for a folder of Parquet files, or for one of them. */
+export function datasetFailure(error: unknown, path: string): WarehouseError {
+  const text = error instanceof Error ? error.message : String(error);
+  const known = failureOf(error, path);
+  const code = /ENOTDIR|EEXIST/.test(text) ? 'invalid_dataset' : known.code;
+  return new WarehouseError(code, datasetMessages[code]?.(path) ?? known.message, { cause: error });
+}
+
+const datasetMessages: Partial<Record<WarehouseErrorCode, (path: string) => string>> = {
+  disk_full: (path) =>
+    `The disk of ${path} is full. The files that are complete stay: free some space and run the same command again, which writes the others.`,
+  not_found: (path) => `There is no file or folder ${path}.`,
+  invalid_dataset: (path) => `A file is in the way of the folder ${path}. Choose another folder.`,
+};
+
 /** What DuckDB says about a statement that somebody wrote. */
 export function sqlFailure(error: unknown, path: string): WarehouseError {
   const known = failureOf(error, path);
@@ -77,6 +98,8 @@ export function sqlFailure(error: unknown, path: string): WarehouseError {
   if (error instanceof Error && error.message === 'Error in native callback') {
     return new WarehouseError('invalid_sql', 'There is no statement in the SQL.', { cause: error });
   }
+  // No fault of the statement: the file is damaged, or the disk is.
+  if (error instanceof Error && /^(?:Failed to [a-z ]+: )?IO Error/.test(error.message)) return known;
   const message = error instanceof Error ? error.message.replace(/^Failed to [a-z ]+: /, '') : String(error);
   const isLocked = /^Permission Error|read-only|configuration has been locked|is disabled/i.test(message);
   return new WarehouseError('invalid_sql', message, {

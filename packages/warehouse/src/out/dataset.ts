@@ -6,7 +6,7 @@ import { selected } from '../ask/compose.ts';
 import type { CallSelection } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
 import { WarehouseError } from '../errors.ts';
-import { failureOf } from '../file/failure.ts';
+import { datasetFailure } from '../file/failure.ts';
 import type { Session } from '../file/session.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
@@ -71,7 +71,7 @@ export async function exportDataset(
   try {
     return await writeDataset(session, folder, options);
   } catch (error) {
-    throw error instanceof WarehouseError ? error : failureOf(error, folder);
+    throw error instanceof WarehouseError ? error : datasetFailure(error, folder);
   } finally {
     await unlock();
   }
@@ -82,7 +82,7 @@ async function lock(folder: string): Promise<() => Promise<void>> {
     await mkdir(folder, { recursive: true });
     return await lockFile(join(folder, lockName));
   } catch (error) {
-    if (!(error instanceof FileLockedError)) throw failureOf(error, folder);
+    if (!(error instanceof FileLockedError)) throw datasetFailure(error, folder);
     throw new WarehouseError('in_use', `Process ${error.owner} exports into ${folder}. Wait until it ends.`);
   }
 }
@@ -237,11 +237,16 @@ async function writePart(
   const parameters = new Parameters();
   for (const value of values) parameters.put(value);
   const target = `${file}${partial}`;
-  await session.run(
+  const copy = session.run(
     `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
        TO '${target.replaceAll("'", "''")}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)`,
     parameters.values,
   );
+  await copy.catch((error: WarehouseError) => {
+    // DuckDB reads one file and writes another, and the session knows only the first.
+    const { cause } = error;
+    throw cause instanceof Error && cause.message.includes(target) ? datasetFailure(cause, folder) : error;
+  });
   const handle = await open(target, 'r+');
   await handle.sync();
   const { size } = await handle.stat();
@@ -275,7 +280,7 @@ export async function datasetFiles(path: string): Promise<{ file: string; accoun
     if ((await stat(path)).isDirectory()) await walk(path);
     else found.push({ file: path, account: null });
   } catch (error) {
-    throw failureOf(error, path);
+    throw datasetFailure(error, path);
   }
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }

@@ -34,7 +34,7 @@ describe('a file that is not a warehouse', () => {
     writeFileSync(path, 'not a database '.repeat(1000));
     await expect(openWarehouse(path)).rejects.toMatchObject({
       code: 'not_a_warehouse',
-      message: `${path} is not a DuckDB file. Name another file, or remove this one to start an empty warehouse.`,
+      message: `${path} is not a DuckDB file, or it is damaged. Restore it from a backup, or name a new file and sync again; keep this one until then.`,
     });
     expect(readFileSync(path, 'utf8')).toBe('not a database '.repeat(1000));
   });
@@ -62,7 +62,10 @@ describe('a file that is not a warehouse', () => {
   });
 
   test('a folder, and a file that does not exist', async () => {
-    await expect(openWarehouse(folder)).rejects.toMatchObject({ code: 'not_a_warehouse' });
+    await expect(openWarehouse(folder)).rejects.toMatchObject({
+      code: 'not_a_warehouse',
+      message: `${folder} is a folder. Name a file in it, such as ${join(folder, 'calls.duckdb')}.`,
+    });
     const path = join(folder, 'missing.duckdb');
     await expect(openWarehouse(path, { create: false })).rejects.toMatchObject({
       code: 'not_found',
@@ -218,17 +221,24 @@ describe('a disk that does not do as it should', () => {
     expect(run('unlimited', acknowledged + 1, acknowledged + 4).status).toBe(0);
   });
 
-  test('when the folder cannot be written, it says so', async () => {
+  test.each([
+    ['the folder cannot be written', 0o555, null],
+    ['the file cannot be read', 0o755, 0o000],
+  ])('when %s, it says so', async (_, folderMode, fileMode) => {
     const script = await builtFile(new URL('../fixtures/open.ts', import.meta.url).href);
     const folder = temporaryFolder();
     chmodSync(join(script, '../../..'), 0o755);
-    chmodSync(folder, 0o555);
+    const path = join(folder, 'calls.duckdb');
+    if (fileMode !== null) {
+      await (await openWarehouse(path)).close();
+      chmodSync(path, fileMode);
+    }
+    chmodSync(folder, folderMode);
     // Nobody can keep root out, so root asks nobody.
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const path = join(folder, 'calls.duckdb');
     const { stdout } = spawnSync(process.execPath, [script, path], { encoding: 'utf8', ...user });
     expect(stdout).toMatch(
-      /^not_writable: .*calls\.duckdb.* cannot be written\. Check the permissions of the file and its folder\.$/,
+      /^not_writable: .*calls\.duckdb.* cannot be opened to read or write\. Check the permissions of the file and its folder\.$/,
     );
   });
 
