@@ -18,6 +18,7 @@ const usage = new Set<WarehouseErrorCode>([
   'personal_data',
   'invalid_sql',
   'invalid_dataset',
+  'missing_package',
 ]);
 const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable']);
 

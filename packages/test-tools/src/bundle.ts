@@ -1,13 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // Native packages cannot be bundled and the others need not be: they are imported from where the sources find them.
 const outsidePackagesStay: Plugin = {
   name: 'outside-packages-stay',
-  setup({ onResolve, resolve }) {
+  setup({ onResolve, onLoad, resolve }) {
+    // DuckDB is required, not imported; see there.
+    onLoad({ filter: /warehouse\/src\/file\/duckdb\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(
+        'import.meta.url',
+        JSON.stringify(pathToFileURL(path).href),
+      ),
+      loader: 'ts',
+    }));
     onResolve({ filter: /^[^./]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
       if (pluginData === 'seen' || path.startsWith('node:') || path.startsWith('@call-attribution/'))
         return undefined;
@@ -29,7 +37,7 @@ export async function bundle(options: BuildOptions): Promise<void> {
     target: 'node20.19',
     conditions: ['@call-attribution/source', 'import', 'node'],
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
     plugins: [outsidePackagesStay],
     logLevel: 'error',

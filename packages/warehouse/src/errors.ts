@@ -36,6 +36,8 @@ export type WarehouseErrorCode =
   | 'personal_data'
   /** DuckDB refused the SQL. The message has its reason and the place. */
   | 'invalid_sql'
+  /** DuckDB's binary for this platform is not installed, or does not load. The message says what to do. */
+  | 'missing_package'
   /** A folder of Parquet files cannot be loaded or written to. The message says why. */
   | 'invalid_dataset'
   /** The database failed for a reason that has no code of its own. The `cause` is its error. */

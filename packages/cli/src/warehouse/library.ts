@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isInProject } from '@call-attribution/core/settings';
 import { systemCode, UsageError } from '../errors.ts';
 
 const name = '@call-attribution/warehouse';
@@ -12,16 +10,7 @@ export async function loadLibrary(): Promise<typeof import('@call-attribution/wa
   } catch (error) {
     const code = systemCode(error);
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
-    throw new UsageError(`duckdb: needs the package ${name}; install it with: ${installCommand()}`, {
-      cause: error,
-    });
+    const command = `npm install ${isInProject(import.meta.url) ? '' : '--global '}${name}`;
+    throw new UsageError(`duckdb: needs the package ${name}; install it with: ${command}`, { cause: error });
   }
-}
-
-/** The command that installs the package where this program finds it. */
-function installCommand(): string {
-  const own = fileURLToPath(import.meta.url);
-  const [project = '', ...inside] = own.split(`${sep}node_modules${sep}`);
-  const isInProject = inside.length > 0 && existsSync(`${project}${sep}package.json`);
-  return `npm install ${isInProject ? '' : '--global '}${name}`;
 }

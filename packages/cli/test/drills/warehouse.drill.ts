@@ -325,18 +325,31 @@ describe('what is wrong with a warehouse is one clear error', () => {
     expect((await calls(['count', '--store', store])).code).toBe(0);
   });
 
-  test('without the package, one sentence says the command that installs it', async () => {
-    const hook = `export const resolve = (name, context, next) => {
-      if (name.includes('@duckdb')) throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-      return next(name, context); }`;
-    const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(url(hook))});`;
-    const options = { cwd: folder, env: { NODE_OPTIONS: `--import=${url(register)}` } };
+  const toInstall = 'npm install (--global )?@call-attribution/warehouse';
+  test.each([
+    [
+      '@duckdb/node-api',
+      `duckdb: needs the package @call-attribution/warehouse; install it with: ${toInstall}`,
+    ],
+    [
+      '@duckdb/node-bindings-',
+      'DuckDB needs the package @duckdb/node-bindings-[\\w-]+, which is not installed.\n  → Add it with: npm install .+',
+    ],
+  ])('without the package %s, one sentence says the command that installs it', async (missing, words) => {
+    const preload = join(folder, 'missing.cjs');
+    writeFileSync(
+      preload,
+      `const Module = require('node:module');
+      const find = Module._resolveFilename;
+      Module._resolveFilename = function (name, ...rest) {
+        if (!name.startsWith(${JSON.stringify(missing)}) || name.endsWith('.json')) return find.call(this, name, ...rest);
+        throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: 'MODULE_NOT_FOUND' });
+      };`,
+    );
+    const options = { cwd: folder, env: { NODE_OPTIONS: `--require=${preload}` } };
     const asked = await stage.calls(['report', '--store', store], options);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
-    expect(asked.stderr).toMatch(
-      /^calls: duckdb: needs the package @call-attribution\/warehouse; install it with: npm install (--global )?@call-attribution\/warehouse\n$/,
-    );
+    expect(asked.stderr).toMatch(new RegExp(`^calls: ${words}\n$`));
     expect((await stage.calls(['count'], options)).code).toBe(0);
   });
 });

@@ -3,6 +3,7 @@ export type { AccountValues } from './accounts.ts';
 export { type ConfigFile, type ConfigName, configNames } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
 export { type Environment, takeEnvironment } from './environment.ts';
+export { isInProject } from './in-project.ts';
 export { type JsonError, jsonError } from './json-error.ts';
 export type { SettingProblem, SettingProblemCode } from './problems.ts';
 export { readAccounts } from './read-accounts.ts';

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { isInProject } from '@call-attribution/core/settings';
 
 const name = '@call-attribution/warehouse';
 
@@ -25,10 +25,7 @@ export async function loadLibrary(): Promise<Library> {
 
 /** How to install the package where this program finds it. */
 function howToInstall(): string {
-  const own = fileURLToPath(import.meta.url);
-  if (own.includes(`${sep}_npx${sep}`))
+  if (fileURLToPath(import.meta.url).includes(`${sep}_npx${sep}`))
     return `start with npx -y -p @call-attribution/mcp-server -p ${name} call-attribution-mcp --mirror`;
-  const [project = '', ...inside] = own.split(`${sep}node_modules${sep}`);
-  const isInProject = inside.length > 0 && existsSync(`${project}${sep}package.json`);
-  return `run npm install ${isInProject ? '' : '--global '}${name}`;
+  return `run npm install ${isInProject(import.meta.url) ? '' : '--global '}${name}`;
 }

@@ -3,8 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FileLockedError, lockFile, lockOwner } from '@call-attribution/node-stream/files';
-import { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
+import { duckdb } from './duckdb.ts';
 import { failureOf, inUse } from './failure.ts';
 import { type Limits, Session } from './session.ts';
 
@@ -182,7 +183,7 @@ function openWithin(path: string, mode: Mode, options: OpenOptions, until: numbe
   return within(until, async () => {
     try {
       // DuckDB takes some names for something else than a file, `md:calls` for one; a whole path is always a file.
-      return await DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
+      return await duckdb.DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
     } catch (error) {
       throw failureOf(error, path);
     }

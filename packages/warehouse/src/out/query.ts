@@ -1,6 +1,6 @@
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult, DuckDBType } from '@duckdb/node-api';
-import { DuckDBTypeId, JsonDuckDBValueConverter } from '@duckdb/node-api';
+import { duckdb } from '../file/duckdb.ts';
 import type { Session } from '../file/session.ts';
 
 /** A column of the result of a statement. */
@@ -58,6 +58,8 @@ export async function runSql(session: Session, sql: string): Promise<SqlResult> 
   }
   return { columns, close, [Symbol.asyncIterator]: rows, [Symbol.asyncDispose]: close };
 }
+
+const { DuckDBTypeId, JsonDuckDBValueConverter } = duckdb;
 
 type Converter = (value: unknown) => SqlResultValue;
 
