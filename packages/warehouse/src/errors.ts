@@ -54,6 +54,10 @@ export class WarehouseError extends CallsError<WarehouseErrorCode> {
   }
 }
 
+/** Did DuckDB need more memory than it may use? */
+export const isMemoryLimit = (error: unknown): boolean =>
+  error instanceof WarehouseError && error.code === 'memory_limit';
+
 /** What ends by itself. */
 const passing: ReadonlySet<WarehouseErrorCode> = new Set(['in_use', 'account_in_use']);
 

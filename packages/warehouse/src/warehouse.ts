@@ -1,6 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import {
   checkOptions,
@@ -16,14 +14,13 @@ import { analyze } from './ask/analyze.ts';
 import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
-import { failureOf } from './file/failure.ts';
 import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import type { Session } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
-import { type Loaded, type LoadHost, loadParquet, storeAgain } from './load/files.ts';
+import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
-import { create, inspect, migrate } from './load/migrate.ts';
-import { stagingFolder, WarehouseSink } from './load/sink.ts';
+import { prepare } from './load/prepare.ts';
+import { accountName, WarehouseSink } from './load/sink.ts';
 import { type CallsQuery, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlResult } from './out/query.ts';
@@ -32,7 +29,7 @@ import { runSql, type SqlResult } from './out/query.ts';
 export interface WarehouseOptions {
   /** Make the file when it does not exist. Default true; without it a missing file is an error. */
   readonly create?: boolean | undefined;
-  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`. */
+  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long texts. */
   readonly memory?: string | undefined;
   /** Threads of a question. Default: one for each core. Loading always takes one. */
   readonly threads?: number | undefined;
@@ -117,8 +114,9 @@ export interface Warehouse extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const accountName = /^[\w.-]{1,64}$/;
 const usualTimeLimit = 60_000;
+const usualMemory = '600MB';
+const heavyMemory = '2400MB';
 
 const shape = {
   create: kinds.flag,
@@ -153,7 +151,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   checkOptions(options, shape);
   const { now = Date.now, batch = 245_760 } = options;
   const opening: OpenOptions = {
-    memory: options.memory ?? '600MB',
+    memory: options.memory ?? usualMemory,
     threads: options.threads ?? availableParallelism(),
     wait: options.wait ?? 10_000,
   };
@@ -165,7 +163,10 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     path,
     batch,
     now,
-    write: (body, wait = opening.wait) => gate.use('write', { ...opening, wait }, body),
+    write(body, { wait = opening.wait, isHeavy = false } = {}) {
+      const memory = isHeavy ? (options.memory ?? heavyMemory) : opening.memory;
+      return gate.use('write', { ...opening, memory, wait }, body);
+    },
     files: () => memorySession(opening),
     sink(account) {
       checkAccount(account);
@@ -232,67 +233,4 @@ function checkAccount(account: string): void {
     'unknown_account',
     `${JSON.stringify(account)} cannot be the name of an account: expected 1 to 64 letters, digits, dots, dashes or underscores.`,
   );
-}
-
-/** Makes the tables, or brings them up to date; stores what a process that was killed left staged. */
-async function prepare(
-  host: LoadHost,
-  mayCreate: boolean,
-  ask: <T>(body: (session: Session) => Promise<T>) => Promise<T>,
-): Promise<void> {
-  if (!existsSync(host.path) && !mayCreate) {
-    throw new WarehouseError('not_found', `There is no warehouse at ${host.path}.`, {
-      hint: 'Fill one first, for example with: calls sync --store duckdb:calls.duckdb',
-    });
-  }
-  const folder = dirname(resolve(host.path));
-  if (!existsSync(folder))
-    throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
-  // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
-  if (existsSync(host.path) && statSync(host.path).size === 0) rmSync(host.path);
-  if (existsSync(host.path)) checkMagic(host.path);
-  const state = existsSync(host.path) ? await ask((session) => inspect(session, host.path)) : 'empty';
-  if (state !== 'ready') {
-    await host.write(async (session) => {
-      // Another process may have been faster.
-      const found = await inspect(session, host.path);
-      if (found === 'empty') await create(session);
-      if (found === 'older')
-        await migrate(session, (account, calls) => storeAgain(host, session, account, calls));
-    });
-  }
-  for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
-}
-
-/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
-function checkMagic(path: string): void {
-  const start = Buffer.alloc(12);
-  try {
-    const file = openSync(path, 'r');
-    readSync(file, start);
-    closeSync(file);
-  } catch (error) {
-    throw failureOf(error, path);
-  }
-  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
-}
-
-function accountsLeftBehind(path: string): string[] {
-  const folder = stagingFolder(path);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) =>
-    name.endsWith('.journal') && !name.startsWith('.') ? name.slice(0, -'.journal'.length) : [],
-  );
-}
-
-/** An account that another process is filling is left to it. */
-async function storeLeftovers(host: LoadHost, account: string): Promise<void> {
-  const sink = new WarehouseSink(host, account);
-  try {
-    await sink.load();
-  } catch (error) {
-    if (!(error instanceof WarehouseError) || !['account_in_use', 'in_use'].includes(error.code)) throw error;
-  } finally {
-    await sink.close();
-  }
 }

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../src/index.ts';
@@ -176,15 +177,94 @@ describe('the sink of a sync', () => {
 
   test('a call without a sid and an account without a usable name are refused', async () => {
     const { warehouse } = await testWarehouse();
-    for (const sid of ['', null, undefined, {}]) {
+    for (const sid of ['', null, undefined, {}, Number.NaN, '\ud800']) {
       await expect(warehouse.load('main', [call('a', { sid })])).rejects.toMatchObject({
         code: 'invalid_record',
       });
     }
+    const notCalls = [null, undefined, 'a'] as unknown as Call[];
+    for (const each of notCalls)
+      await expect(warehouse.load('main', [each])).rejects.toMatchObject({ code: 'invalid_record' });
     for (const account of ['', 'a b', '../x', 'x'.repeat(65)]) {
       expect(() => warehouse.sink(account)).toThrow(/cannot be the name of an account/);
     }
   });
+});
+
+test('a sid is a text: 7 and "7" are one call', async () => {
+  const { warehouse } = await testWarehouse();
+  await warehouse.load('main', [call('7', { sid: 7 }), call('7', { city: 'Later' })]);
+  expect(await sids(warehouse)).toEqual(['7']);
+  expect(await warehouse.get('7', 'main')).toMatchObject({ sid: '7', city: 'Later' });
+});
+
+test('a value that is nested too deep is refused, and the calls before it stay', async () => {
+  const { warehouse } = await testWarehouse();
+  await warehouse.load('main', [call('a')]);
+  const deep = Array.from({ length: 100_000 }).reduce<unknown>((inner) => [inner], 'end');
+  await expect(warehouse.load('main', [call('b', { more: deep })])).rejects.toMatchObject({
+    code: 'invalid_record',
+  });
+  await warehouse.load('main', [call('c')]);
+  expect(await sids(warehouse)).toEqual(['a', 'c']);
+});
+
+test('accounts may be called like files of the warehouse', async () => {
+  const { warehouse } = await testWarehouse();
+  for (const account of ['.writer', '.again', '..']) {
+    expect(await warehouse.load(account, [call('a')])).toMatchObject({ stored: 1 });
+  }
+  expect((await warehouse.lastSync()).map(({ account }) => account)).toEqual(['..', '.again', '.writer']);
+});
+
+/** A warehouse as a killed process leaves it, with these calls and the state of a sync staged. */
+async function leftBehind(account: string, calls: Call[], state: SyncState, at: number): Promise<string> {
+  const path = join(temporaryFolder(), 'calls.duckdb');
+  const warehouse = await openWarehouse(path, { now: () => at });
+  const sink = warehouse.sink(account);
+  await sink.load();
+  await sink.commit({ calls, state: { ...state, run: running.run } });
+  const staged = `${path}.staged`;
+  const files = readdirSync(staged).map((name) => [name, readFileSync(join(staged, name))] as const);
+  await warehouse.close();
+  const again = join(temporaryFolder(), 'calls.duckdb');
+  await (await openWarehouse(again)).close();
+  for (const [name, bytes] of files) {
+    const text = name.endsWith('.journal')
+      ? `${JSON.stringify(toFinished(JSON.parse(bytes.toString())))}\n`
+      : bytes;
+    writeFileSync(join(`${again}.staged`, name), name.endsWith('.lock') ? '999999999' : text);
+  }
+  return again;
+}
+
+const toFinished = (entry: { commit: { state: SyncState } }) => ({
+  ...entry,
+  commit: { ...entry.commit, state: { ...entry.commit.state, run: null } },
+});
+
+test('calls that were left staged are as fresh as the sync that brought them', async () => {
+  const path = await leftBehind('.odd', [call('a')], finished, Date.UTC(2026, 0, 2, 3, 4, 5));
+  const warehouse = await openWarehouse(path);
+  expect(await warehouse.lastSync()).toMatchObject([
+    { account: '.odd', calls: 1, syncedAt: '2026-01-02T03:04:05.000Z' },
+  ]);
+  await warehouse.close();
+});
+
+test('what cannot be stored for lack of memory keeps nobody from asking, and is stored with more', async () => {
+  const long = { search_term: 'x'.repeat(20_000_000) };
+  const path = await leftBehind('main', [call('a', long)], finished, Date.UTC(2026, 0, 2));
+  const small = await openWarehouse(path, { memory: '25MB' });
+  expect((await small.count()).calls).toBe(0);
+  await expect(small.sink('main').load()).rejects.toMatchObject({
+    code: 'memory_limit',
+    message: expect.stringContaining('Storing calls'),
+  });
+  await small.close();
+  const large = await openWarehouse(path);
+  expect((await large.count()).calls).toBe(1);
+  await large.close();
 });
 
 describe('erased callers', () => {
@@ -235,6 +315,16 @@ describe('erased callers', () => {
     await warehouse.erase('main', number);
     await sink.commit({ calls: [], state: finished });
     expect(await sids(warehouse)).toEqual(['b']);
+  });
+
+  test('nobody is erased without a number', async () => {
+    const { warehouse } = await testWarehouse();
+    await warehouse.load('main', [call('a', { ani: '' })]);
+    for (const caller of ['', '  ', undefined, 5])
+      await expect(warehouse.erase('main', caller as string)).rejects.toMatchObject({
+        code: 'invalid_question',
+      });
+    expect(await warehouse.load('main', [call('a', { ani: '' })])).toEqual({ stored: 1, leftOut: 0 });
   });
 });
 

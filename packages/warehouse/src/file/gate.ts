@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -147,8 +147,8 @@ export async function makeFolder(path: string): Promise<void> {
   });
 }
 
-/** The file that a process creates to say that it writes, or is about to. */
-const writerLock = (path: string): string => join(`${path}.staged`, '.writer.lock');
+/** The file that a process creates to say that it writes, or is about to. No account has a plus in its name. */
+const writerLock = (path: string): string => join(`${path}.staged`, '+writer.lock');
 
 async function openToWrite(
   path: string,
@@ -160,6 +160,8 @@ async function openToWrite(
   try {
     await makeFolder(dirname(lock));
     unlock = await within(until, () => lockFile(lock));
+    // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
+    if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
     return { db: await openWithin(path, 'write', options, until), unlock };
   } catch (error) {
     await unlock?.();

@@ -1,4 +1,5 @@
 import { phoneKey } from '@call-attribution/core/privacy';
+import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { callerKey } from '../tables/caller-key.ts';
 import { callerMark, refreshAccount, saltOf } from './merge.ts';
@@ -7,7 +8,12 @@ import { callerMark, refreshAccount, saltOf } from './merge.ts';
  * Deletes the calls of a caller from an account and remembers a keyed hash of the number, so that no later sync brings them
  * back. The number may be written in any way. Says how many calls were deleted.
  */
-export function eraseCaller(session: Session, account: string, caller: string): Promise<number> {
+export async function eraseCaller(session: Session, account: string, caller: string): Promise<number> {
+  if (typeof caller !== 'string' || caller.trim() === '')
+    throw new WarehouseError(
+      'invalid_question',
+      'Name the number of the caller to erase: expected a string that is not empty.',
+    );
   return session.transaction(async () => {
     const mark = callerMark(caller, await saltOf(session, account));
     const known = await session.all('SELECT 1 FROM erased WHERE account = $1 AND caller = $2', [

@@ -1,3 +1,4 @@
+import type { Call } from '@call-attribution/core';
 import { WarehouseError } from '../errors.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
@@ -75,13 +76,16 @@ export async function storeAgain(
   host: Pick<SinkHost, 'path' | 'now'>,
   session: Session,
   account: string,
-  calls: Parameters<Staging['add']>[0],
+  calls: readonly Call[],
 ): Promise<void> {
   const folder = stagingFolder(host.path);
   await makeFolder(folder);
-  const staging = new Staging(folder, '.again');
-  await staging.add(calls);
-  await staging.finish();
-  await merge(session, account, stagedSource(staging.staged), undefined, host.now());
-  await staging.clear();
+  // No account has a plus in its name.
+  const staging = new Staging(folder, '+again');
+  for (let done = 0; done < calls.length; ) {
+    done += await staging.add(calls.slice(done), calls.length);
+    await staging.finish();
+    await merge(session, account, stagedSource(staging.staged), undefined, host.now());
+    await staging.clear();
+  }
 }

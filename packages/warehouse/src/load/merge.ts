@@ -1,10 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { phoneKey } from '@call-attribution/core/privacy';
-import type { SyncState } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
 import { quoted } from '../tables/columns.ts';
 import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';
-import type { Staged } from './staging.ts';
+import type { Commit, Staged } from './staging.ts';
 
 /** What a merge did. */
 export interface Merged {
@@ -38,14 +37,14 @@ export async function merge(
   session: Session,
   account: string,
   source: Source,
-  state: SyncState | undefined,
+  commit: Commit | undefined,
   now: number,
 ): Promise<Merged> {
   return session.transaction(async () => {
     const salt = await saltOf(session, account);
     const merged =
       source.records > 0 ? await store(session, account, source, salt, now) : { stored: 0, leftOut: 0 };
-    if (state !== undefined) await saveState(session, account, state, now);
+    if (commit !== undefined) await saveState(session, account, commit);
     if (merged.stored > 0) await refreshAccount(session, account);
     return merged;
   });
@@ -163,8 +162,9 @@ async function loadTime(session: Session, now: number): Promise<string> {
   return `make_timestamp(${micros > latest ? micros : latest + 1n})`;
 }
 
-async function saveState(session: Session, account: string, state: SyncState, now: number): Promise<void> {
-  const saved = `make_timestamp(${now}::BIGINT * 1000)`;
+async function saveState(session: Session, account: string, { state, at }: Commit): Promise<void> {
+  // Calls that a killed process left staged may be stored days later: what counts is when they came.
+  const saved = `make_timestamp(${Number(at)}::BIGINT * 1000)`;
   const [before] = await session.all('SELECT 1 FROM sync_state WHERE account = $1', [account]);
   const finished = state.run === null ? `finished_at = ${saved}, ` : '';
   const sql =

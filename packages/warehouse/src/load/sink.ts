@@ -2,18 +2,26 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { SyncBatch, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
-import { WarehouseError } from '../errors.ts';
+import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { type Merged, merge, stagedSource } from './merge.ts';
-import { Staging } from './staging.ts';
+import { type Staged, Staging } from './staging.ts';
+
+/** How the database is opened to write. */
+export interface WriteOptions {
+  /** Milliseconds to wait for other processes at most. Default: as the warehouse does. */
+  readonly wait?: number | undefined;
+  /** Takes four times the usual memory, unless somebody chose how much there is. */
+  readonly isHeavy?: boolean | undefined;
+}
 
 /** What a sink needs of its warehouse. */
 export interface SinkHost {
   readonly path: string;
-  /** Opens the database to write, runs `body` and closes it. Waits for other processes at most `wait` milliseconds. */
-  write<T>(body: (session: Session) => Promise<T>, wait?: number): Promise<T>;
+  /** Opens the database to write, runs `body` and closes it. */
+  write<T>(body: (session: Session) => Promise<T>, options?: WriteOptions): Promise<T>;
   now(): number;
   /** Calls staged before they are stored. */
   readonly batch: number;
@@ -24,6 +32,9 @@ const pageSize = 1000;
 
 /** Milliseconds after which staged calls are stored even when they are few. */
 const storeEvery = 60_000;
+
+/** What an account may be called. Its staged files have its name. */
+export const accountName = /^[\w.-]{1,64}$/;
 
 /** The folder of staged files next to a database file. */
 export const stagingFolder = (path: string): string => `${path}.staged`;
@@ -82,35 +93,34 @@ export class WarehouseSink implements UpsertSink {
   }
 
   async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
-    const latest = [...new Map<unknown, Call>(calls.map((call) => [call.sid, call])).values()];
+    const latest = [...new Map(calls.map((call) => [String(call?.sid), call])).values()];
     if (this.#staging.hasAny(latest)) await this.flush({ more: true });
     const { batch } = this.#host;
-    // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
-    const left = batch - (this.#staging.staged.records % batch);
-    if (left < latest.length) {
-      await this.#staging.add(latest.slice(0, left));
-      await this.#storeWhenDue();
-    }
-    await this.#staging.add(left < latest.length ? latest.slice(left) : latest, state);
-    if (state?.run !== null) await this.#storeWhenDue();
+    const commit = state === undefined ? undefined : { state, at: this.#host.now() };
+    let rest = latest;
+    do {
+      // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
+      const room = batch - (this.#staging.staged.records % batch);
+      rest = rest.slice(await this.#staging.add(rest, room, commit));
+      if (rest.length > 0 || state?.run !== null) await this.#storeWhenDue();
+    } while (rest.length > 0);
   }
 
   async #storeWhenDue(): Promise<void> {
+    const { isHeavy } = this.#staging;
     const { records } = this.#staging.staged;
-    const isDue = records >= this.#host.batch || this.#host.now() - this.#storedAt >= storeEvery;
-    if (isDue) await this.#tryFlush(records >= 4 * this.#host.batch);
+    const { batch } = this.#host;
+    const isDue = isHeavy || records >= batch || this.#host.now() - this.#storedAt >= storeEvery;
+    if (isDue) await this.#tryFlush(isHeavy || records >= 4 * batch);
   }
 
   /** Stores all that is staged. `more`: further calls follow soon. */
   async flush({ wait, more = false }: { wait?: number | undefined; more?: boolean } = {}): Promise<void> {
     const { staged } = this.#staging;
-    if (staged.records === 0 && staged.state === undefined) return;
+    if (staged.records === 0 && staged.commit === undefined) return;
     const now = this.#host.now();
     await this.#staging.finish();
-    const merged = await this.#host.write(
-      (session) => merge(session, this.#account, stagedSource(staged), staged.state, now),
-      wait,
-    );
+    const merged = await this.#merge(staged, now, wait);
     await this.#staging.clear({ more });
     this.#storedAt = now;
     this.#merged = {
@@ -131,11 +141,29 @@ export class WarehouseSink implements UpsertSink {
   async #storeLeftovers(): Promise<void> {
     const staged = await this.#staging.leftBehind();
     if (staged === null) return;
-    const now = this.#host.now();
-    await this.#host.write((session) =>
-      merge(session, this.#account, stagedSource(staged), staged.state, now),
-    );
+    await this.#merge(staged, this.#host.now());
     await this.#staging.clear();
+  }
+
+  async #merge(staged: Staged, now: number, wait?: number): Promise<Merged> {
+    const store = (session: Session) =>
+      merge(session, this.#account, stagedSource(staged), staged.commit, now);
+    try {
+      return await this.#host.write(store, { wait });
+    } catch (error) {
+      if (!isMemoryLimit(error)) throw error;
+    }
+    // Hundreds of megabytes of long texts, which is rare: they have to be stored all the same.
+    try {
+      return await this.#host.write(store, { wait, isHeavy: true });
+    } catch (error) {
+      if (!isMemoryLimit(error)) throw error;
+      throw new WarehouseError(
+        'memory_limit',
+        `Storing calls in ${this.#host.path} needs more memory than the warehouse may use. They are kept in ${stagingFolder(this.#host.path)}, and stored when the warehouse is opened with more \`memory\`.`,
+        { cause: error },
+      );
+    }
   }
 
   async #lock(): Promise<void> {

@@ -5,6 +5,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { RowWriter } from '../tables/row-writer.ts';
+import { isWellFormed } from '../tables/wire-values.ts';
 
 /** What lies in the staged files of an account. */
 export interface Staged {
@@ -16,17 +17,35 @@ export interface Staged {
   readonly records: number;
   /** Bytes of the longest line. */
   readonly longest: number;
+  /** Bytes of the long lines. */
+  readonly long: number;
   /** The latest state that was saved with the records; undefined when none was. */
-  readonly state: SyncState | undefined;
+  readonly commit: Commit | undefined;
 }
+
+/** The state of a sync. */
+export interface Commit {
+  readonly state: SyncState;
+  /** When it was committed, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Bytes from which a line is long. DuckDB takes 2,048 lines at once into memory: shorter ones are 64 MB at most. */
+const longLine = 32_768;
+
+/** Bytes of long lines after which what is staged has to be stored, so that they fit into the memory of a merge. */
+const mostOfLong = 64_000_000;
 
 /** One line of the journal. */
 interface Entry {
   readonly bytes: number;
   readonly records: number;
   readonly longest: number;
-  readonly state?: SyncState;
+  readonly long: number;
+  readonly commit?: Commit;
 }
+
+const nothing: Entry = { bytes: 0, records: 0, longest: 0, long: 0 };
 
 /**
  * Calls of one account on their way into the database. They are appended to a file, and a journal says how much of it
@@ -41,8 +60,8 @@ export class Staging {
   readonly #keys: string;
   readonly #writer = new RowWriter();
   #files: { lines: FileHandle; journal: FileHandle } | null = null;
-  #at: Entry = { bytes: 0, records: 0, longest: 0 };
-  #state: SyncState | undefined;
+  #at: Entry = nothing;
+  #commit: Commit | undefined;
   #sinceState = 0;
   #journalEnd = 0;
   #sids = new Set<string>();
@@ -56,7 +75,12 @@ export class Staging {
   }
 
   get staged(): Staged {
-    return { file: this.#lines, keys: this.#keys, ...this.#at, state: this.#state };
+    return { file: this.#lines, keys: this.#keys, ...this.#at, commit: this.#commit };
+  }
+
+  /** Are there as many long lines as fit into the memory of a merge? */
+  get isHeavy(): boolean {
+    return this.#at.long >= mostOfLong;
   }
 
   /** Makes the files ready to be read: what is left of calls that were stored before is cut off. */
@@ -71,17 +95,22 @@ export class Staging {
 
   /** Is one of these calls staged already? Then what is staged has to be stored first: a file never holds a sid twice. */
   hasAny(calls: Iterable<Call>): boolean {
-    for (const { sid } of calls) if (this.#sids.has(String(sid))) return true;
+    for (const call of calls) if (this.#sids.has(String(call?.sid))) return true;
     return false;
   }
 
-  /** Appends calls, each `sid` at most once, and the state of the sync that is true with them. */
-  async add(calls: Iterable<Call>, state?: SyncState): Promise<void> {
-    const { count, longest } = this.#print(calls);
+  /**
+   * Appends calls, each `sid` at most once, until there are `room` or the long ones are too many. Says how many; with the last
+   * of them, the state of the sync is staged that is true with all.
+   */
+  async add(calls: readonly Call[], room: number, committed?: Commit): Promise<number> {
+    const { count, longest, long } = this.#print(calls, room);
+    const commit = count === calls.length ? committed : undefined;
     const { lines: bytes, keys } = this.#writer;
     this.#sinceState += count;
     // A state can have megabytes: it is written again once as many calls were staged as it has entries.
-    const mustSave = state !== undefined && (state.run === null || stateSize(state) <= this.#sinceState);
+    const mustSave =
+      commit !== undefined && (commit.state.run === null || stateSize(commit.state) <= this.#sinceState);
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;
@@ -93,8 +122,9 @@ export class Staging {
         bytes: this.#at.bytes + bytes.length,
         records: this.#at.records + count,
         longest: Math.max(this.#at.longest, longest),
+        long: this.#at.long + long,
       };
-      const entry: Entry = mustSave ? { ...this.#at, state } : this.#at;
+      const entry: Entry = mustSave ? { ...this.#at, commit } : this.#at;
       // At its place and not at the end of the file: what a failed write left there is written over.
       const line = Buffer.from(`${JSON.stringify(entry)}\n`);
       await writeAll(journal, line, this.#journalEnd);
@@ -103,8 +133,9 @@ export class Staging {
       // As bytes: strings of a quarter of a million calls would be copied by the garbage collector.
       this.#keyLines.push(Buffer.from(keys));
       // Only now: a state must never be stored without the calls that are true with it.
-      this.#state = state ?? this.#state;
+      this.#commit = commit ?? this.#commit;
       if (mustSave) this.#sinceState = 0;
+      return count;
     } catch (error) {
       // What a failed write left after the last whole batch is not a part of the file.
       await this.#files?.lines.truncate(this.#at.bytes).catch(() => {});
@@ -112,22 +143,37 @@ export class Staging {
     }
   }
 
-  #print(calls: Iterable<Call>): { count: number; longest: number } {
+  #print(calls: readonly Call[], room: number): { count: number; longest: number; long: number } {
     this.#writer.clear();
     let count = 0;
     let longest = 0;
-    for (const call of calls) {
-      const sid: unknown = call.sid;
-      if ((typeof sid !== 'string' && typeof sid !== 'number') || sid === '')
-        throw new WarehouseError(
-          'invalid_record',
-          'A call has no usable sid: expected a string that is not empty.',
-        );
-      longest = Math.max(longest, this.#writer.add(call));
+    let long = 0;
+    while (count < calls.length && count < room && this.#at.long + long < mostOfLong) {
+      const call = calls[count] as Call;
+      const length = this.#line(call);
+      this.#sids.add(String(call.sid));
+      longest = Math.max(longest, length);
+      if (length >= longLine) long += length;
       count += 1;
-      this.#sids.add(String(sid));
     }
-    return { count, longest };
+    return { count, longest, long };
+  }
+
+  #line(call: Call): number {
+    if (!isUsable(call?.sid))
+      throw new WarehouseError(
+        'invalid_record',
+        'A call has no usable sid: expected a string that is not empty.',
+      );
+    try {
+      return this.#writer.add(call);
+    } catch (cause) {
+      // JSON.stringify gives up on thousands of levels.
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new WarehouseError('invalid_record', 'A call has a value that is nested too deep to be stored.', {
+        cause,
+      });
+    }
   }
 
   async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {
@@ -148,8 +194,8 @@ export class Staging {
       await this.close();
       for (const path of [this.#keys, this.#journal, this.#lines]) await rm(path, { force: true });
     }
-    this.#at = { bytes: 0, records: 0, longest: 0 };
-    this.#state = undefined;
+    this.#at = nothing;
+    this.#commit = undefined;
     this.#sinceState = 0;
     this.#journalEnd = 0;
     this.#sids = new Set();
@@ -182,7 +228,7 @@ export class Staging {
       file: this.#lines,
       keys: null,
       ...last,
-      state: entries.findLast(({ state }) => state !== undefined)?.state,
+      commit: entries.findLast(({ commit }) => commit !== undefined)?.commit,
     };
   }
 }
@@ -199,6 +245,10 @@ function readEntries(text: string): Entry[] {
   }
   return entries;
 }
+
+/** Can a `sid` be told from all others once it is text in the database? */
+const isUsable = (sid: unknown): boolean =>
+  typeof sid === 'string' ? sid !== '' && isWellFormed(sid) : Number.isFinite(sid);
 
 const stateSize = ({ seen, pending }: SyncState): number => seen.length + pending.length;
 

@@ -4,7 +4,7 @@ import type { SelectionPlan } from '../ask/plan.ts';
 import type { CallSelection } from '../ask/question.ts';
 import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
-import { WarehouseError } from '../errors.ts';
+import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { callOf, recordJson } from '../tables/row-reader.ts';
 import { Parameters } from '../where/sql.ts';
@@ -29,23 +29,61 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
     .map(({ column, descending }) => `${fields.get(column)?.sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
     .join(', ');
-  const cut = `${query.limit === undefined ? '' : `LIMIT ${count('limit', query.limit)}`} ${
-    query.offset === undefined ? '' : `OFFSET ${count('offset', query.offset)}`
-  }`;
-  const byTime = order[0]?.column === 'date_added' && plan.time === 'date_added' && cut.trim() === '';
+  const { limit, offset = 0 } = query;
+  const part = { offset: count('offset', offset), limit: limit === undefined ? null : count('limit', limit) };
+  const isCut = part.offset > 0 || part.limit !== null;
+  const byTime = order[0]?.column === 'date_added' && plan.time === 'date_added' && !isCut;
   const slices = byTime ? await slicesOf(session, plan, order[0]?.descending === true) : [null];
   for (const slice of slices) {
     const parameters = new Parameters();
     const where = [selected(plan, parameters), ...(slice === null ? [] : [slice])].join(' AND ');
-    // A page is found by what it is sorted by; only its own rows are then read in full.
-    const rows =
-      cut.trim() === ''
-        ? where
-        : `rowid IN (SELECT rowid FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
-    const sql = `SELECT ${recordJson()} FROM (SELECT * FROM records WHERE ${rows} ORDER BY ${sorted}) records ORDER BY ${sorted}`;
-    for await (const chunk of session.column(sql, parameters.values))
-      for (const json of chunk) yield callOf(json);
+    yield* readPart(session, { where, sorted, values: parameters.values }, part);
   }
+}
+
+/** Calls in an order. */
+interface Sorted {
+  readonly where: string;
+  readonly values: Parameters['values'];
+  readonly sorted: string;
+}
+
+/** Some of them; without a limit all from the offset on. */
+interface Part {
+  readonly offset: number;
+  readonly limit: number | null;
+}
+
+async function* readPart(
+  session: Session,
+  from: Sorted,
+  part: Part,
+): AsyncGenerator<Call, number, undefined> {
+  let given = 0;
+  try {
+    for await (const chunk of session.column(partSql(from, part), from.values)) {
+      for (const json of chunk) yield callOf(json);
+      given += chunk.length;
+    }
+    return given;
+  } catch (error) {
+    if (!isMemoryLimit(error) || part.limit === 1) throw error;
+  }
+  // Calls with long texts: fewer of them at once.
+  const size = Math.ceil((part.limit ?? sliceSize) / 20);
+  for (let last = size; last === size && given !== part.limit; given += last) {
+    const limit = part.limit === null ? size : Math.min(size, part.limit - given);
+    last = yield* readPart(session, from, { offset: part.offset + given, limit });
+  }
+  return given;
+}
+
+function partSql({ where, sorted }: Sorted, { offset, limit }: Part): string {
+  // A page is found by what it is sorted by; only its own rows are then read in full.
+  const cut = `${limit === null ? '' : `LIMIT ${limit}`} ${offset === 0 ? '' : `OFFSET ${offset}`}`.trim();
+  const rows =
+    cut === '' ? where : `rowid IN (SELECT rowid FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
+  return `SELECT ${recordJson()} FROM (SELECT * FROM records WHERE ${rows} ORDER BY ${sorted}) records ORDER BY ${sorted}`;
 }
 
 /** Stretches of whole days with a fair number of calls each, as conditions: sorting all calls at once takes much memory. */

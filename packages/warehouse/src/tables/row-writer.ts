@@ -19,6 +19,8 @@ export const stagedColumns = [...fieldColumns, ...extraColumns];
 export const csvOptions = (maxLine: number, columns: readonly Column[] = stagedColumns): string =>
   `auto_detect=false, header=false, delim='${separator}', quote='${mark}', escape='${mark}', nullstr='', allow_quoted_nulls=false,` +
   ` strict_mode=true, new_line='\\n', max_line_size=${Math.max(maxLine, 2_000_000)},` +
+  // DuckDB would take sixteen lines of the longest at once.
+  ` buffer_size=${Math.max(2 * maxLine, 32_000_000)},` +
   ` columns={${columns.map(({ name, type }) => `'${name}': '${type}'`).join(', ')}}`;
 
 /** What decides about a call: columns of the short line that goes with each staged line. */
@@ -173,8 +175,7 @@ function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
     return columnText(wire, value);
   });
   const other = others.length === 0 ? null : otherText(others, values);
-  // DuckDB refuses JSON that names half of a surrogate pair.
-  const sound = other?.replace(/(?<=(?<!\\)(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\\ufffd') ?? null;
+  const sound = other?.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, soundEscape) ?? null;
   const isOtherExact = sound === other;
   if (!isOtherExact && other !== null) exact.push(other.slice(1, -1));
   const caller = callerKey(cells[aniAt]);
@@ -191,6 +192,9 @@ function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
     keys: csvLine([cells[sidAt] ?? null, caller, cells[dateAt] ?? null, ani]),
   };
 }
+
+/** DuckDB refuses JSON that names half of a surrogate pair. */
+const soundEscape = (text: string): string => (text.length > 2 ? '\\ufffd' : text);
 
 const csvLine = (cells: readonly (string | null)[]): string =>
   cells

@@ -103,7 +103,7 @@ const hasFraction = (text: string): boolean => text.length === 19 || /^\.\d{1,3}
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** Has the string no half of a surrogate pair? UTF-8, and so the database, cannot hold one. */
-const isWellFormed = (text: string): boolean => !loneSurrogate.test(text);
+export const isWellFormed = (text: string): boolean => !loneSurrogate.test(text);
 
 /** The string with the replacement character where half of a surrogate pair was. */
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');

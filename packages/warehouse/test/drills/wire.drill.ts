@@ -185,6 +185,8 @@ test('strings of a megabyte and records without a known field survive', async ()
       first_touch: `https://example.com/?${'x'.repeat(1_000_000)}`,
       search_term: '"\n😀'.repeat(300_000),
     }),
+    // A line that is written with care, and a long text in which each character has to be looked at.
+    call('backslashes', { city: '\u001e', new_field: '\\'.repeat(1_000_000) }),
     { sid: 'bare' } as unknown as Call,
     { sid: 7, other: 1 } as unknown as Call,
     {
@@ -195,6 +197,17 @@ test('strings of a megabyte and records without a known field survive', async ()
   await warehouse.load('main', calls);
   const found = await storedCalls(warehouse);
   for (const each of calls) expect(found.get(each.sid)).toEqual(each);
+});
+
+test('calls whose long texts fill the memory several times are stored and read', async () => {
+  const { warehouse } = await testWarehouse({ memory: '200MB' });
+  const text = (i: number) => `${'x'.repeat(100_000)}${i}`;
+  const calls = Array.from({ length: 1000 }, (_, i) => call(`S${i}`, { search_term: text(i) }));
+  expect(await warehouse.load('main', calls)).toMatchObject({ stored: 1000 });
+  const found = new Map<string, unknown>();
+  for await (const { sid, search_term } of warehouse.calls({ order: 'sid' })) found.set(sid, search_term);
+  expect(found.size).toBe(1000);
+  for (let i = 0; i < 1000; i += 1) expect(found.get(`S${i}`) === text(i)).toBe(true);
 });
 
 test('columns are typed, and hold what can be measured of an odd value', async () => {

@@ -1,0 +1,91 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { WarehouseError, type WarehouseErrorCode } from '../errors.ts';
+import { failureOf } from '../file/failure.ts';
+import type { Session } from '../file/session.ts';
+import { type LoadHost, storeAgain } from './files.ts';
+import { create, inspect, migrate } from './migrate.ts';
+import { accountName, stagingFolder, WarehouseSink } from './sink.ts';
+
+/** Makes the tables, or brings them up to date; stores what a process that was killed left staged. */
+export async function prepare(
+  host: LoadHost,
+  mayCreate: boolean,
+  ask: <T>(body: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<void> {
+  if (!existsSync(host.path) && !mayCreate) {
+    throw new WarehouseError('not_found', `There is no warehouse at ${host.path}.`, {
+      hint: 'Fill one first, for example with: calls sync --store duckdb:calls.duckdb',
+    });
+  }
+  const folder = dirname(resolve(host.path));
+  if (!existsSync(folder))
+    throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
+  const isThere = existsSync(host.path) && statSync(host.path).size > 0;
+  if (isThere) checkMagic(host.path);
+  const state = isThere ? await ask((session) => inspect(session, host.path)) : 'empty';
+  if (state !== 'ready') await bringUpToDate(host, state);
+  for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
+}
+
+async function bringUpToDate(host: LoadHost, state: 'empty' | 'older'): Promise<void> {
+  try {
+    await host.write(async (session) => {
+      // Another process may have been faster.
+      const found = await inspect(session, host.path);
+      if (found === 'empty') await create(session);
+      if (found === 'older')
+        await migrate(session, (account, calls) => storeAgain(host, session, account, calls));
+    });
+  } catch (error) {
+    if (state !== 'older' || !(error instanceof WarehouseError) || !canWait.has(error.code)) throw error;
+    throw new WarehouseError(
+      error.code,
+      `${host.path} was written by an older release and has to be brought up to date first. ${error.message}`,
+      { cause: error },
+    );
+  }
+}
+
+/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
+function checkMagic(path: string): void {
+  const start = Buffer.alloc(12);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, start);
+    closeSync(file);
+  } catch (error) {
+    throw failureOf(error, path);
+  }
+  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
+}
+
+function accountsLeftBehind(path: string): string[] {
+  const folder = stagingFolder(path);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.journal'))
+    .map((name) => name.slice(0, -'.journal'.length))
+    .filter((name) => accountName.test(name));
+}
+
+/** What keeps staged calls from being stored now, but no question from being answered. */
+const canWait = new Set<WarehouseErrorCode>([
+  'account_in_use',
+  'in_use',
+  'not_writable',
+  'disk_full',
+  'memory_limit',
+]);
+
+/** An account that another process is filling is left to it. What cannot be stored stays, and its next sink says why. */
+async function storeLeftovers(host: LoadHost, account: string): Promise<void> {
+  const sink = new WarehouseSink(host, account);
+  try {
+    await sink.load();
+  } catch (error) {
+    if (!(error instanceof WarehouseError) || !canWait.has(error.code)) throw error;
+  } finally {
+    await sink.close();
+  }
+}
