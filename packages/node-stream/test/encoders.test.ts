@@ -326,6 +326,44 @@ describe('toParquet', () => {
     },
   );
 
+  it.each([
+    ['integer', '9223372036854775807', 9223372036854775807n, '9223372036854775808'],
+    ['integer', -(2n ** 63n), -(2n ** 63n), 1.5],
+    ['date', '2024-02-29', new Date('2024-02-29T00:00:00Z'), 'infinity'],
+    ['date', '1969-12-31', new Date('1969-12-31T00:00:00Z'), '2023-02-29'],
+    [
+      'timestamp',
+      '2024-02-29 10:00:00.123456',
+      new Date('2024-02-29T10:00:00.123Z'),
+      '2024-02-29 10:00:00.1234567',
+    ],
+    ['decimal(9,1)', '-99999999.9', -99999999.9, '100000000'],
+    ['decimal(9,1)', 1.5, 1.5, 1.55],
+    ['decimal(9,1)', '1.500', 1.5, '1.55'],
+    ['decimal(18,2)', '-0.01', -0.01, 'a'],
+    ['decimal(20,0)', 2n ** 64n - 1n, 2 ** 64, 10n ** 20n],
+    ['decimal(38,10)', 2.5, 2.5, Number.NaN],
+  ] as const)('stores %s: %s, and refuses what would lose digits', async (type, value, stored, tooLong) => {
+    const rows = [{ v: value }, { v: null }];
+    const columns = [{ name: 'v', type, value: (row: { v: unknown }) => row.v as string }];
+    const read = await parquetReadObjects({ file: await parquetOf(toParquet({ columns }), rows) });
+    expect(read).toEqual([{ v: stored }, { v: null }]);
+    await expect(parquetOf(toParquet({ columns }), [{ v: tooLong }])).rejects.toMatchObject({
+      code: 'unfit_value',
+      message: expect.stringMatching(/^column v has type .*; choose another type for the column$/),
+    });
+  });
+
+  it.each(['decimal(39,0)', 'decimal(0,0)', 'decimal(3,4)', 'decimal(9)', 'text', 'toString'])(
+    'refuses the type %s',
+    (type) => {
+      const columns = [{ name: 'v', type: type as 'string', value: () => 'a' }];
+      expect(() => toParquet({ columns })).toThrow(
+        /column v has the unknown type ".*"; expected string, integer, decimal/,
+      );
+    },
+  );
+
   it('refuses a column that is not a field', () => {
     expect(() => toParquet({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd/);
   });

@@ -22,9 +22,9 @@ describe('SQL of your own', () => {
     );
     expect(result.columns.map(({ name, type }) => [name, type])).toEqual([
       ['sid', 'string'],
-      ['talk', 'decimal'],
+      ['talk', 'decimal(9,1)'],
       ['missed', 'boolean'],
-      ['day', 'string'],
+      ['day', 'date'],
       ['date_added', 'timestamp'],
       ['extra', 'string'],
       ['big', 'integer'],

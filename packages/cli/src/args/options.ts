@@ -247,7 +247,7 @@ export const reportOutputOptions: readonly OptionSpec[] = [
 export const sqlOutputOptions: readonly OptionSpec[] = [
   ...formatOptions(['table', 'json', 'ndjson', 'csv', 'parquet'], {
     ...rowTexts,
-    parquet: 'the same as --format parquet: typed columns; needs --output',
+    parquet: 'the same as --format parquet: columns of numbers, dates and text; needs --output',
   }),
   outputOption,
 ];

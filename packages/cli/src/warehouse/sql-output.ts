@@ -45,8 +45,21 @@ export async function* encodedRows(
   { format, gzip }: RowTarget,
 ): AsyncGenerator<Uint8Array> {
   const bytes = encoderOf(format, columns).over(rows);
-  yield* gzip ? toGzip().over(bytes) : bytes;
+  try {
+    yield* gzip ? toGzip().over(bytes) : bytes;
+  } catch (error) {
+    throw isUnfit(error) ? unfitValue(error) : error;
+  }
 }
+
+const isUnfit = (error: unknown): error is Error => error instanceof Error && error.name === 'ItemError';
+
+/** Only Parquet has types that a value may not fit, such as a sum beyond 64 bits. */
+const unfitValue = (error: Error): UsageError =>
+  new UsageError(error.message.split(';')[0] ?? '', {
+    hints: ['cast the column in the SQL, such as ::decimal(38,0) for a large integer, or ::varchar'],
+    cause: error,
+  });
 
 function encoderOf(format: RowTarget['format'], columns: readonly SqlColumn[]): Operator<SqlRow, Uint8Array> {
   const cellOf = (name: string) => (row: SqlRow) => plainValue(row[name] ?? null);
@@ -80,7 +93,7 @@ export async function showRows(result: SqlResult, most: number, args: Args, io: 
   }
   const columns = result.columns.map(({ name, type }) => ({
     title: name,
-    align: type === 'integer' || type === 'decimal' ? ('right' as const) : ('left' as const),
+    align: type === 'integer' || type.startsWith('decimal') ? ('right' as const) : ('left' as const),
   }));
   const style = styleFor(io.stdout, io.env, args.flag('no-color'));
   const table = fitTable(columns, rows, { width: widthOf(io.stdout, io.env), style });

@@ -5,5 +5,6 @@ export { type CsvColumn, type CsvDialect, csvLine } from './csv-row.ts';
 export { type GzipOptions, toGzip } from './gzip.ts';
 export { toJsonArray, toNdjson } from './json.ts';
 export { type ParquetOptions, toParquet } from './parquet.ts';
-export type { ParquetColumn, ParquetType } from './parquet-columns.ts';
+export type { ParquetColumn } from './parquet-columns.ts';
+export type { ParquetType } from './parquet-types.ts';
 export type { TextOptions } from './text-chunks.ts';

@@ -1,11 +1,7 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import { numberOf } from '../operators/decimal.ts';
-
-/** The type of a Parquet column. `timestamp` is a local time without a zone, as in the records. */
-export type ParquetType = 'string' | 'integer' | 'decimal' | 'timestamp' | 'boolean';
+import { type ParquetType, storedType } from './parquet-types.ts';
 
 /** A column of your own. */
 export interface ParquetColumn<T = Call> {
@@ -35,16 +31,6 @@ const typeOf: Readonly<Record<FieldType, ParquetType>> = {
   'datetime-tenths': 'timestamp',
 };
 
-const elements: Readonly<Record<ParquetType, Readonly<Record<string, unknown>>>> = {
-  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  integer: { type: 'INT64' },
-  decimal: { type: 'DOUBLE' },
-  timestamp: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' } },
-  boolean: { type: 'BOOLEAN' },
-};
-
-const whole = /^-?\d+$/;
-
 /** Prepares the columns of the options. Throws for a name that is not a field. */
 export function parquetColumns<T>(
   columns: readonly (string | ParquetColumn<T>)[] | undefined,
@@ -67,35 +53,24 @@ export function parquetColumns<T>(
 }
 
 function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
+  const { element, store } = storedType(type, name);
   return {
     name,
-    element: { name, repetition_type: 'OPTIONAL', ...elements[type] },
+    element: { name, repetition_type: 'OPTIONAL', ...element },
     read(item) {
       const wire = value(item);
       if (wire === null || wire === undefined) return null;
-      const stored = stores[type](wire, name, item);
+      const stored = store(wire, name, item);
       if (stored !== undefined) return stored;
       const sid = (item as { sid?: unknown }).sid;
       const where = typeof sid === 'string' ? ` in call ${sid}` : '';
       throw new ItemError(
         'unfit_value',
-        `column ${name}${where} has type ${type}, which a ${typeof wire} value does not fit; choose another type for the column`,
+        `column ${name}${where} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
       );
     },
   };
 }
 
-const stores: Readonly<Record<ParquetType, (wire: unknown, name: string, item: unknown) => unknown>> = {
-  string: (wire) => (typeof wire === 'string' ? wire : String(wire)),
-  integer(wire) {
-    if (typeof wire === 'bigint') return wire;
-    if (typeof wire === 'number') return Number.isSafeInteger(wire) ? BigInt(wire) : undefined;
-    return typeof wire === 'string' && whole.test(wire) ? BigInt(wire) : undefined;
-  },
-  decimal: numberOf,
-  timestamp(wire) {
-    const millis = parseNaive(wire);
-    return Number.isNaN(millis) ? undefined : BigInt(millis);
-  },
-  boolean: (wire) => (typeof wire === 'boolean' ? wire : undefined),
-};
+/** A number that has more digits than a floating-point number keeps. */
+const isLong = (wire: unknown): boolean => /^-?(?=.{17})\d+(?:\.\d+)?$/.test(String(wire));

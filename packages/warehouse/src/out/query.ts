@@ -1,7 +1,7 @@
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
-import type { DuckDBDataChunk, DuckDBResult, DuckDBType } from '@duckdb/node-api';
-import { duckdb } from '../file/duckdb.ts';
+import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import type { Session } from '../file/session.ts';
+import { fileType, plainValue } from './values.ts';
 
 /** A column of the result of a statement. */
 export interface SqlColumn {
@@ -13,7 +13,10 @@ export interface SqlColumn {
   readonly type: ParquetType;
 }
 
-/** A value of such a result. Lists and structures are plain JSON; integers that a number cannot hold are strings. */
+/**
+ * A value of such a result. Lists and structures are plain JSON; integers and decimals that a number cannot hold are
+ * strings, and so are dates, times and intervals.
+ */
 export type SqlResultValue = string | number | boolean | null | readonly unknown[] | object;
 
 /** One row of such a result. */
@@ -43,7 +46,6 @@ export async function runSql(session: Session, sql: string): Promise<SqlResult> 
       type: fileType(result.columnType(i)),
     }),
   );
-  const converters = columns.map((_, i) => converterOf(result.columnType(i)));
   let isClosed = false;
   const close = async () => {
     if (!isClosed) await session.close();
@@ -51,7 +53,7 @@ export async function runSql(session: Session, sql: string): Promise<SqlResult> 
   };
   async function* rows(): AsyncGenerator<SqlRow, void, undefined> {
     try {
-      for await (const chunk of session.chunks(result)) yield* rowsOf(chunk, columns, converters);
+      for await (const chunk of session.chunks(result)) yield* rowsOf(chunk, columns);
     } finally {
       await close();
     }
@@ -59,55 +61,9 @@ export async function runSql(session: Session, sql: string): Promise<SqlResult> 
   return { columns, close, [Symbol.asyncIterator]: rows, [Symbol.asyncDispose]: close };
 }
 
-const { DuckDBTypeId, JsonDuckDBValueConverter } = duckdb;
-
-type Converter = (value: unknown) => SqlResultValue;
-
-function rowsOf(
-  chunk: DuckDBDataChunk,
-  columns: readonly SqlColumn[],
-  converters: readonly Converter[],
-): SqlRow[] {
-  const values = columns.map((_, i) => chunk.convertColumnValues(i, JsonDuckDBValueConverter));
+function rowsOf(chunk: DuckDBDataChunk, columns: readonly SqlColumn[]): SqlRow[] {
+  const values = columns.map((_, i) => chunk.convertColumnValues(i, plainValue));
   return Array.from({ length: chunk.rowCount }, (_, row) =>
-    Object.fromEntries(
-      columns.map(({ name }, i) => [name, converters[i]?.(values[i]?.[row] ?? null) ?? null]),
-    ),
+    Object.fromEntries(columns.map(({ name }, i) => [name, values[i]?.[row] ?? null])),
   );
-}
-
-const integers = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UHUGEINT,
-]);
-const decimals = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL]);
-const times = new Set([DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_S, DuckDBTypeId.TIMESTAMP_MS]);
-
-function fileType({ typeId }: DuckDBType): ParquetType {
-  if (integers.has(typeId)) return 'integer';
-  if (decimals.has(typeId)) return 'decimal';
-  if (times.has(typeId)) return 'timestamp';
-  return typeId === DuckDBTypeId.BOOLEAN ? 'boolean' : 'string';
-}
-
-/** Wide integers and decimals come as strings; they become numbers when no digit is lost. */
-function converterOf({ typeId }: DuckDBType): Converter {
-  const isNumber = integers.has(typeId) || typeId === DuckDBTypeId.DECIMAL;
-  return (value) => {
-    if (!isNumber || typeof value !== 'string') return value as SqlResultValue;
-    const number = Number(value);
-    return Number.isInteger(number) && !Number.isSafeInteger(number)
-      ? value
-      : value.replace(/\D/g, '').length > 15
-        ? value
-        : number;
-  };
 }
