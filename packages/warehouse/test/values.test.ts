@@ -69,6 +69,8 @@ describe('values of a statement', () => {
       ["interval '96 seconds'", 'string', 'VARCHAR'],
       ['true', 'boolean', 'BOOLEAN'],
       ['0.1::double', 'decimal', 'DOUBLE'],
+      ['-1 / 0', 'decimal', 'DOUBLE'],
+      ["'nan'::float", 'decimal', 'DOUBLE'],
     ];
     const columns = sources.flatMap(([sql], i) => [`${sql} as v${i}`, `(${sql})::varchar as t${i}`]);
     const result = await warehouse.query(`select ${columns.join(', ')}`);

@@ -24,6 +24,7 @@ export interface StoredType {
 }
 
 const whole = /^-?\d+$/;
+const notFinite: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity']);
 const upToMillis = 'YYYY-MM-DD HH:MM:SS.SSS'.length;
 
 const types: Readonly<Record<string, StoredType>> = {
@@ -38,7 +39,11 @@ const types: Readonly<Record<string, StoredType>> = {
       return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : undefined;
     },
   },
-  decimal: { element: { type: 'DOUBLE' }, store: numberOf },
+  decimal: {
+    element: { type: 'DOUBLE' },
+    // In words they are meant; as numbers they come from a calculation that went wrong.
+    store: (wire, name, item) => (notFinite.has(wire) ? Number(wire) : numberOf(wire, name, item)),
+  },
   date: {
     element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
     store(wire) {

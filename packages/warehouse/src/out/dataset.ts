@@ -7,6 +7,7 @@ import type { CallSelection } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
+import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
@@ -132,7 +133,12 @@ async function readManifest(folder: string, query: string): Promise<Manifest> {
   const path = join(folder, manifestName);
   if (!existsSync(path)) {
     const strange = (await readdir(folder)).find((name) => name !== lockName);
-    if (strange === undefined) return { version: 1, query, files: {} };
+    if (strange === undefined) {
+      const empty: Manifest = { version: 1, query, files: {} };
+      // Whose folder it is, before anything else is in it: an export that ends in its first file can be run again.
+      await writeWholeFile(path, JSON.stringify(empty));
+      return empty;
+    }
     throw new WarehouseError(
       'invalid_dataset',
       `${folder} holds something that is not an export of calls (${strange}). Export into an empty folder.`,
@@ -229,7 +235,8 @@ async function writePart(
   { values }: Parameters,
 ): Promise<number> {
   const file = join(folder, path);
-  await mkdir(dirname(file), { recursive: true });
+  // One by one: on a full disk Node says of a recursive one that there is no such folder.
+  for (const parent of [dirname(dirname(file)), dirname(file)]) await makeFolder(parent);
   const within =
     days === null
       ? 'date_added IS NULL'

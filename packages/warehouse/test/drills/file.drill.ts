@@ -221,6 +221,25 @@ describe('a disk that does not do as it should', () => {
     expect(run('unlimited', acknowledged + 1, acknowledged + 4).status).toBe(0);
   });
 
+  test('when it fills up in the first file of an export, the folder is named, and the same command can be run again', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const calls = Array.from({ length: 1000 }, (_, i) => call(`S${i}`, { landing_page: `/${Math.sin(i)}` }));
+    await warehouse.load('main', calls);
+    await warehouse.close();
+    const script = await builtFile(new URL('../fixtures/export.ts', import.meta.url).href);
+    const folder = join(temporaryFolder(), 'calls');
+    const run = (limit: string) =>
+      spawnSync(
+        'bash',
+        ['-c', `trap '' XFSZ; ulimit -f ${limit}; exec "$0" "$@"`, process.execPath, script, path, folder],
+        { encoding: 'utf8' },
+      ).stdout;
+    expect(run('8')).toBe(
+      `The disk of ${folder} is full. The files that are complete stay: free some space and run the same command again, which writes the others.\n`,
+    );
+    expect(run('unlimited')).toBe('1000 calls\n');
+  });
+
   test.each([
     ['the folder cannot be written', 0o555, null],
     ['the file cannot be read', 0o755, 0o000],
