@@ -1,4 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { parseCondition } from '@call-attribution/warehouse';
 import { expect, test } from 'vitest';
 import type { CommandSpec } from '../src/args/command.ts';
 import { commandHelp, programHelp } from '../src/args/help.ts';
@@ -111,6 +112,18 @@ test('a name is suggested only when it is similar', () => {
   expect(nearest('exprot', ['export', 'list'])).toBe('export');
   expect(nearest('rep', ['export', 'report'])).toBe('report');
   expect(nearest('zzzz', ['export', 'list'])).toBeUndefined();
+});
+
+test('the condition that help shows can be copied into a shell, line break and all', () => {
+  const shown = commands.flatMap((spec) =>
+    [
+      ...commandHelp(spec, sharedOptions)
+        .join('\n')
+        .matchAll(/a condition on any field: "([^"$`\\!]+)"/g),
+    ].flatMap(([, text]) => text ?? []),
+  );
+  expect(shown.length).toBeGreaterThan(3);
+  for (const text of shown) expect(parseCondition(text), text).toMatchObject({ ok: true });
 });
 
 test('every command has help with each of its options, and examples that parse', () => {

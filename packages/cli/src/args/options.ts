@@ -150,7 +150,7 @@ export const warehouseOptions: readonly OptionSpec[] = [
   {
     name: 'where',
     value: 'CONDITION',
-    text: "in a warehouse, a condition on any field: 'talk_minutes >= 2 and state in (TX, CA)'",
+    text: `in a warehouse, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
     group: 'Warehouse',
   },
 ];
