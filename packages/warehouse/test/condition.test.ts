@@ -179,7 +179,9 @@ describe('a condition as data', () => {
   afterAll(cleanUp);
 
   const bad: readonly (readonly [unknown, string])[] = [
-    [null, 'A condition has the kind undefined, which does not exist.'],
+    [null, "where must be a condition such as 'talk_minutes >= 2', or one as an object; got null."],
+    [{ kind: 'not', part: null }, 'A condition has the kind undefined, which does not exist.'],
+    [{ kind: ['and'], parts: [] }, 'A condition has the kind object, which does not exist.'],
     [{ kind: 'sql', field: 'state' }, 'A condition has the kind "sql", which does not exist.'],
     [{ kind: 'and' }, 'A condition of kind and needs `parts`, a list of conditions.'],
     [
@@ -210,6 +212,21 @@ describe('a condition as data', () => {
       'talk_minutes cannot be compared with a pattern.',
     ],
     [
+      { kind: 'like', field: 'state', pattern: '%\\', ignoreCase: false },
+      'state: In a pattern a backslash comes before %, _ or another backslash.',
+    ],
+    [
+      { kind: 'like', field: 'state', pattern: '%', ignoreCase: 'no' },
+      '`ignoreCase` of a pattern for state is not true or false.',
+    ],
+    ...[9e20, 253402300800000, 0.5, Number.NaN, '0'].map(
+      (millis) =>
+        [
+          { kind: 'compare', field: 'date_added', operator: '>', value: { type: 'time', millis } },
+          'A value for date_added is of another type.',
+        ] as const,
+    ),
+    [
       { kind: 'not', part: { kind: 'flag', field: 'constructor' } },
       'A condition names the field "constructor", which does not exist.',
     ],
@@ -230,5 +247,8 @@ describe('a condition as data', () => {
       ],
     };
     expect(await warehouse.count({ where })).toMatchObject({ calls: 1 });
+    // The day after the last one that a time can name is not one.
+    expect(await warehouse.count({ where: "date_added <= '9999-12-31'" })).toMatchObject({ calls: 2 });
+    expect(await warehouse.count({ where: "date_added > '9999-12-31'" })).toMatchObject({ calls: 0 });
   });
 });

@@ -1,9 +1,18 @@
 import { nearest } from '@call-attribution/query-dsl';
 import { WarehouseError } from '../errors.ts';
-import type { Condition, Literal, Term, Vocabulary } from './condition.ts';
+import {
+  type Condition,
+  hasStrayBackslash,
+  type Literal,
+  latestTime,
+  type Term,
+  type Vocabulary,
+} from './condition.ts';
+import { explain } from './problem.ts';
 
 const operators: ReadonlySet<unknown> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 const mostNested = 100;
+const earliestTime = Date.parse('0000-01-01T00:00:00Z');
 const decimal = /^-?\d{1,15}(?:\.\d{1,9})?$/;
 
 /**
@@ -29,22 +38,26 @@ export function checkCondition(
 
 function checkTest(test: Condition, vocabulary: Vocabulary): void {
   if (!['compare', 'in', 'like', 'null', 'flag'].includes(test.kind))
-    throw invalid(`A condition has the kind ${JSON.stringify(test.kind)}, which does not exist.`);
+    throw invalid(`A condition has the kind ${shown(test.kind)}, which does not exist.`);
   const { field } = test as { field: string };
   const term = vocabulary.get(field);
   if (term === undefined) {
     const meant = typeof field === 'string' ? nearest(field, [...vocabulary.keys()]) : undefined;
     throw new WarehouseError(
       'unknown_name',
-      `A condition names the field ${JSON.stringify(field)}, which does not exist.${meant ? ` Did you mean ${meant}?` : ''}`,
+      `A condition names the field ${shown(field)}, which does not exist.${meant ? ` Did you mean ${meant}?` : ''}`,
     );
   }
   if (test.kind === 'flag' && term.type !== 'boolean')
     throw invalid(`${field} is not true or false by itself.`);
   if (test.kind === 'like' && (term.type !== 'text' || typeof test.pattern !== 'string'))
     throw invalid(`${field} cannot be compared with a pattern.`);
+  if (test.kind === 'like' && hasStrayBackslash(test.pattern))
+    throw invalid(`${field}: ${explain({ code: 'escape' }, test.pattern)}`);
+  if (test.kind === 'like' && !['boolean', 'undefined'].includes(typeof test.ignoreCase))
+    throw invalid(`\`ignoreCase\` of a pattern for ${field} is not true or false.`);
   if (test.kind === 'compare' && !operators.has(test.operator))
-    throw invalid(`${JSON.stringify(test.operator)} is not an operator.`);
+    throw invalid(`${shown(test.operator)} is not an operator.`);
   const values: readonly unknown[] =
     test.kind === 'compare'
       ? [test.value]
@@ -65,10 +78,17 @@ function fits(value: Literal, { type }: Term): boolean {
     case 'boolean':
       return type === 'boolean' && typeof value.value === 'boolean';
     case 'time':
-      return ['time', 'day', 'week', 'month'].includes(type) && Number.isFinite(value.millis);
+      return ['time', 'day', 'week', 'month'].includes(type) && isTime(value.millis);
     default:
       return false;
   }
 }
+
+const isTime = (millis: number): boolean =>
+  Number.isInteger(millis) && millis >= earliestTime && millis <= latestTime;
+
+/** What came where a name should be. */
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
 
 const invalid = (message: string): WarehouseError => new WarehouseError('invalid_condition', message);

@@ -45,3 +45,9 @@ export interface Term {
 
 /** The terms of a condition by name. Several names may lead to one term. */
 export type Vocabulary = ReadonlyMap<string, Term>;
+
+/** Has a pattern of LIKE a backslash with nothing after it that needs one? DuckDB refuses it. */
+export const hasStrayBackslash = (pattern: string): boolean => /(?<!\\)(?:\\\\)*\\(?![%_\\])/.test(pattern);
+
+/** The last moment that a time can name: times are written with four digits of a year. */
+export const latestTime = Date.parse('9999-12-31T23:59:59.999Z');

@@ -1,5 +1,12 @@
 import { nearest } from '@call-attribution/query-dsl';
-import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
+import {
+  type Condition,
+  hasStrayBackslash,
+  type Literal,
+  type Operator,
+  type Term,
+  type Vocabulary,
+} from './condition.ts';
 import { literalOf, Mistake } from './literal.ts';
 import type { Fact } from './problem.ts';
 import { quote, type Token, tokenAt } from './scan.ts';
@@ -154,7 +161,7 @@ export class Reader {
     const { start, end } = this.#token;
     const value = this.#value({ ...term, values: undefined, usualValues: undefined });
     const pattern = value.type === 'text' ? value.text : '';
-    if (/(?<!\\)(?:\\\\)*\\(?![%_\\])/.test(pattern)) throw new Mistake({ code: 'escape' }, start, end);
+    if (hasStrayBackslash(pattern)) throw new Mistake({ code: 'escape' }, start, end);
     return { kind: 'like', field: term.name, pattern, ignoreCase: operator === 'ILIKE' };
   }
 

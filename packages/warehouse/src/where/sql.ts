@@ -1,7 +1,14 @@
 import { day, formatNaive } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { SqlValue } from '../file/session.ts';
-import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
+import {
+  type Condition,
+  type Literal,
+  latestTime,
+  type Operator,
+  type Term,
+  type Vocabulary,
+} from './condition.ts';
 
 /** Collects the values of placeholders. */
 export class Parameters {
@@ -67,7 +74,8 @@ function compare(term: Term, operator: Operator, value: Literal, parameters: Par
 /** A comparison of a time with a day: the day is all of it, so `<= '2026-11-20'` takes in its evening. */
 function wholeDay(sql: string, operator: Operator, start: number, parameters: Parameters): string {
   const from = () => time(start, parameters);
-  const to = () => time(start + day, parameters);
+  const next = start + day;
+  const to = () => (next > latestTime ? "TIMESTAMP '10000-01-01'" : time(next, parameters));
   switch (operator) {
     case '=':
       return `(${sql} >= ${from()} AND ${sql} < ${to()})`;
