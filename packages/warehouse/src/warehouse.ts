@@ -11,6 +11,7 @@ import {
 } from '@call-attribution/core/errors';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
+import { checkCount, checkQuestion, limitsOf } from './ask/check-question.ts';
 import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
@@ -21,7 +22,7 @@ import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
 import { accountName, WarehouseSink } from './load/sink.ts';
-import { type CallsQuery, readCall, readCalls } from './out/calls.ts';
+import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlResult } from './out/query.ts';
 
@@ -191,14 +192,16 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       if (account !== undefined) checkAccount(account);
       return loadParquet(host, files, account);
     },
-    analyze: (question) => ask((session) => analyze(session, question), limitsOf(question)),
+    analyze: async (question) =>
+      ask((session) => analyze(session, question), limitsOf(checkQuestion(question))),
     async count(selection = {}) {
-      const { signal, timeLimit, ...rest } = selection;
+      const { signal, timeLimit, ...rest } = checkCount(selection);
       const answer = await ask((session) => analyze(session, rest), limitsOf({ signal, timeLimit }));
       const { calls, period, asOf, accounts, leftOut, notes } = answer;
       return { calls, period, asOf, accounts, leftOut, notes };
     },
-    async *calls({ signal, ...query } = {}) {
+    async *calls(asked = {}) {
+      const { signal, ...query } = checkCallsQuery(asked);
       const session = await gate.open('ask', opening, { signal });
       try {
         yield* readCalls(session, query);
@@ -206,7 +209,10 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
         await session.close();
       }
     },
-    get: (sid, account) => ask((session) => readCall(session, sid, account)),
+    async get(sid, account) {
+      checkSid(sid, account);
+      return ask((session) => readCall(session, sid, account));
+    },
     async query(sql, { signal, timeLimit = usualTimeLimit } = {}) {
       return runSql(await gate.open('ask', opening, { signal, timeLimit }), sql);
     },
@@ -221,11 +227,6 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     [Symbol.asyncDispose]: close,
   };
 }
-
-const limitsOf = ({ signal, timeLimit }: QuestionLimits): QuestionLimits => ({
-  ...(signal === undefined ? {} : { signal }),
-  ...(timeLimit === undefined ? {} : { timeLimit }),
-});
 
 function checkAccount(account: string): void {
   if (typeof account === 'string' && accountName.test(account)) return;

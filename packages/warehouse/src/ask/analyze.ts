@@ -2,15 +2,23 @@ import { formatNaive } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { Parameters } from '../where/sql.ts';
-import { bucketStart, composeGroupCount, composeRows, composeTotal, selected } from './compose.ts';
+import {
+  bucketStart,
+  composeGroupCount,
+  composeRows,
+  composeSpendWithoutCalls,
+  composeTotal,
+  selected,
+} from './compose.ts';
 import { groupValue } from './groups.ts';
 import { explainLeftOut, notesOf } from './left-out.ts';
 import { measureSpecs } from './measures.ts';
 import { comparedPeriod, shownTime } from './period.ts';
-import { type Cell, cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
+import { type Cell, cellsOf, columnNames, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
 import type { Answer, AnswerColumn, AnswerValue, LeftOut, Question } from './question.ts';
 import { readCount, readGroups, readMeasures, readOrder, readWhere } from './resolve.ts';
 import { type ReadSelection, readSelection } from './select.ts';
+import { readSpend, spendTotal } from './spend.ts';
 import { accountStatuses, asOf } from './status.ts';
 import type { QuestionField } from './vocabulary.ts';
 import { worthOf } from './worth.ts';
@@ -48,7 +56,7 @@ export async function analyze(session: Session, question: Question): Promise<Ans
       ...totals.leftOut,
       ...(groups > rows.length ? [explainLeftOut('groups', groups - rows.length)] : []),
       ...(filled === -1 ? [explainLeftOut('empty_buckets', 0)] : []),
-      ...spendLeftOut(plan, rows, groups),
+      ...(await spendLeftOut(session, plan)),
     ],
     notes: notesOf(
       answer,
@@ -70,22 +78,16 @@ function planOf(question: Question, { plan, fields }: ReadSelection): Plan {
       'The measure value needs `values`, the rule table that says what a call is worth.',
     );
   }
-  if (question.spend !== undefined && groups.length !== 1) {
-    throw new WarehouseError(
-      'invalid_question',
-      'spend goes with one group: the spend of each of its values is given.',
-    );
-  }
   const base = {
     ...plan,
     groups,
     measures,
     compared: question.compare === undefined ? null : comparedPeriod(question.compare, plan.period),
     worth: question.values === undefined ? null : worthOf(question.values, fields),
-    spend: question.spend ?? null,
+    spend: question.spend === undefined ? null : readSpend(question.spend, groups, bucketStart(plan.period)),
   };
   const cells = cellsOf(base);
-  const columns = [...groups.map(({ name }) => name), ...cells.map(({ column }) => column.name)];
+  const columns = columnNames(groups, cells);
   for (const name of ['having', 'topPer'] as const) {
     if (question[name] !== undefined && groups.length === 0) {
       throw new WarehouseError(
@@ -194,7 +196,7 @@ async function readTotals(session: Session, plan: Plan): Promise<Totals> {
       total[`${column}_change`] = difference(value, before);
   });
   if (plan.spend !== null) {
-    const spent = Object.values(plan.spend).reduce((sum, amount) => sum + amount, 0);
+    const spent = spendTotal(plan.spend);
     total.spend = exact(spent);
     total.cost_per_call = Number(now[0] ?? 0) === 0 ? null : exact(spent / Number(now[0]));
   }
@@ -288,13 +290,11 @@ async function callsLeftOut(session: Session, plan: SelectionPlan): Promise<Left
   return found;
 }
 
-function spendLeftOut(
-  { spend, groups: [group] }: Plan,
-  rows: readonly Record<string, AnswerValue>[],
-  groups: number,
-): LeftOut[] {
-  if (spend === null || group === undefined || groups > rows.length) return [];
-  const shown = new Set(rows.map((row) => row[group.name]));
-  const names = Object.keys(spend).filter((name) => !shown.has(name));
+/** Names without a call in the period. A group that `having` or `limit` keeps from being shown has calls. */
+async function spendLeftOut(session: Session, plan: Plan): Promise<LeftOut[]> {
+  if (plan.spend === null) return [];
+  const { sql, parameters } = composeSpendWithoutCalls(plan, plan.spend);
+  const found = new Set((await session.all(sql, parameters.values)).map(({ name }) => name));
+  const names = plan.spend.entries.flatMap(({ name }) => (found.has(name) ? [name] : []));
   return names.length === 0 ? [] : [explainLeftOut('spend_without_calls', names.length, names)];
 }

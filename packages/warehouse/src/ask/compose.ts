@@ -6,6 +6,7 @@ import { measureSpecs } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
 import { cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
 import type { LeftOut } from './question.ts';
+import { type Spend, spendTable } from './spend.ts';
 
 /** A statement with its values. */
 export interface Statement {
@@ -175,11 +176,9 @@ function spendColumns(
   parameters: Parameters,
 ): { readonly columns: string; readonly join: string } {
   if (spend === null) return { columns: '', join: '' };
-  const amounts = Object.entries(spend).map(([name, amount]) => ({ name, amount: String(amount) }));
-  const table = `(SELECT unnest(from_json(${parameters.put(JSON.stringify(amounts))}, '[{"name":"VARCHAR","amount":"DOUBLE"}]'), recursive := true))`;
   return {
     columns: ', spent.amount AS spend, spent.amount / nullif(calls, 0) AS cost_per_call',
-    join: `LEFT JOIN ${table} spent ON filled.k0 = spent.name`,
+    join: `LEFT JOIN ${spendTable(spend, parameters)} spent ON filled.k0::${spend.type} = spent.key`,
   };
 }
 
@@ -239,6 +238,14 @@ export function composeGroupCount(plan: Plan): Statement {
     parameters,
     sql: `SELECT count(*)::INTEGER AS n FROM (SELECT 1 FROM (${branches.join(' UNION ALL ')}) GROUP BY ${keys})`,
   };
+}
+
+/** The statement of the names that something was spent on and that no call of the period has, one a row. */
+export function composeSpendWithoutCalls(plan: Plan, spend: Spend): Statement {
+  const parameters = new Parameters();
+  const counted = `SELECT DISTINCT k0::${spend.type} AS key FROM (${calls(plan, plan.period, 0, parameters)})`;
+  const spent = spendTable(spend, parameters);
+  return { parameters, sql: `SELECT name FROM ${spent} ANTI JOIN (${counted}) counted USING (key)` };
 }
 
 /** The statement of the totals: for each period the number of calls, the measures, and what they leave out. */

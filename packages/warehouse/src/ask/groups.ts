@@ -1,4 +1,4 @@
-import { addMonths, day, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { addMonths, day, formatNaive, parseNaive, parseTime } from '@call-attribution/core/time';
 import { weekdays } from '../tables/derived.ts';
 import type { AnswerValue } from './question.ts';
 import type { QuestionField } from './vocabulary.ts';
@@ -57,6 +57,62 @@ export function groupValue({ name, type }: QuestionField, key: unknown, start: n
 }
 
 const dateText = (sinceZero: number): string => formatNaive(zero + sinceZero).slice(0, 10);
+
+/** The type that the keys of a group are compared as when somebody names groups. */
+export function keyType({ name, type }: QuestionField): 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'VARCHAR' {
+  if (isBucket(name) || name === 'weekday') return 'BIGINT';
+  // A number is shown as JavaScript has it: the nearest double.
+  if (type === 'number') return 'DOUBLE';
+  return type === 'boolean' ? 'BOOLEAN' : 'VARCHAR';
+}
+
+/** The key of the group that an answer shows as `text`; null when it shows no group so. The inverse of `groupValue`. */
+export function groupKey(
+  field: QuestionField,
+  text: string,
+  start: number,
+): string | number | boolean | null {
+  const key = nearestKey(field, text, start);
+  return key !== null && String(groupValue(field, key, start)) === text ? key : null;
+}
+
+/** The key that a string means if it is written right. */
+function nearestKey(field: QuestionField, text: string, start: number): string | number | boolean | null {
+  const { name, type, values } = field;
+  if (isBucket(name)) {
+    const time = parseTime(name === 'month' ? `${text}-01` : text);
+    return time && bucketOf(name, time.millis) - bucketOf(name, start);
+  }
+  if (name === 'weekday') return (weekdays as readonly string[]).indexOf(text) + 1 || null;
+  if (type === 'boolean') return text === 'true';
+  if (type === 'number') return numberOf(field, text);
+  if (type === 'time') return isTime(text) ? text : null;
+  // DuckDB has no strings with half a character.
+  return (values?.includes(text) ?? true) && !/\p{Surrogate}/u.test(text) ? text : null;
+}
+
+function numberOf({ name, number }: QuestionField, text: string): number | null {
+  const value = Number(text);
+  const isWhole = Number.isInteger(value);
+  if (name === 'hour') return isWhole && value >= 0 && value < 24 ? value : null;
+  return isWhole || (number === 'tenths' && /^-?\d+\.\d$/.test(text)) ? value : null;
+}
+
+/** Is it a moment as DuckDB writes it? */
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{0,5}[1-9])?$/.test(text) && parseTime(text.slice(0, 19)) !== null;
+
+/** How answers show the groups of a field, with an example. */
+export function shownAs({ name, type, values, number }: QuestionField): string {
+  if (name === 'day') return '2026-05-01';
+  if (name === 'week') return '2026-05-04, its Monday';
+  if (name === 'month') return '2026-05';
+  if (name === 'hour') return '0 to 23';
+  if (values) return values.join(', ');
+  if (type === 'boolean') return 'true, false';
+  if (type === 'number') return number === 'tenths' ? '2.5 or 3' : '3';
+  return type === 'time' ? '2026-05-01 08:30:00' : 'a string';
+}
 
 /** First and last bucket to show, when they follow from the group itself or from the period. */
 export function bucketRange(

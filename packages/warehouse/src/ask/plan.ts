@@ -1,9 +1,11 @@
+import { WarehouseError } from '../errors.ts';
 import type { Condition, Term, Vocabulary } from '../where/condition.ts';
 import type { Parameters } from '../where/sql.ts';
 import { measureSpecs } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
 import type { AnswerColumn, CallSelection } from './question.ts';
 import type { Order, ReadMeasure } from './resolve.ts';
+import type { Spend } from './spend.ts';
 import type { QuestionField } from './vocabulary.ts';
 
 /** Which calls a question is about, with all names and times read. */
@@ -25,7 +27,7 @@ export interface Plan extends SelectionPlan {
   readonly compared: ClosedPeriod | null;
   /** The worth of a call as SQL, for the measure `value`. */
   readonly worth: ((parameters: Parameters) => string) | null;
-  readonly spend: Readonly<Record<string, number>> | null;
+  readonly spend: Spend | null;
   readonly having: Condition | null;
   readonly order: readonly Order[];
   readonly limit: number;
@@ -40,6 +42,10 @@ export interface Cell {
   readonly column: AnswerColumn;
   readonly number: Term['number'] | 'time';
 }
+
+const spendMeaning =
+  'What was spent. The total is all of it, also for groups that are not shown or have no call.';
+const costMeaning = 'What was spent, per call. The total divides all of it by all calls that are counted.';
 
 /** The measured columns of an answer, in order. */
 export function cellsOf({
@@ -78,13 +84,25 @@ export function cellsOf({
   const money = { kind: 'measure', unit: 'money' } as const;
   return [
     ...cells,
-    { cell: 'spend', column: { name: 'spend', ...money, meaning: 'What was spent.' }, number: 'float' },
+    { cell: 'spend', column: { name: 'spend', ...money, meaning: spendMeaning }, number: 'float' },
     {
       cell: 'cost_per_call',
-      column: { name: 'cost_per_call', ...money, meaning: 'What was spent, per call.' },
+      column: { name: 'cost_per_call', ...money, meaning: costMeaning },
       number: 'float',
     },
   ];
+}
+
+/** The names of all columns of an answer. Rows are objects, so no two may be the same. */
+export function columnNames(groups: readonly QuestionField[], cells: readonly Cell[]): string[] {
+  const twice = groups.find(({ name }) => cells.some(({ column }) => column.name === name))?.name;
+  if (twice !== undefined) {
+    throw new WarehouseError(
+      'invalid_question',
+      `groupBy and a measure both give a column ${twice}. Group by ${twice} and measure calls, or measure ${twice} and group by another field.`,
+    );
+  }
+  return [...groups.map(({ name }) => name), ...cells.map(({ column }) => column.name)];
 }
 
 /** The columns of an answer as terms of `having`. */

@@ -98,7 +98,10 @@ export interface Question extends CallSelection, QuestionLimits {
    * `..._before` and `..._change` next to it.
    */
   readonly compare?: 'previous' | 'year' | { readonly from: string; readonly to: string } | undefined;
-  /** What was spent on each value of the only group: adds `spend` and `cost_per_call`. */
+  /**
+   * What was spent on each value of the only group, by the text that answers show for it (`2026-05`, `Mon`, `8`, `true`): adds
+   * `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
+   */
   readonly spend?: Readonly<Record<string, number>> | undefined;
   /** The rule table of the measure `value`. */
   readonly values?: ValueRules | undefined;

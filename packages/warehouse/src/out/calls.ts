@@ -1,7 +1,9 @@
 import type { Call } from '@call-attribution/core';
+import { kinds, type OptionShape, whole } from '@call-attribution/core/errors';
+import { check, checkNamed, type ShapeOf, selectionShape } from '../ask/check-question.ts';
 import { selected } from '../ask/compose.ts';
 import type { SelectionPlan } from '../ask/plan.ts';
-import type { CallSelection } from '../ask/question.ts';
+import type { CallSelection, QuestionLimits } from '../ask/question.ts';
 import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
@@ -19,6 +21,20 @@ export interface CallsQuery extends CallSelection {
   readonly offset?: number | undefined;
 }
 
+const shape = {
+  ...selectionShape,
+  order: kinds.string,
+  limit: whole(0),
+  offset: whole(0),
+  signal: kinds.signal,
+} satisfies OptionShape & ShapeOf<CallsQuery & Pick<QuestionLimits, 'signal'>>;
+
+/** Refuses a query with unknown options or values of another type. */
+export function checkCallsQuery<Q extends CallsQuery>(query: Q): Q {
+  checkNamed('query', query, shape);
+  return query;
+}
+
 // Rows sorted at once. A row takes about 2 kB there.
 const sliceSize = 20_000;
 
@@ -29,9 +45,9 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
     .map(({ column, descending }) => `${fields.get(column)?.sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
     .join(', ');
-  const { limit, offset = 0 } = query;
-  const part = { offset: count('offset', offset), limit: limit === undefined ? null : count('limit', limit) };
-  const isCut = part.offset > 0 || part.limit !== null;
+  const { limit = null, offset = 0 } = query;
+  const part = { offset, limit };
+  const isCut = offset > 0 || limit !== null;
   const byTime = order[0]?.column === 'date_added' && plan.time === 'date_added' && !isCut;
   const slices = byTime ? await slicesOf(session, plan, order[0]?.descending === true) : [null];
   for (const slice of slices) {
@@ -109,12 +125,10 @@ async function slicesOf(session: Session, plan: SelectionPlan, descending: boole
   return days.some(({ day }) => day === null) ? [...conditions, 'date_added IS NULL'] : conditions;
 }
 
-function count(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new WarehouseError(
-    'invalid_question',
-    `${name} is ${JSON.stringify(value)}: expected a whole number from 0 up.`,
-  );
+/** Refuses a `sid` or an account of another type than string. */
+export function checkSid(sid: unknown, account: unknown): void {
+  check('sid', kinds.string, sid);
+  if (account !== undefined) check('account', kinds.string, account);
 }
 
 /** One call by its `sid`, or null. Without an account all are searched, and two calls with the `sid` are an error. */

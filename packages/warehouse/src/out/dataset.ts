@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { kinds, type OptionShape, oneOf, whole } from '@call-attribution/core/errors';
 import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
+import { checkNamed, type ShapeOf, selectionShape } from '../ask/check-question.ts';
 import { selected } from '../ask/compose.ts';
 import type { CallSelection } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
@@ -48,6 +50,14 @@ export interface ExportSummary {
   readonly removed: number;
 }
 
+const shape = {
+  ...selectionShape,
+  partition: oneOf('month', 'day'),
+  maxCalls: whole(1),
+  signal: kinds.signal,
+  onFile: kinds.callback,
+} satisfies OptionShape & ShapeOf<ExportOptions>;
+
 /** What is known of the files in a folder; their names are relative to it. */
 interface Manifest {
   readonly version: 1;
@@ -68,6 +78,7 @@ export async function exportDataset(
   folder: string,
   options: ExportOptions,
 ): Promise<ExportSummary> {
+  checkNamed('options', options, shape);
   const unlock = await lock(folder);
   try {
     return await writeDataset(session, folder, options);
@@ -94,12 +105,6 @@ async function writeDataset(
   options: ExportOptions,
 ): Promise<ExportSummary> {
   const { partition = 'month', onFile } = options;
-  if (partition !== 'month' && partition !== 'day') {
-    throw new WarehouseError(
-      'invalid_question',
-      `partition is ${JSON.stringify(partition)}: expected 'month' or 'day'.`,
-    );
-  }
   const { plan } = await readSelection(options, session);
   const base = new Parameters();
   const where = selected(plan, base);
