@@ -193,7 +193,7 @@ export async function refreshAccount(session: Session, account: string): Promise
   );
 }
 
-/** What is remembered of an erased caller: a keyed hash, from which the number cannot be read. */
+/** What is remembered of an erased caller: a keyed hash. */
 export function callerMark(caller: string, salt: string): string {
   return createHmac('sha256', salt).update(phoneKey(caller)).digest('base64url');
 }
