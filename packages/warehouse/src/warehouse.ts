@@ -134,7 +134,8 @@ const shape = {
 
 const pathKind: OptionKind = {
   expected: 'the path of a file',
-  accepts: (value) => typeof value === 'string' && value !== '',
+  // To DuckDB, `:memory:` is a database that ends with its session. Any other name is opened as a file.
+  accepts: (value) => typeof value === 'string' && value !== '' && value !== ':memory:',
 };
 
 /**

@@ -57,6 +57,11 @@ describe('the sink of a sync', () => {
     expect(await warehouse.get('nobody')).toBeNull();
   });
 
+  test('a warehouse is a file: a name that DuckDB takes for something else is refused', async () => {
+    await expect(openWarehouse(':memory:')).rejects.toThrow(/path must be the path of a file/);
+    expect(existsSync(':memory:.staged')).toBe(false);
+  });
+
   test('what is staged when a process ends is stored when the warehouse is opened again', async () => {
     const path = join(temporaryFolder(), 'calls.duckdb');
     const first = await openWarehouse(path);

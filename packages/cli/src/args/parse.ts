@@ -134,7 +134,8 @@ function nearestOption(
 /** Which commands have the option. */
 function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
   const having = (options: readonly OptionSpec[]): OptionSpec | undefined =>
-    options.find((option) => option.name === name || option.otherNames?.includes(name));
+    options.find((option) => option.name === name) ??
+    options.find(({ otherNames }) => otherNames?.includes(name));
   const found = all.flatMap((command) => {
     const option = having(command.options);
     return option ? [`${command.name} --${option.name}`] : [];

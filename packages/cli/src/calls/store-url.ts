@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { openStore, type Store } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -26,6 +27,34 @@ export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): st
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
 }
 
+/** The same for what can only be a row store; refuses any other URL. */
+export function rowStoreUrl(url: string, io: Pick<Io, 'cwd' | 'env'>, from = '--store'): string {
+  if (/^duckdb:/i.test(url)) {
+    throw new UsageError(`${from}: a warehouse (duckdb:) answers questions, and this needs a row store`, {
+      hints: [
+        'calls sync --store sqlite:calls.db, or postgres://user@host/name, fills one',
+        'calls report, list, count, get, export and sql read the warehouse',
+      ],
+    });
+  }
+  if (!/^(?:sqlite:.|postgres(?:ql)?:\/\/)/.test(url)) {
+    throw new UsageError(`${from}: a store is duckdb:FILE, sqlite:FILE or postgres://user@host/name`, {
+      hints: storeMeant(url),
+    });
+  }
+  return storeUrl(url, io);
+}
+
+/** Which store was probably meant. What may hold a password is not repeated. */
+function storeMeant(url: string): string[] {
+  const [, file, extension = ''] = /^([\w./\\-]+\.(duckdb|db|sqlite3?))$/i.exec(url) ?? [];
+  if (file !== undefined)
+    return [`did you mean ${extension.toLowerCase() === 'duckdb' ? 'duckdb' : 'sqlite'}:${file}?`];
+  const [, typed = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
+  const kind = nearest(typed, ['duckdb', 'sqlite']);
+  return kind === undefined ? [] : [`did you mean ${kind}:${rest || 'FILE'}?`];
+}
+
 /** Opens the store that the settings of `calls serve` and `calls store` name. */
 export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
   const url = settings.text('store');
@@ -34,15 +63,7 @@ export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }
-  if (/^duckdb:/i.test(url)) {
-    throw new UsageError('--store: a warehouse (duckdb:) answers questions, and this needs a row store', {
-      hints: [
-        'calls sync --store sqlite:calls.db, or postgres://user@host/name, fills one',
-        'calls report, list, count, get, export and sql read the warehouse',
-      ],
-    });
-  }
-  return openStore(storeUrl(url, io), {
+  return openStore(rowStoreUrl(url, io), {
     synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
     poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,
     statementTimeoutMs: (settings.integer('statement-timeout', { min: 0, max: 1e6 }) as number) * 1_000,

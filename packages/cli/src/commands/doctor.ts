@@ -5,7 +5,7 @@ import type { Settings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { openStore } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
-import { storeUrl } from '../calls/store-url.ts';
+import { rowStoreUrl } from '../calls/store-url.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
@@ -180,7 +180,7 @@ async function warehouseHealth(url: string, folder: string): Promise<Health> {
 }
 
 async function storeHealth(url: string, folder: string, io: Io): Promise<Health> {
-  const store = await openStore(storeUrl(url, { ...io, cwd: folder }));
+  const store = await openStore(rowStoreUrl(url, { ...io, cwd: folder }));
   try {
     const { accounts } = await store.sizes();
     const calls = accounts.reduce((sum, account) => sum + account.calls, 0);

@@ -7,9 +7,10 @@ import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, sayFeeds } from '../feeds/feed-file.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
+import { again } from './repeat.ts';
 import { explainListening, listenOptions, logsTo, serviceOptions } from './serve-options.ts';
 import { serveSettings } from './serve-settings.ts';
-import { again, openSync, saySync } from './sync-run.ts';
+import { openSync, saySync } from './sync-run.ts';
 
 /** `calls pipeline`: keeps a store up to date and serves feeds from it, in one process. */
 export const pipeline: Handler = async (args, io, commands) => {
@@ -23,7 +24,12 @@ export const pipeline: Handler = async (args, io, commands) => {
   const notify = (line: string): void => (logs ? undefined : say(io, line));
   const now = (): number => io.now().getTime();
 
-  const jobs = await openSync(args, io, { command: 'calls pipeline', accounts, every });
+  const onFailure = (message: string): void => {
+    if (logs) logLine(io, 'error', 'sync failed', { account: accounts.join(','), error: message });
+    else say(io, `calls: ${message}; retrying in ${duration(every)}`);
+  };
+
+  const jobs = await openSync(args, io, { command: 'calls pipeline', accounts, every, onFailure });
   try {
     const { store, feeds: feedSource, name } = jobs.copy;
     const { ready, metrics } = jobs.status;
@@ -33,10 +39,6 @@ export const pipeline: Handler = async (args, io, commands) => {
       const { url, adminUrl } = await service.listen(at).catch(explainListening);
       notify(`${name}: synced every ${duration(every)}; health and metrics on ${adminUrl}; Ctrl-C stops it`);
       sayFeeds(feeds, { url, host: settings.text('host') ?? '' }, notify);
-      const failed = (message: string): void => {
-        if (logs) logLine(io, 'error', 'sync failed', { account: accounts.join(','), error: message });
-        else say(io, `calls: ${message}; retrying in ${duration(every)}`);
-      };
       const once = async (): Promise<void> => {
         await jobs.each(
           async (job) => {
@@ -45,10 +47,10 @@ export const pipeline: Handler = async (args, io, commands) => {
             else saySync(run, { account: job.account, name }, io);
             return exitCodes.ok;
           },
-          ({ message }) => failed(message),
+          ({ message }) => onFailure(message),
         );
       };
-      await again(once, every, io, failed);
+      await again(once, every, io, onFailure);
       return exitCodes.ok;
     } finally {
       await service.close();

@@ -7,7 +7,7 @@ import type { Args, Handler } from '../args/command.ts';
 import { type DeadLetter, fingerprint, isBadRecord, recordOf } from '../bad-records/letter.ts';
 import { letterFile } from '../bad-records/letter-file.ts';
 import { isJson } from '../calls/output.ts';
-import { refusePassword, storeUrl } from '../calls/store-url.ts';
+import { refusePassword, rowStoreUrl } from '../calls/store-url.ts';
 import { Interrupted, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, say, write } from '../io.ts';
@@ -90,7 +90,7 @@ async function openPlace(args: Args, io: Io): Promise<Place | null> {
   refusePassword(url);
   const file = warehouseFile({ url, folder: io.cwd });
   if (file !== null) return intoWarehouse(file, args.text('account'));
-  return intoStore(await openStore(storeUrl(url, io)), args.text('account'));
+  return intoStore(await openStore(rowStoreUrl(url, io)), args.text('account'));
 }
 
 /** The account that a record belongs to. */

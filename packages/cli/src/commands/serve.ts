@@ -1,7 +1,7 @@
 import { createService, type Feed, hashPassword, type Listening } from '@call-attribution/service';
 import type { Args, Handler } from '../args/command.ts';
 import { endOfSandbox, startShown } from '../calls/own-sandbox.ts';
-import { openStoreOf, storeUrl } from '../calls/store-url.ts';
+import { openStoreOf, rowStoreUrl } from '../calls/store-url.ts';
 import { stopped } from '../calls/until-stopped.ts';
 import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
@@ -51,7 +51,7 @@ async function serveSandbox(settings: Args, feeds: readonly Feed[], io: Io): Pro
     accounts: whole(settings, 'accounts', 1, 1000),
     live: settings.flag('live'),
     ...endOfSandbox(settings, io),
-    ...(store === null ? {} : { store: storeUrl(store, io) }),
+    ...(store === null ? {} : { store: rowStoreUrl(store, io) }),
     ...listenOptions(settings, io),
     service: { ...serviceOptions(settings, io, 'off'), feeds },
   };

@@ -3,9 +3,10 @@ import type { Settings } from '@call-attribution/core/settings';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
 import { mirrorSink, openStore, type Store } from '@call-attribution/store';
-import { storeUrl } from '../calls/store-url.ts';
+import { rowStoreUrl } from '../calls/store-url.ts';
 import { warehouseFeeds } from '../feeds/feed-file.ts';
 import type { Io } from '../io.ts';
+import { whileWaiting } from '../term/waiting.ts';
 import { type ChosenStore, type WarehouseFile, warehouseFile } from '../warehouse/choose.ts';
 import { loadLibrary } from '../warehouse/library.ts';
 
@@ -27,11 +28,16 @@ export interface Copy {
   close(): Promise<void>;
 }
 
+/** Refuses a URL that cannot name a copy. */
+export function refuseStrangeCopy(chosen: ChosenStore, io: Io): void {
+  if (warehouseFile(chosen) === null) rowStoreUrl(chosen.url, io, chosen.from);
+}
+
 /** Opens what the URL names; it is created when it does not exist. */
 export async function openCopy(chosen: ChosenStore, io: Io): Promise<Copy> {
   const file = warehouseFile(chosen);
   if (file !== null) return openWarehouseCopy(file);
-  const store = await openStore(storeUrl(chosen.url, { ...io, cwd: chosen.folder }));
+  const store = await openStore(rowStoreUrl(chosen.url, { ...io, cwd: chosen.folder }, chosen.from));
   return {
     name: store.name,
     file: /^sqlite:(?!:memory:)(.+)$/.exec(chosen.url)?.[1] ?? null,
@@ -46,7 +52,7 @@ export async function openCopy(chosen: ChosenStore, io: Io): Promise<Copy> {
 
 async function openWarehouseCopy({ path, shown }: WarehouseFile): Promise<Copy> {
   const { openWarehouse } = await loadLibrary();
-  const warehouse = await openWarehouse(path);
+  const warehouse = await whileWaiting(`waiting for the warehouse ${shown}`, () => openWarehouse(path));
   return {
     name: `warehouse ${shown}`,
     file: shown,

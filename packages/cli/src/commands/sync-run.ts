@@ -21,17 +21,14 @@ import { contextOf, openClient } from '../calls/connect.ts';
 import { type FilterContext, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
 import { refusePassword } from '../calls/store-url.ts';
-import { pause } from '../calls/until-stopped.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
-import { CliError, codeOf, isStoreError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failure.ts';
+import { CliError, codeOf, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
 import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
 import { chooseStore } from '../warehouse/choose.ts';
-import { isWarehouseError } from '../warehouse-failure.ts';
-import { type Copy, openCopy } from './sync-copy.ts';
+import { untilOpen } from './repeat.ts';
+import { type Copy, openCopy, refuseStrangeCopy } from './sync-copy.ts';
 
 /** What a run of a sync did. */
 export interface SyncRun {
@@ -77,6 +74,8 @@ interface SyncScope {
   readonly every: number | null;
   /** Is a failed run reported as "not ready" at once? */
   readonly failsAtOnce?: boolean;
+  /** Reports a copy that cannot be opened yet. Default: a sentence on stderr. */
+  readonly onFailure?: (message: string) => void;
 }
 
 /** Opens the store that the options and settings name, for the accounts that they choose. */
@@ -99,6 +98,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     });
   }
   if (chosen.isTyped) refusePassword(chosen.url);
+  refuseStrangeCopy(chosen, io);
   const [only] = accounts;
   // A missing key is reported before a store is created.
   const first = accounts.length === 1 && only ? await openClient(only.settings, args, io) : null;
@@ -106,7 +106,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
   const close = async (): Promise<void> => {
     for (const client of clients.values()) await client.close();
   };
-  const copy = await openCopy(chosen, io).catch(async (error: unknown) => {
+  const copy = await untilOpen(() => openCopy(chosen, io), scope, io).catch(async (error: unknown) => {
     await close();
     throw error;
   });
@@ -227,35 +227,6 @@ const startingOver = (sink: UpsertSink): UpsertSink => ({
     return null;
   },
 });
-
-const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
-
-/** Repeats a run until the signal aborts. An error that may pass is reported: by `onFailure`, or in a sentence on stderr. */
-export async function again(
-  once: () => Promise<unknown>,
-  every: number,
-  io: Io,
-  onFailure: (message: string) => void = (message) =>
-    say(io, `calls: ${message}; retrying in ${duration(every)}`),
-): Promise<void> {
-  while (!io.signal.aborted) {
-    try {
-      await once();
-    } catch (error) {
-      if (io.signal.aborted) return;
-      const { message, exitCode, hints } = await explain(error);
-      // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
-      const mayPass =
-        exitCode === exitCodes.output
-          ? isStoreError(error) || isWarehouseError(error)
-          : passing.has(exitCode);
-      if (!mayPass) throw error;
-      onFailure(message);
-      for (const hint of hints) say(io, `  → ${hint}`);
-    }
-    await pause(every, io.signal);
-  }
-}
 
 /** Says what a sync did. Returns the exit status. */
 export function saySync(

@@ -6,7 +6,8 @@ import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { again, openSync, type SyncRun, saySync } from './sync-run.ts';
+import { again } from './repeat.ts';
+import { openSync, type SyncRun, saySync } from './sync-run.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {

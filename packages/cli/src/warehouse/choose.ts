@@ -33,9 +33,16 @@ export function chooseStore(args: Args, { store, file }: Settings, { cwd }: Io):
 }
 
 /** The file in a URL such as `duckdb:calls.duckdb`; null for a URL of another kind. */
-export function warehouseFile({ url, folder }: Pick<ChosenStore, 'url' | 'folder'>): WarehouseFile | null {
-  const shown = /^duckdb:(?:\/\/)?(.+)$/i.exec(url)?.[1];
+export function warehouseFile({
+  url,
+  folder,
+  from = '--store',
+}: Pick<ChosenStore, 'url' | 'folder'> & Partial<ChosenStore>): WarehouseFile | null {
+  const shown = /^duckdb:(?:\/\/)?(.*)$/i.exec(url)?.[1];
   if (shown === undefined) return null;
+  // To DuckDB, the second is a database that ends with the process.
+  if (shown === '' || shown === ':memory:')
+    throw new UsageError(`${from}: a warehouse is a file: duckdb:FILE, such as duckdb:calls.duckdb`);
   return { path: folder === process.cwd() ? shown : resolve(folder, shown), shown };
 }
 

@@ -3,7 +3,13 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { CallSelection, ExportOptions, ExportSummary, Warehouse } from '@call-attribution/warehouse';
+import type {
+  CallSelection,
+  ExportedFile,
+  ExportOptions,
+  ExportSummary,
+  Warehouse,
+} from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import type { BadRecords } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
@@ -24,6 +30,8 @@ import { type ExportRequest, keptRequest, sameRequest } from '../export/request.
 import { outputOf } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
 import { bytes, plural } from '../term/numbers.ts';
+import { progressLine } from '../term/progress.ts';
+import { whileWaiting } from '../term/waiting.ts';
 import { loadLibrary } from './library.ts';
 import type { WarehouseSource } from './source.ts';
 
@@ -174,8 +182,13 @@ async function writeDataset(
   io: Io,
 ): Promise<void> {
   let summary: ExportSummary;
+  const { calls: total } = await warehouse.count({ ...selection, signal: io.signal });
+  const progress = watchFiles(total, shown, io);
   try {
-    summary = await warehouse.exportParquet(path, { ...selection, partition, signal: io.signal });
+    const options = { ...selection, partition, signal: io.signal, onFile: progress.onFile };
+    summary = await whileWaiting(`writing ${shown}`, () => warehouse.exportParquet(path, options)).finally(
+      progress.end,
+    );
   } catch (error) {
     if (!io.signal.aborted) throw error;
     throw new Interrupted([
@@ -191,4 +204,25 @@ async function writeDataset(
   ];
   const note = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   say(io, `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`);
+}
+
+/** Shows how many calls are in files already. */
+function watchFiles(total: number, shown: string, io: Io) {
+  const line = progressLine(io.stderr, {
+    label: shown,
+    now: () => performance.now(),
+    isDumb: io.env.TERM === 'dumb',
+  });
+  const start = performance.now();
+  let [files, done] = [0, 0];
+  return {
+    onFile({ calls }: ExportedFile): void {
+      files += 1;
+      done += calls;
+      const rate = (done * 1000) / Math.max(1, performance.now() - start);
+      const etaMs = ((total - done) * 1000) / rate;
+      line.update({ done, total, rate, etaMs, note: plural(files, 'file') });
+    },
+    end: () => line.end(),
+  };
 }

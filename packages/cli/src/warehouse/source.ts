@@ -10,7 +10,7 @@ import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import { beginWaiting } from '../term/waiting.ts';
+import { beginWaiting, whileWaiting } from '../term/waiting.ts';
 import { chooseWarehouse, type WarehouseFile } from './choose.ts';
 import { loadLibrary } from './library.ts';
 
@@ -74,11 +74,10 @@ export async function openWarehouseSource(
   const { openWarehouse } = await loadLibrary();
   const { timeLimit, wait } = limitsOf(args);
   const { signal } = io;
-  const answered = beginWaiting(`waiting for the warehouse ${file.shown}`);
-  const warehouse = await openWarehouse(file.path, { create: false, wait }).catch((error: unknown) => {
-    answered();
-    throw error;
-  });
+  const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
+    openWarehouse(file.path, { create: false, wait }),
+  );
+  const answered = beginWaiting(`reading the warehouse ${file.shown}`);
   const chosen = accounts.length > 0 ? { accounts } : {};
   const limits = { timeLimit, signal };
   const where = whereOf(args);

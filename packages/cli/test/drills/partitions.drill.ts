@@ -45,6 +45,13 @@ describe('calls export --partition', () => {
     await Promise.all([loaded.close(), source.close()]);
   });
 
+  test('it says that it writes, not that it waits for the warehouse', async () => {
+    const args = ['export', '--partition', 'day', '--include-extensions', '-o', 'days/', '--store', store];
+    const { code, stderr } = await stage.quick(args, { cwd: folder, patience: 1 });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^writing days\/$/m);
+  });
+
   test('an export from the API that was stopped continues with --resume', async () => {
     const stop = new AbortController();
     const args = ['export', '-o', 'cut', '--partition', 'month', '--include-extensions', '--rows', '20'];

@@ -309,20 +309,30 @@ describe('what is wrong with a warehouse is one clear error', () => {
   });
 
   test('a file that another process holds is waited for, and then the process is named', async () => {
-    const script = `import('@duckdb/node-api').then(({ DuckDBInstance }) => DuckDBInstance.create(process.argv[1]))
-      .then((db) => { globalThis.db = db; console.log('open'); setInterval(() => {}, 1000); })`;
-    const child = spawn(process.execPath, ['-e', script, join(folder, 'calls.duckdb')], {
-      cwd: join(import.meta.dirname, '../../../warehouse'),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await new Promise((done) => child.stdout.once('data', done));
+    const { pid, end } = await holder(join(folder, 'calls.duckdb'));
     const { code, stderr } = await calls(['count', '--store', store, '--timeout', '0.3']);
-    const gone = new Promise((done) => child.once('close', done));
-    child.kill();
-    await gone;
+    await end();
     expect(code).toBe(1);
-    expect(stderr).toContain(`Process ${child.pid} has`);
+    expect(stderr).toContain(`Process ${pid} has`);
     expect((await calls(['count', '--store', store])).code).toBe(0);
+  });
+
+  test('a sync that repeats waits for a file that another process holds when it starts, and says so', async () => {
+    const { pid, end } = await holder(join(folder, 'calls.duckdb'));
+    const stop = new AbortController();
+    const run = stage.quick(['sync', '--every', '1s', '--store', store], {
+      cwd: folder,
+      signal: stop.signal,
+      patience: 50,
+      watchErrors(text) {
+        if (text.includes('retrying in 1.0 s')) void end();
+        if (/account 101: 0 new/.test(text)) stop.abort();
+      },
+    });
+    const { code, stderr } = await run;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^waiting for the warehouse calls\.duckdb\n/);
+    expect(stderr).toMatch(new RegExp(`^calls: Process ${pid} has .* open\\..*; retrying in 1\\.0 s$`, 'm'));
   });
 
   const toInstall = 'npm install (--global )?@call-attribution/warehouse';
@@ -353,6 +363,25 @@ describe('what is wrong with a warehouse is one clear error', () => {
     expect((await stage.calls(['count'], options)).code).toBe(0);
   });
 });
+
+/** Another process that has the file open. */
+async function holder(file: string): Promise<{ readonly pid: number | undefined; end(): Promise<void> }> {
+  const script = `import('@duckdb/node-api').then(({ DuckDBInstance }) => DuckDBInstance.create(process.argv[1]))
+    .then((db) => { globalThis.db = db; console.log('open'); setInterval(() => {}, 1000); })`;
+  const child = spawn(process.execPath, ['-e', script, file], {
+    cwd: join(import.meta.dirname, '../../../warehouse'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise((done) => child.stdout.once('data', done));
+  const gone = new Promise((done) => child.once('close', done));
+  return {
+    pid: child.pid,
+    async end() {
+      child.kill();
+      await gone;
+    },
+  };
+}
 
 function bufferOf(path: string): ArrayBuffer {
   const bytes = readFileSync(path);

@@ -1,0 +1,72 @@
+import { CallsError } from '@call-attribution/core/errors';
+import { pause } from '../calls/until-stopped.ts';
+import { Interrupted, isStoreError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain } from '../failure.ts';
+import { type Io, say } from '../io.ts';
+import { duration } from '../term/numbers.ts';
+import { isWarehouseError } from '../warehouse-failure.ts';
+
+/** Says that something failed, and that it is tried again. */
+type OnFailure = (message: string) => void;
+
+const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
+
+/** Repeats a run until the signal aborts. An error that may pass is reported: by `onFailure`, or in a sentence on stderr. */
+export async function again(
+  once: () => Promise<unknown>,
+  every: number,
+  io: Io,
+  onFailure?: OnFailure,
+): Promise<void> {
+  while (!io.signal.aborted) {
+    try {
+      await once();
+    } catch (error) {
+      if (io.signal.aborted) return;
+      const { exitCode } = await explain(error);
+      // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
+      const mayPass =
+        exitCode === exitCodes.output
+          ? isStoreError(error) || isWarehouseError(error)
+          : passing.has(exitCode);
+      if (!mayPass) throw error;
+      await report(error, every, io, onFailure);
+    }
+    await pause(every, io.signal);
+  }
+}
+
+/**
+ * Opens what a command works on. One that repeats, which has an `every`, waits for what another process uses or a server that
+ * is down, at its start as later. What is wrong with the place itself ends it.
+ */
+export async function untilOpen<T>(
+  open: () => Promise<T>,
+  { every, onFailure }: { readonly every: number | null; readonly onFailure?: OnFailure },
+  io: Io,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      if (every === null || !CallsError.is(error) || !error.isRetryable) throw error;
+      if (!io.signal.aborted) {
+        await report(error, every, io, onFailure);
+        await pause(every, io.signal);
+      }
+      if (io.signal.aborted) throw new Interrupted();
+    }
+  }
+}
+
+async function report(
+  error: unknown,
+  every: number,
+  io: Io,
+  onFailure: OnFailure = (message) => say(io, `calls: ${message}; retrying in ${duration(every)}`),
+): Promise<void> {
+  const { message, hints } = await explain(error);
+  onFailure(message);
+  for (const hint of hints) say(io, `  → ${hint}`);
+}
