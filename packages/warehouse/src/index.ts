@@ -28,11 +28,10 @@ export type { Loaded } from './load/files.ts';
 export type { Merged } from './load/merge.ts';
 export type { CallsQuery } from './out/calls.ts';
 export type { ExportedFile, ExportOptions, ExportSummary } from './out/dataset.ts';
-export type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from './out/query.ts';
+export type { SqlColumn, SqlOptions, SqlResult, SqlResultValue, SqlRow } from './out/query.ts';
 export {
   type Count,
   openWarehouse,
-  type SqlOptions,
   type Warehouse,
   type WarehouseOptions,
 } from './warehouse.ts';

@@ -24,7 +24,7 @@ import { prepare } from './load/prepare.ts';
 import { accountName, WarehouseSink } from './load/sink.ts';
 import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
-import { runSql, type SqlResult } from './out/query.ts';
+import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.ts';
 
 /** How a warehouse is opened. */
 export interface WarehouseOptions {
@@ -40,14 +40,6 @@ export interface WarehouseOptions {
   readonly batch?: number | undefined;
   /** The clock that load times are taken from, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
-}
-
-/** A statement of your own. */
-export interface SqlOptions {
-  /** Ends the statement. */
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
-  readonly timeLimit?: number | undefined;
 }
 
 /** How many calls there are. */
@@ -96,14 +88,19 @@ export interface Warehouse extends AsyncDisposable {
   /** One call by its `sid`, or null. */
   get(sid: string, account?: string): Promise<Call | null>;
   /**
-   * Runs one statement of SQL. It can read the view `calls` and the tables, and nothing else: no files, no extensions, no
-   * settings.
+   * Runs one statement of SQL: a SELECT or what is like it (DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). It can read the view `calls` and the
+   * tables, and nothing else: no files, no extensions, no settings.
    *
    * @example
    * const result = await warehouse.query('select ppc_campaign, count(*) from calls group by all order by 2 desc');
    * for await (const row of result) console.log(row);
    */
   query(sql: string, options?: SqlOptions): Promise<SqlResult>;
+  /**
+   * Is DuckDB still at work on a statement that was stopped? Nothing interrupts one call of a function: until it is done, the file
+   * stays open, and the process can only be ended with SIGKILL.
+   */
+  readonly isAtWork: boolean;
   /** How many calls each account has, and how fresh they are. */
   lastSync(): Promise<AccountStatus[]>;
 
@@ -214,8 +211,12 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       checkSid(sid, account);
       return ask((session) => readCall(session, sid, account));
     },
-    async query(sql, { signal, timeLimit = usualTimeLimit } = {}) {
-      return runSql(await gate.open('ask', opening, { signal, timeLimit }), sql);
+    async query(sql, options = {}) {
+      const limits = sqlLimits(options, opening.memory);
+      return runSql(await gate.open('ask', opening, { timeLimit: usualTimeLimit, ...limits }), sql);
+    },
+    get isAtWork() {
+      return gate.isAtWork;
     },
     lastSync: () => ask((session) => accountStatuses(session)),
     exportParquet: (folder, { signal, ...rest } = {}) =>

@@ -114,6 +114,18 @@ describe('a locked session refuses', () => {
     `select * from sniff_csv('${file}')`,
     `select * from parquet_metadata('${file}')`,
     "select getenv('HOME')",
+    `call enable_logging(storage = 'file', storage_path = '${join(folder, 'out.csv')}')`,
+    "call enable_logging(storage = 'stdout')",
+    'call disable_logging()',
+    'call truncate_duckdb_logs()',
+    'pragma version',
+    'begin transaction',
+    'prepare mine as select 1',
+    'set variable mine = 1',
+    'checkpoint',
+    'vacuum',
+    'use memory',
+    'explain analyze delete from records',
   ])('%s', async (sql) => {
     const run = async () => {
       const rows = [];

@@ -102,12 +102,13 @@ export function sqlFailure(error: unknown, path: string): WarehouseError {
   if (error instanceof Error && /^(?:Failed to [a-z ]+: )?IO Error/.test(error.message)) return known;
   const message = error instanceof Error ? error.message.replace(/^Failed to [a-z ]+: /, '') : String(error);
   const isLocked = /^Permission Error|read-only|configuration has been locked|is disabled/i.test(message);
-  return new WarehouseError('invalid_sql', message, {
-    ...(isLocked
-      ? { hint: 'SQL may only read the warehouse: no files, extensions, settings or changes.' }
-      : {}),
-    cause: error,
-  });
+  return isLocked ? refused(message, error) : new WarehouseError('invalid_sql', message, { cause: error });
+}
+
+/** The error of SQL that would do something else than read. */
+export function refused(message: string, cause?: unknown): WarehouseError {
+  const hint = 'SQL may only read the warehouse: no files, extensions, settings or changes.';
+  return new WarehouseError('invalid_sql', message, { hint, ...(cause === undefined ? {} : { cause }) });
 }
 
 /** The first line without what is in quotes, which may be data of a caller. */

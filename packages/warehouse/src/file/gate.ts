@@ -1,4 +1,4 @@
-import { realpathSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,16 +52,28 @@ interface Opened {
   sessions: number;
 }
 
-/** Lets sessions of one mode at a time into a file, in the order in which they came. Writers come alone. */
+/**
+ * Lets sessions of one mode at a time into a file, in the order in which they came. Writers come alone.
+ *
+ * All that read share one instance, those with somebody's SQL too (`reading.ts` says why they may): a process loses its lock of a
+ * file when it closes any descriptor of it, as a second instance does even while it is opened, and another process could write
+ * under those that still read.
+ */
 class Gate {
   readonly #path: string;
   #opened: Opened | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> = Promise.resolve();
   #signalClosed: () => void = () => {};
+  readonly #sessions = new Set<Session>();
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  /** Is DuckDB still at work for a session that has ended? */
+  get isAtWork(): boolean {
+    return [...this.#sessions].some(({ isGivenUp }) => isGivenUp);
   }
 
   /** Opens the file, runs `body` and closes the file unless other sessions of the same mode are at work. */
@@ -84,7 +96,12 @@ class Gate {
     const opened = await this.#enter(mode, options);
     try {
       const connection = await opened.instance.db.connect();
-      return new Session(connection, this.#path, limits, () => this.#leave(opened));
+      const session = new Session(connection, this.#path, limits, () => {
+        this.#sessions.delete(session);
+        return this.#leave(opened);
+      });
+      this.#sessions.add(session);
+      return session;
     } catch (error) {
       await this.#leave(opened);
       throw failureOf(error, this.#path);
@@ -140,6 +157,19 @@ async function openInstance(path: string, mode: Mode, options: OpenOptions): Pro
   return { db: await openWithin(path, mode, options, until), unlock: async () => {} };
 }
 
+/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
+function checkMagic(path: string): void {
+  const start = Buffer.alloc(12);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, start);
+    closeSync(file);
+  } catch (error) {
+    throw failureOf(error, path);
+  }
+  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
+}
+
 /** Creates a folder unless it is there. Its parent has to be. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch((error: NodeJS.ErrnoException) => {
@@ -183,6 +213,7 @@ function openWithin(path: string, mode: Mode, options: OpenOptions, until: numbe
     ...(mode === 'ask' ? locked : {}),
   };
   return within(until, async () => {
+    if (path !== inMemory && existsSync(path)) checkMagic(path);
     try {
       // DuckDB takes some names for something else than a file, `md:calls` for one; a whole path is always a file.
       return await duckdb.DuckDBInstance.create(path === inMemory ? path : resolve(path), config);

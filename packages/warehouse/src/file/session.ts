@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { failureOf, sqlFailure } from './failure.ts';
+import { prepareReading } from './reading.ts';
 
 /** A value of a `$1` placeholder. Other types are written as strings and cast in the SQL. */
 export type SqlValue = string | number | boolean | null;
@@ -13,7 +15,14 @@ export interface Limits {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds that all statements of the session may take together. */
   readonly timeLimit?: number | undefined;
+  /** Bytes of memory that the process may have, whatever uses them. */
+  readonly processMemory?: number | undefined;
 }
+
+/** Milliseconds that a session waits for DuckDB after it has interrupted it. Nothing interrupts one call of a function. */
+const patience = 2_000;
+/** The same where memory runs out: some 100 MB may be added each tenth of a second. */
+const shortPatience = 200;
 
 /** Statements on one connection of an open file. */
 export class Session {
@@ -25,19 +34,35 @@ export class Session {
     this.#stop(new WarehouseError('aborted', 'The question was aborted.', { cause: this.#signal?.reason }));
   };
   #stopped: WarehouseError | null = null;
-  #streams = new Set<DuckDBResult>();
-  #timers: NodeJS.Timeout[] = [];
+  #isGivenUp = false;
+  #closing: Promise<void> | null = null;
+  readonly #streams = new Set<DuckDBResult>();
+  /** What DuckDB is at work on, and how not to wait for it any longer. */
+  readonly #calls = new Map<Promise<unknown>, (error: WarehouseError) => void>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #interrupts: NodeJS.Timeout | undefined;
 
   constructor(connection: DuckDBConnection, path: string, limits: Limits, onClose: () => Promise<void>) {
     this.#connection = connection;
     this.#path = path;
     this.#onClose = onClose;
-    const { signal, timeLimit } = limits;
+    const { signal, timeLimit, processMemory = Number.POSITIVE_INFINITY } = limits;
     if (timeLimit !== undefined)
       this.#timers.push(setTimeout(() => this.#stop(tooLong(timeLimit)), timeLimit).unref());
+    if (processMemory < Number.POSITIVE_INFINITY) {
+      const look = () => {
+        if (process.memoryUsage.rss() > processMemory) this.#stop(tooLarge(), shortPatience);
+      };
+      this.#timers.push(setInterval(look, 100).unref());
+    }
     this.#signal = signal;
     signal?.addEventListener('abort', this.#onAbort);
     if (signal?.aborted) this.#onAbort();
+  }
+
+  /** Is DuckDB still at work on something that the session no longer waits for? */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
   }
 
   /** All rows of a statement. */
@@ -70,14 +95,9 @@ export class Session {
 
   /** The result of one statement that somebody else wrote. DuckDB's complaints about it are passed on. */
   async statement(sql: string): Promise<DuckDBResult> {
-    if (this.#stopped) throw this.#stopped;
     try {
-      const statements = await this.#connection.extractStatements(sql);
-      if (statements.count > 1) {
-        throw new WarehouseError('invalid_sql', 'One statement at a time, please.');
-      }
-      const prepared = await statements.prepare(0);
-      const result = await prepared.stream();
+      const prepared = await prepareReading(this.#connection, sql, (work) => this.#native(work));
+      const result = await this.#native(() => prepared.stream());
       this.#streams.add(result);
       return result;
     } catch (error) {
@@ -115,41 +135,97 @@ export class Session {
     }
   }
 
-  /** Ends the session; statements at work are stopped. */
-  async close(): Promise<void> {
+  /**
+   * Ends the session; statements at work are stopped. Where DuckDB cannot stop, this resolves all the same, and the file is let go
+   * when DuckDB comes back: a connection at work must not be closed.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    for (const timer of this.#timers) clearTimeout(timer);
+    const released = this.#release();
+    if (this.#isGivenUp) {
+      released.catch(() => {});
+      return;
+    }
+    const end = new AbortController();
+    const late = delay(patience, undefined, { ref: false, signal: end.signal }).then(
+      () => {
+        this.#isGivenUp = true;
+        released.catch(() => {});
+      },
+      () => {},
+    );
+    await Promise.race([released, late]).finally(() => end.abort());
+  }
+
+  async #release(): Promise<void> {
+    if (this.#calls.size > 0 || this.#streams.size > 0) this.#interrupt();
+    await Promise.allSettled(this.#calls.keys());
     // A result that was not read to its end keeps the file open.
-    for (const result of this.#streams) await this.#drain(result);
+    for (const result of this.#streams) await drain(result);
+    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#interrupts);
     this.#connection.closeSync();
     await this.#onClose();
   }
 
-  async #drain(result: DuckDBResult): Promise<void> {
-    this.#connection.interrupt();
-    try {
-      for (let chunk = await result.fetchChunk(); chunk?.rowCount; ) chunk = await result.fetchChunk();
-    } catch {
-      // It was interrupted, as it should be.
-    }
+  #stop(error: WarehouseError, wait = patience): void {
+    this.#stopped ??= error;
+    this.#interrupt();
+    this.#timers.push(setTimeout(() => this.#giveUp(), wait).unref());
   }
 
-  #stop(error: WarehouseError): void {
-    this.#stopped ??= error;
+  #interrupt(): void {
     this.#connection.interrupt();
     // An interrupt that comes before the statement has begun is lost.
-    this.#timers.push(setInterval(() => this.#connection.interrupt(), 20).unref());
+    this.#interrupts ??= setInterval(() => this.#connection.interrupt(), 20).unref();
+  }
+
+  #giveUp(): void {
+    if (this.#stopped === null || this.#calls.size === 0) return;
+    this.#isGivenUp = true;
+    for (const giveUp of this.#calls.values()) giveUp(this.#stopped);
   }
 
   /** Runs something of DuckDB's; its errors become those of the warehouse. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#stopped) throw this.#stopped;
     try {
-      return await work();
+      return await this.#native(work);
     } catch (error) {
       throw this.#stopped ?? failureOf(error, this.#path);
     }
   }
+
+  /** Runs something of DuckDB's, and waits for it unless the session was stopped and DuckDB does not come back. */
+  async #native<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stopped) throw this.#stopped;
+    const call = work();
+    return new Promise<T>((resolve, reject) => {
+      this.#calls.set(call, reject);
+      const forget = () => this.#calls.delete(call);
+      call.then(forget, forget);
+      call.then(resolve, reject);
+    });
+  }
+}
+
+async function drain(result: DuckDBResult): Promise<void> {
+  try {
+    for (let chunk = await result.fetchChunk(); chunk?.rowCount; ) chunk = await result.fetchChunk();
+  } catch {
+    // It was interrupted, as it should be.
+  }
+}
+
+function tooLarge(): WarehouseError {
+  return new WarehouseError(
+    'memory_limit',
+    'The statement needs more memory than the process may use and was stopped. Ask for less at once.',
+  );
 }
 
 function tooLong(timeLimit: number): WarehouseError {

@@ -1,7 +1,6 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { WarehouseError, type WarehouseErrorCode } from '../errors.ts';
-import { failureOf } from '../file/failure.ts';
 import type { Session } from '../file/session.ts';
 import { type LoadHost, storeAgain } from './files.ts';
 import { create, inspect, migrate } from './migrate.ts';
@@ -22,7 +21,6 @@ export async function prepare(
   if (!existsSync(folder))
     throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
   const isThere = existsSync(host.path) && statSync(host.path).size > 0;
-  if (isThere) checkMagic(host.path);
   const state = isThere ? await ask((session) => inspect(session, host.path)) : 'empty';
   if (state !== 'ready') await bringUpToDate(host, state);
   for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
@@ -45,19 +43,6 @@ async function bringUpToDate(host: LoadHost, state: 'empty' | 'older'): Promise<
       { cause: error },
     );
   }
-}
-
-/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
-function checkMagic(path: string): void {
-  const start = Buffer.alloc(12);
-  try {
-    const file = openSync(path, 'r');
-    readSync(file, start);
-    closeSync(file);
-  } catch (error) {
-    throw failureOf(error, path);
-  }
-  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
 }
 
 function accountsLeftBehind(path: string): string[] {

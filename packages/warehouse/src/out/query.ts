@@ -1,7 +1,51 @@
+import {
+  checkOptions,
+  kinds,
+  number,
+  type OptionKind,
+  type OptionShape,
+} from '@call-attribution/core/errors';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
-import type { Session } from '../file/session.ts';
+import type { Limits, Session } from '../file/session.ts';
 import { fileType, plainValue } from './values.ts';
+
+/** A statement of your own. */
+export interface SqlOptions {
+  /** Ends the statement. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
+  readonly timeLimit?: number | undefined;
+  /**
+   * Bytes that the process may use beyond `memory`, in which DuckDB does not count the values that one call of a function
+   * makes. Above, the statement ends with `memory_limit`, whatever uses the memory: for processes that do nothing else. Default:
+   * no limit.
+   */
+  readonly excess?: number | undefined;
+}
+
+const shape = {
+  signal: kinds.signal,
+  timeLimit: number(0),
+  excess: number(0),
+} satisfies OptionShape & Record<keyof SqlOptions, OptionKind>;
+
+/** The limits of a statement, in a process whose DuckDB may use this memory. */
+export function sqlLimits(options: SqlOptions, memory: string): Limits {
+  checkOptions(options, shape);
+  const { signal, timeLimit, excess } = options;
+  return {
+    signal,
+    ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(excess === undefined ? {} : { processMemory: bytesOf(memory) + excess }),
+  };
+}
+
+/** The bytes of a size such as `600MB` or `2GiB`. */
+function bytesOf(size: string): number {
+  const [, count, unit = '', binary] = /^([\d.]+)\s*([KMGT])(i?)B$/i.exec(size) ?? [];
+  return Number(count) * (binary ? 1024 : 1000) ** (1 + 'KMGT'.indexOf(unit.toUpperCase()));
+}
 
 /** A column of the result of a statement. */
 export interface SqlColumn {

@@ -77,6 +77,24 @@ describe('several processes', () => {
     await again.close();
   });
 
+  test('a file that is read cannot be opened to write, however often the reader has opened and closed it since', async () => {
+    const { warehouse, path } = await testWarehouse();
+    await warehouse.load('main', [call('a'), call('b')]);
+    // Closing any descriptor of a file ends the locks that a process has on it.
+    for await (const { sid } of warehouse.calls({ order: 'sid', limit: 2 })) {
+      if (sid === 'b') break;
+      await using again = await openWarehouse(path);
+      await again.get(sid);
+      await (await again.query('select 1')).close();
+      const [status] = await start(files.hold, path).ended;
+      expect(status).not.toBe(0);
+    }
+    const holder = start(files.hold, path);
+    await holder.firstLine();
+    holder.child.stdin.end();
+    expect(await holder.ended).toEqual([0, null]);
+  });
+
   test('readers never see half a commit while another process writes', async () => {
     const { path } = await testWarehouse();
     const readers = [start(files.reader, path), start(files.reader, path)];
