@@ -1,9 +1,16 @@
 #!/usr/bin/env node
 import { takeEnvironment } from '@call-attribution/core/settings';
+import { exitCodes } from './exit-codes.ts';
 import { run } from './run.ts';
 
 // Before anything else runs: diagnostic reports and child processes must not get the keys.
 const env = takeEnvironment();
+
+/** Ends the process by a signal: `process.exit` would wait until DuckDB is done with what it is at work on. */
+function endNow(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
 
 const stop = new AbortController();
 let signals = 0;
@@ -11,7 +18,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
     signals++;
     // The second Ctrl-C ends the process at once.
-    if (signals > 1) process.exit(130);
+    if (signals > 1) endNow(name);
     stop.abort();
     // A command that reads its input would wait for the end of it.
     process.stdin.destroy();
@@ -30,3 +37,9 @@ process.exitCode = await run(process.argv.slice(2), {
   now: () => new Date(),
   signal: stop.signal,
 });
+
+if (process.exitCode === exitCodes.killed) {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise((written) => stream.write('', written));
+  endNow('SIGKILL');
+}

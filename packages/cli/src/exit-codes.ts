@@ -10,6 +10,7 @@ export const exitCodes = {
   output: 7,
   busy: 8,
   interrupted: 130,
+  killed: 137,
 } as const;
 
 /** What each exit status means, for the help. */
@@ -24,4 +25,5 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.output, 'the output could not be written (disk full, no permission)'],
   [exitCodes.busy, 'the server asked to slow down or was overloaded (status 429 or 503); try again later'],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
+  [exitCodes.killed, 'calls sql killed itself, because DuckDB could not stop the statement'],
 ];

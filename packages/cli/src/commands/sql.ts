@@ -1,14 +1,21 @@
 import type { SqlResult, SqlRow } from '@call-attribution/warehouse';
 import type { Handler } from '../args/command.ts';
 import { readSettings } from '../config/settings.ts';
-import { Interrupted, UsageError } from '../errors.ts';
+import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { saveLines } from '../export/output.ts';
+import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { chooseWarehouse } from '../warehouse/choose.ts';
 import { openWarehouseSource } from '../warehouse/source.ts';
 import { encodedRows, readRowTarget, showRows } from '../warehouse/sql-output.ts';
+
+/**
+ * Memory that the process may have beyond DuckDB's own limit: 0.1 to 0.3 GB are Node.js, the rows on their way out and the
+ * freed blocks that DuckDB keeps; the rest leaves room for large values without endangering a small machine.
+ */
+const excess = 1e9;
 
 /** `calls sql`: one statement over a warehouse, which it can read and not change. */
 export const sql: Handler = async (args, io) => {
@@ -27,6 +34,7 @@ export const sql: Handler = async (args, io) => {
     const result = await source.warehouse.query(statement, {
       signal: io.signal,
       timeLimit: source.timeLimit,
+      excess,
     });
     try {
       if (target.format === 'table') await showRows(result, most ?? 100, args, io);
@@ -37,12 +45,18 @@ export const sql: Handler = async (args, io) => {
     await source.sayAnswered();
     return exitCodes.ok;
   } catch (error) {
-    if (io.signal.aborted) throw new Interrupted();
-    throw error;
+    const shown = io.signal.aborted ? new Interrupted() : error;
+    throw source.warehouse.isAtWork && !(shown instanceof ClosedPipe) ? await killing(shown) : shown;
   } finally {
     await source.close();
   }
 };
+
+/** The same error, after which the process has to be killed. */
+async function killing(error: unknown): Promise<CliError> {
+  const { message, hints, detail } = await explain(error);
+  return new CliError(message, { exitCode: exitCodes.killed, hints, detail, cause: error });
+}
 
 async function writeRows(
   result: SqlResult,

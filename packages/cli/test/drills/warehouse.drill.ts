@@ -215,10 +215,13 @@ describe('calls sql', () => {
     ['', /There is no statement/],
     [
       "from read_csv('/etc/passwd')",
-      /was refused.*disabled by configuration[\s\S]*SQL may only read the warehouse/,
+      /was refused.*cannot use the function read_csv in FROM[\s\S]*SQL may only read the warehouse/,
     ],
-    ['delete from records', /was refused[\s\S]*read-only/],
-    ['set threads = 9', /was refused[\s\S]*configuration has been locked/],
+    ["from 'calls.csv'", /was refused.*disabled by configuration/],
+    ['delete from records', /was refused.*must be a SELECT/],
+    ['set threads = 9', /was refused.*must be a SELECT/],
+    ["call enable_logging(storage='stdout')", /was refused.*must be a SELECT/],
+    ["from enable_logging(storage='stdout')", /was refused.*cannot use the function enable_logging/],
   ])('%s is refused with the place of the mistake', async (statement, message) => {
     const { code, stdout, stderr } = await sql(statement);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
