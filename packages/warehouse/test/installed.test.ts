@@ -1,3 +1,4 @@
+import { redact } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
 import { loadFailure } from '../src/file/duckdb.ts';
 
@@ -6,7 +7,7 @@ const notFound = (name: string): Error =>
     code: 'MODULE_NOT_FOUND',
   });
 const platform = `${process.platform}-${process.arch}`;
-const version = expect.stringMatching(/@\d+\.\d+\.\d+\S*$/);
+const version = expect.stringMatching(/@=\d+\.\d+\.\d+\S*$/);
 
 describe('DuckDB that does not load is an error that says which package to install', () => {
   test.each([
@@ -30,6 +31,7 @@ describe('DuckDB that does not load is an error that says which package to insta
       `DuckDB needs the package ${name.replace('/duckdb.node', '')}, which is not`,
     );
     expect(error?.hint).toContain(`: ${command}`);
+    expect(redact(error?.message ?? '')).toBe(error?.message);
   });
 
   test.each([

@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, sayFeeds } from '../feeds/feed-file.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
-import { again } from './repeat.ts';
+import { again, sayRetry } from './repeat.ts';
 import { explainListening, listenOptions, logsTo, serviceOptions } from './serve-options.ts';
 import { serveSettings } from './serve-settings.ts';
 import { openSync, saySync } from './sync-run.ts';
@@ -26,7 +26,7 @@ export const pipeline: Handler = async (args, io, commands) => {
 
   const onFailure = (message: string): void => {
     if (logs) logLine(io, 'error', 'sync failed', { account: accounts.join(','), error: message });
-    else say(io, `calls: ${message}; retrying in ${duration(every)}`);
+    else sayRetry(message, every, io);
   };
 
   const jobs = await openSync(args, io, { command: 'calls pipeline', accounts, every, onFailure });

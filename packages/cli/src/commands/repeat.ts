@@ -7,7 +7,7 @@ import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
 import { isWarehouseError } from '../warehouse-failure.ts';
 
-/** Says that something failed, and that it is tried again. */
+/** Takes the message of a failure after which something is tried again. */
 type OnFailure = (message: string) => void;
 
 const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
@@ -60,11 +60,16 @@ export async function untilOpen<T>(
   }
 }
 
+/** Says that something failed, and when it is tried again. */
+export function sayRetry(message: string, every: number, io: Io): void {
+  say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(every)}`);
+}
+
 async function report(
   error: unknown,
   every: number,
   io: Io,
-  onFailure: OnFailure = (message) => say(io, `calls: ${message}; retrying in ${duration(every)}`),
+  onFailure: OnFailure = (message) => sayRetry(message, every, io),
 ): Promise<void> {
   const { message, hints } = await explain(error);
   onFailure(message);

@@ -335,7 +335,9 @@ describe('what is wrong with a warehouse is one clear error', () => {
     const { code, stderr } = await run;
     expect(code).toBe(0);
     expect(stderr).toMatch(/^waiting for the warehouse calls\.duckdb\n/);
-    expect(stderr).toMatch(new RegExp(`^calls: Process ${pid} has .* open\\..*; retrying in 1\\.0 s$`, 'm'));
+    expect(stderr).toMatch(
+      new RegExp(`^calls: Process ${pid} has .* open\\..* end it; retrying in 1\\.0 s$`, 'm'),
+    );
   });
 
   const toInstall = 'npm install (--global )?@call-attribution/warehouse';

@@ -33,7 +33,9 @@ export function loadFailure(cause: unknown, inProject = isInProject(import.meta.
   if (missing === undefined) return null;
   const { dependencies } = require(`${library}/package.json`);
   // The package of one platform, in the package.json of a project, would keep npm from installing that on others.
-  const what = `${inProject ? bindings : missing}@${dependencies[bindings]}`;
+  const name = inProject ? bindings : missing;
+  // Without the sign, a log that hides personal data would take the name and the version for an address of e-mail.
+  const what = `${name}@=${dependencies[bindings]}`;
   return failure(
     `DuckDB needs the package ${missing}, which is not installed.`,
     `Add it with: npm install ${inProject ? '--include=optional' : '--global'} ${what}`,
