@@ -30,7 +30,7 @@ import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.
 export interface WarehouseOptions {
   /** Make the file when it does not exist. Default true; without it a missing file is an error. */
   readonly create?: boolean | undefined;
-  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long texts. */
+  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long strings. */
   readonly memory?: string | undefined;
   /** Threads of a question. Default: one for each core. Loading always takes one. */
   readonly threads?: number | undefined;

@@ -196,7 +196,7 @@ describe('the sink of a sync', () => {
   });
 });
 
-test('a sid is a text: 7 and "7" are one call', async () => {
+test('a sid is a string: 7 and "7" are one call', async () => {
   const { warehouse } = await testWarehouse();
   await warehouse.load('main', [call('7', { sid: 7 }), call('7', { city: 'Later' })]);
   expect(await sids(warehouse)).toEqual(['7']);

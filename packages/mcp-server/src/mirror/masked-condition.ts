@@ -50,7 +50,8 @@ export async function unmasked(
   return condition.kind === 'compare' && condition.operator === '<>' ? { kind: 'not', part: found } : found;
 }
 
-const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
+/** Are the values of a field shown as masks? */
+export const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
   spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy);
 
 function textsOf(condition: Exclude<Condition, { kind: 'and' | 'or' | 'not' | 'null' | 'flag' }>): string[] {

@@ -22,7 +22,7 @@ import type {
 import { ToolError } from '../text/failures.ts';
 import { type CopyState, loadingNote } from '../text/mirror.ts';
 import { copyFailure } from './copy-failure.ts';
-import { unmasked } from './masked-condition.ts';
+import { isMasked, unmasked } from './masked-condition.ts';
 import type { Copy, Mirror } from './mirror.ts';
 import { createCells } from './safe-cells.ts';
 
@@ -72,6 +72,11 @@ export class MirrorSource implements CallSource {
       });
       const columns = answer.columns.map(({ name }) => name);
       const groups = answer.columns.flatMap(({ name, kind }) => (kind === 'group' ? [name] : []));
+      // Spend next to a mask would say whose mask it is.
+      const masked = fields.find(
+        (spec) => groups.includes(spec.name) && isMasked(spec, this.#context.reveal),
+      );
+      if (spend !== undefined && masked) throw new ToolError({ code: 'masked_spend', field: masked.name });
       const rows = await cells.rows(answer.rows, groups);
       return {
         ...originOf(answer, copy, selection),

@@ -88,6 +88,11 @@ function describe(problem: Problem): Failure {
         `${problem.field} holds personal data, which cannot be ordered by.`,
         'Order by a time, a number or another field.',
       );
+    case 'masked_spend':
+      return invalid(
+        `${problem.field} holds personal data, so there is no spend for its values.`,
+        'Give spend for a campaign, a keyword, a channel or another field.',
+      );
     case 'needs_mirror':
       return invalid(
         `${problem.what} needs a local copy of the calls, which this server does not keep.`,

@@ -41,6 +41,7 @@ export type Problem =
   | { readonly code: 'invalid_question'; readonly message: string }
   | { readonly code: 'masked_field'; readonly field: string }
   | { readonly code: 'masked_order'; readonly field: string }
+  | { readonly code: 'masked_spend'; readonly field: string }
   | { readonly code: 'needs_mirror'; readonly what: string }
   | { readonly code: 'mirror_not_ready'; readonly what: string; readonly state: CopyState }
   | { readonly code: 'copy_failed'; readonly reason: string; readonly mayPass: boolean }

@@ -118,6 +118,10 @@ describe('crafted records', () => {
       ])
         expect(await text('count_calls', { where }), where).toContain('personal data');
       expect(await text('list_calls', { order: 'ani', rows: 5 })).toContain('"isError":true');
+      for (const group_by of ['ani', 'caller'])
+        expect(await text('analyze_calls', { group_by, spend: ['3035550120=1'] }), group_by).toContain(
+          'no spend for its values',
+        );
       const { rows } = (await callTool(copied, 'analyze_calls', { group_by: 'ani', limit: 1 }))
         .structuredContent as { rows: string[][] };
       expect(await text('count_calls', { where: `ani = '${rows[0]?.[0]}'` })).toContain(

@@ -59,6 +59,10 @@ const wrong: readonly [Problem, text: string][] = [
     'The field "city" does not exist in v2 of the API. Use field names or the groups summary, all; describe_data lists every field.',
   ],
   [
+    { code: 'masked_spend', field: 'ani' },
+    'ani holds personal data, so there is no spend for its values. Give spend for a campaign, a keyword, a channel or another field.',
+  ],
+  [
     { code: 'needs_mirror', what: 'where' },
     'where needs a local copy of the calls, which this server does not keep. Ask without it, or tell the user to start the server with --mirror.',
   ],

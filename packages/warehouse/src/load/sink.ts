@@ -100,8 +100,8 @@ export class WarehouseSink implements UpsertSink {
     let rest = latest;
     do {
       // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
-      const room = batch - (this.#staging.staged.records % batch);
-      rest = rest.slice(await this.#staging.add(rest, room, commit));
+      const most = batch - (this.#staging.staged.records % batch);
+      rest = rest.slice(await this.#staging.add(rest, most, commit));
       if (rest.length > 0 || state?.run !== null) await this.#storeWhenDue();
     } while (rest.length > 0);
   }
@@ -153,7 +153,7 @@ export class WarehouseSink implements UpsertSink {
     } catch (error) {
       if (!isMemoryLimit(error)) throw error;
     }
-    // Hundreds of megabytes of long texts, which is rare: they have to be stored all the same.
+    // Hundreds of megabytes of long strings, which is rare: they have to be stored all the same.
     try {
       return await this.#host.write(store, { wait, isHeavy: true });
     } catch (error) {

@@ -100,11 +100,11 @@ export class Staging {
   }
 
   /**
-   * Appends calls, each `sid` at most once, until there are `room` or the long ones are too many. Says how many; with the last
+   * Appends calls, each `sid` at most once, `most` of them or until the long ones are too many. Says how many; with the last
    * of them, the state of the sync is staged that is true with all.
    */
-  async add(calls: readonly Call[], room: number, committed?: Commit): Promise<number> {
-    const { count, longest, long } = this.#print(calls, room);
+  async add(calls: readonly Call[], most: number, committed?: Commit): Promise<number> {
+    const { count, longest, long } = this.#print(calls, most);
     const commit = count === calls.length ? committed : undefined;
     const { lines: bytes, keys } = this.#writer;
     this.#sinceState += count;
@@ -143,12 +143,12 @@ export class Staging {
     }
   }
 
-  #print(calls: readonly Call[], room: number): { count: number; longest: number; long: number } {
+  #print(calls: readonly Call[], most: number): { count: number; longest: number; long: number } {
     this.#writer.clear();
     let count = 0;
     let longest = 0;
     let long = 0;
-    while (count < calls.length && count < room && this.#at.long + long < mostOfLong) {
+    while (count < calls.length && count < most && this.#at.long + long < mostOfLong) {
       const call = calls[count] as Call;
       const length = this.#line(call);
       this.#sids.add(String(call.sid));

@@ -85,7 +85,7 @@ async function* readPart(
   } catch (error) {
     if (!isMemoryLimit(error) || part.limit === 1) throw error;
   }
-  // Calls with long texts: fewer of them at once.
+  // Calls with long strings: fewer of them at once.
   const size = Math.ceil((part.limit ?? sliceSize) / 20);
   for (let last = size; last === size && given !== part.limit; given += last) {
     const limit = part.limit === null ? size : Math.min(size, part.limit - given);

@@ -5,7 +5,7 @@ import { columnText, isCanonical } from './wire-values.ts';
 
 // A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. The
 // separator and the quotation mark are control characters, which next to no value has: so the values of nearly every call
-// are written as they are, and nothing stands where a value is null.
+// are written as they are, and nothing where a value is null.
 const separator = '\u001f';
 const mark = '\u001e';
 const emptyText = mark + mark;

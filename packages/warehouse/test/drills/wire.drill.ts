@@ -199,7 +199,7 @@ test('strings of a megabyte and records without a known field survive', async ()
   for (const each of calls) expect(found.get(each.sid)).toEqual(each);
 });
 
-test('calls whose long texts fill the memory several times are stored and read', async () => {
+test('calls whose long strings fill the memory several times are stored and read', async () => {
   const { warehouse } = await testWarehouse({ memory: '200MB' });
   const text = (i: number) => `${'x'.repeat(100_000)}${i}`;
   const calls = Array.from({ length: 1000 }, (_, i) => call(`S${i}`, { search_term: text(i) }));
