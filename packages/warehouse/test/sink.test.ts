@@ -222,56 +222,6 @@ test('accounts may be called like files of the warehouse', async () => {
   expect((await warehouse.lastSync()).map(({ account }) => account)).toEqual(['..', '.again', '.writer']);
 });
 
-/** A warehouse as a killed process leaves it, with these calls and the state of a sync staged. */
-async function leftBehind(account: string, calls: Call[], state: SyncState, at: number): Promise<string> {
-  const path = join(temporaryFolder(), 'calls.duckdb');
-  const warehouse = await openWarehouse(path, { now: () => at });
-  const sink = warehouse.sink(account);
-  await sink.load();
-  await sink.commit({ calls, state: { ...state, run: running.run } });
-  const staged = `${path}.staged`;
-  const files = readdirSync(staged).map((name) => [name, readFileSync(join(staged, name))] as const);
-  await warehouse.close();
-  const again = join(temporaryFolder(), 'calls.duckdb');
-  await (await openWarehouse(again)).close();
-  for (const [name, bytes] of files) {
-    const text = name.endsWith('.journal')
-      ? `${JSON.stringify(toFinished(JSON.parse(bytes.toString())))}\n`
-      : bytes;
-    writeFileSync(join(`${again}.staged`, name), name.endsWith('.lock') ? '999999999' : text);
-  }
-  return again;
-}
-
-const toFinished = (entry: { commit: { state: SyncState } }) => ({
-  ...entry,
-  commit: { ...entry.commit, state: { ...entry.commit.state, run: null } },
-});
-
-test('calls that were left staged are as fresh as the sync that brought them', async () => {
-  const path = await leftBehind('.odd', [call('a')], finished, Date.UTC(2026, 0, 2, 3, 4, 5));
-  const warehouse = await openWarehouse(path);
-  expect(await warehouse.lastSync()).toMatchObject([
-    { account: '.odd', calls: 1, syncedAt: '2026-01-02T03:04:05.000Z' },
-  ]);
-  await warehouse.close();
-});
-
-test('what cannot be stored for lack of memory keeps nobody from asking, and is stored with more', async () => {
-  const long = { search_term: 'x'.repeat(20_000_000) };
-  const path = await leftBehind('main', [call('a', long)], finished, Date.UTC(2026, 0, 2));
-  const small = await openWarehouse(path, { memory: '25MB' });
-  expect((await small.count()).calls).toBe(0);
-  await expect(small.sink('main').load()).rejects.toMatchObject({
-    code: 'memory_limit',
-    message: expect.stringContaining('Storing calls'),
-  });
-  await small.close();
-  const large = await openWarehouse(path);
-  expect((await large.count()).calls).toBe(1);
-  await large.close();
-});
-
 describe('erased callers', () => {
   const number = '+1 (555) 555-0142';
 
