@@ -54,11 +54,11 @@ test('what was written to a pipe is there, and half a file is not', async () => 
   expect(readdirSync(folder).filter((name) => name.includes('rows'))).toEqual([]);
 });
 
-/** Sends signals once the command says that it waits. */
-function whenWaiting(...signals: readonly NodeJS.Signals[]): NonNullable<RunOptions['watch']> {
+/** Sends signals once the command says that it reads. */
+function whenReading(...signals: readonly NodeJS.Signals[]): NonNullable<RunOptions['watch']> {
   const left = [...signals];
   return async ({ stderr }, child) => {
-    if (!stderr.includes('waiting for the warehouse')) return;
+    if (!stderr.includes('reading the warehouse')) return;
     for (let signal = left.shift(); signal !== undefined; signal = left.shift()) {
       child.kill(signal);
       await delay(200);
@@ -67,13 +67,13 @@ function whenWaiting(...signals: readonly NodeJS.Signals[]): NonNullable<RunOpti
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('at %s', async (signal) => {
-  const ended = await sql(long, [], { watch: whenWaiting(signal) });
+  const ended = await sql(long, [], { watch: whenReading(signal) });
   expect(ended).toMatchObject(killed);
   expect(ended.stderr).toMatch(/calls: stopped\n$/);
 });
 
 test('at the second Ctrl-C at once', async () => {
-  expect(await sql(long, [], { watch: whenWaiting('SIGINT', 'SIGINT') })).toMatchObject({
+  expect(await sql(long, [], { watch: whenReading('SIGINT', 'SIGINT') })).toMatchObject({
     code: null,
     signal: 'SIGINT',
   });

@@ -1,4 +1,5 @@
-import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
+import { setTimeout } from 'node:timers/promises';
+import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FleetError } from '../errors.ts';
 import type { NatsModules, NatsPlace } from './nats-connection.ts';
@@ -20,6 +21,8 @@ export interface NatsBucket {
   readonly leader: string | undefined;
   /** When it was created. */
   readonly created: string;
+  /** The number of its last write, when it was opened. */
+  readonly last: number;
   /** What the keys of the bucket have in front. */
   readonly prefix: string;
 }
@@ -36,12 +39,7 @@ export async function openBucket(
   const stream = `KV_${bucket}`;
   const manager = await modules.jetstream.jetstreamManager(connection, { timeout: 2_000 });
   const config = settings(stream, bucket, replicas ?? copies(connection, place));
-  const info = await manager.streams.info(stream).catch((error: unknown) => {
-    const { JetStreamApiError, JetStreamApiCodes } = modules.jetstream;
-    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
-      return manager.streams.add(config);
-    throw error;
-  });
+  const info = await foundOrMade(modules, manager, config);
   checkSettings(info.config, config, place.name, bucket);
   return {
     manager,
@@ -49,8 +47,36 @@ export async function openBucket(
     stream,
     leader: info.cluster?.leader,
     created: info.created,
+    last: info.state.last_seq,
     prefix: `$KV.${bucket}.`,
   };
+}
+
+/** What the server says when another client makes the same stream at that moment. */
+const madeByOther: ReadonlySet<number> = new Set([10058, 10065]);
+const tries = 10;
+
+async function foundOrMade(
+  { jetstream }: NatsModules,
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<StreamInfo> {
+  const { JetStreamApiError, JetStreamApiCodes } = jetstream;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await manager.streams.info(config.name);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound)
+        throw error;
+    }
+    try {
+      return await manager.streams.add(config);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || !madeByOther.has(error.code) || attempt === tries)
+        throw error;
+    }
+    await setTimeout(100);
+  }
 }
 
 function settings(

@@ -47,7 +47,8 @@ export async function watchBucket(
       if (deliverySequence !== delivered + 1) return end();
       delivered = deliverySequence;
       watcher.onMessage(message, isReady);
-      if (!isReady && pending === 0) ready();
+      // Not only by the count of what is pending: when entries were overwritten before they were sent, it never becomes 0.
+      if (!isReady && (pending === 0 || message.seq >= bucket.last)) ready();
     },
   });
   const end = (): void => messages.stop();
@@ -57,8 +58,7 @@ export async function watchBucket(
   for await (const notice of messages.status()) {
     if (notice.type === 'flow_control') continue;
     if (notice.type !== 'heartbeat' || notice.lastConsumerSequence !== delivered) end();
-    // The server has nothing more to send. Its count of what is pending may say otherwise for good, when entries were overwritten
-    // before they were sent.
+    // The server has nothing more to send.
     else if (!isReady) ready();
   }
   signal.removeEventListener('abort', end);

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { startNats, type TestNats } from '@call-attribution/test-tools/nats';
 import { newDatabase, runSql } from '@call-attribution/test-tools/postgres';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { openBoard } from '../../src/index.ts';
+import { type Board, openBoard } from '../../src/index.ts';
 import { countUp, race } from '../board-laws.ts';
 
 const clients = 8;
@@ -51,4 +52,33 @@ describe.each(Object.entries(kinds))('a board on %s', (kind, start) => {
     }, 280_000);
     await Promise.all(boards.map((board) => board.close()));
   });
+
+  test('boards that are opened at once, while those before them write, are all ready', async () => {
+    const url = await start();
+    const opened = rounds(20, 200);
+    for (let job = 0; job < opened; job += 1) {
+      const ending = new AbortController();
+      const late = setTimeout(() => ending.abort(new Error('A board was not ready in 20 seconds.')), 20_000);
+      const writing: Promise<void>[] = [];
+      const boards = await Promise.all(
+        Array.from({ length: 5 }, async () => {
+          const board = await openBoard(url, `opened-${job}`, { signal: ending.signal });
+          for (let key = 0; key < 3; key += 1) writing.push(overwrite(board, `rates.${key}`, ending.signal));
+          return board;
+        }),
+      );
+      clearTimeout(late);
+      ending.abort();
+      await Promise.all(writing);
+      await Promise.all(boards.map((board) => board.close()));
+    }
+  });
 });
+
+/** Writes without a pause at first, and then so often that the server is never idle for long. */
+async function overwrite(board: Board, key: string, signal: AbortSignal): Promise<void> {
+  for (let i = 0; !signal.aborted; i += 1) {
+    await board.write(key, i, board.get(key)?.revision ?? 0);
+    await sleep(i < 20 ? 1 : 500, undefined, { signal }).catch(() => undefined);
+  }
+}

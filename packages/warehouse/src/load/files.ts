@@ -2,7 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { WarehouseError } from '../errors.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
-import { datasetFiles } from '../out/dataset.ts';
+import { datasetFiles } from './dataset-files.ts';
 import { type Merged, merge, stagedSource } from './merge.ts';
 import { type FileGroup, foreignCalls, groupFiles, hasDuplicates, ownSource } from './parquet.ts';
 import { type SinkHost, stagingFolder, type WarehouseSink } from './sink.ts';
