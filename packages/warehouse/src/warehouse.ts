@@ -7,16 +7,15 @@ import {
   type OptionKind,
   type OptionShape,
   whole,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
-import { checkCount, checkQuestion, limitsOf } from './ask/check-question.ts';
+import { check, checkCount, checkQuestion } from './ask/check-question.ts';
 import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
-import type { Session } from './file/session.ts';
+import type { Limits, Session } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
@@ -113,8 +112,10 @@ export interface Warehouse extends AsyncDisposable {
 }
 
 const usualTimeLimit = 60_000;
-const usualMemory = '600MB';
-const heavyMemory = '2400MB';
+const limitsOf = ({ timeLimit = usualTimeLimit, ...limits }: Limits): Limits => ({ ...limits, timeLimit });
+
+/** The first is enough unless calls have very long strings. */
+const usualMemories = ['600MB', '2400MB'] as const;
 
 const shape = {
   create: kinds.flag,
@@ -146,26 +147,26 @@ const pathKind: OptionKind = {
  * await warehouse.close();
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  if (!pathKind.accepts(path)) throw wrongOption('path', pathKind, path);
+  check('path', pathKind, path);
   checkOptions(options, shape);
   const { now = Date.now, batch = 245_760 } = options;
+  const memories = options.memory === undefined ? usualMemories : ([options.memory] as const);
   const opening: OpenOptions = {
-    memory: options.memory ?? usualMemory,
+    memory: memories[0],
     threads: options.threads ?? availableParallelism(),
     wait: options.wait ?? 10_000,
   };
   const gate = gateOf(path);
   const sinks = new Map<string, WarehouseSink>();
   const ask = <T>(body: (session: Session) => Promise<T>, limits: QuestionLimits = {}) =>
-    gate.use('ask', opening, body, { timeLimit: usualTimeLimit, ...limits });
+    gate.use('ask', opening, body, limitsOf(limits));
   const host: LoadHost = {
     path,
     batch,
     now,
-    write(body, { wait = opening.wait, isHeavy = false } = {}) {
-      const memory = isHeavy ? (options.memory ?? heavyMemory) : opening.memory;
-      return gate.use('write', { ...opening, memory, wait }, body);
-    },
+    memories,
+    write: (body, { wait = opening.wait, memory = opening.memory } = {}) =>
+      gate.use('write', { ...opening, memory, wait }, body),
     files: () => memorySession(opening),
     sink(account) {
       checkAccount(account);
@@ -190,11 +191,13 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       if (account !== undefined) checkAccount(account);
       return loadParquet(host, files, account);
     },
-    analyze: async (question) =>
-      ask((session) => analyze(session, question), limitsOf(checkQuestion(question))),
+    async analyze(question) {
+      const { signal, timeLimit } = checkQuestion(question);
+      return ask((session) => analyze(session, question), { signal, timeLimit });
+    },
     async count(selection = {}) {
       const { signal, timeLimit, ...rest } = checkCount(selection);
-      const answer = await ask((session) => analyze(session, rest), limitsOf({ signal, timeLimit }));
+      const answer = await ask((session) => analyze(session, rest), { signal, timeLimit });
       const { calls, period, asOf, accounts, leftOut, notes } = answer;
       return { calls, period, asOf, accounts, leftOut, notes };
     },
@@ -213,7 +216,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     },
     async query(sql, options = {}) {
       const limits = sqlLimits(options, opening.memory);
-      return runSql(await gate.open('ask', opening, { timeLimit: usualTimeLimit, ...limits }), sql);
+      return runSql(await gate.open('ask', opening, limitsOf(limits)), sql);
     },
     get isAtWork() {
       return gate.isAtWork;

@@ -106,15 +106,6 @@ export function checkCount(selection: CallSelection & QuestionLimits): CallSelec
   return selection;
 }
 
-// A timer of Node.js that is set to more goes off at once.
-const longestTimer = 2 ** 31 - 1;
-
-/** What ends a question early. */
-export const limitsOf = ({ signal, timeLimit }: QuestionLimits): QuestionLimits => ({
-  ...(signal === undefined ? {} : { signal }),
-  ...(timeLimit === undefined ? {} : { timeLimit: Math.min(timeLimit, longestTimer) }),
-});
-
 function checkRule(rule: ValueRule, i: number): void {
   check(`values.rules[${i}]`, kinds.object, rule);
   checkOptions(rule, ruleShape, `values.rules[${i}].`);

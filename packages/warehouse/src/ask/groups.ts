@@ -1,5 +1,6 @@
 import { addMonths, day, formatNaive, parseNaive, parseTime } from '@call-attribution/core/time';
 import { weekdays } from '../tables/derived.ts';
+import { isWellFormed } from '../tables/wire-values.ts';
 import type { AnswerValue } from './question.ts';
 import type { QuestionField } from './vocabulary.ts';
 
@@ -87,8 +88,7 @@ function nearestKey(field: QuestionField, text: string, start: number): string |
   if (type === 'boolean') return text === 'true';
   if (type === 'number') return numberOf(field, text);
   if (type === 'time') return isTime(text) ? text : null;
-  // DuckDB has no strings with half a character.
-  return (values?.includes(text) ?? true) && !/\p{Surrogate}/u.test(text) ? text : null;
+  return (values?.includes(text) ?? true) && isWellFormed(text) ? text : null;
 }
 
 function numberOf({ name, number }: QuestionField, text: string): number | null {

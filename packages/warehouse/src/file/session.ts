@@ -24,6 +24,9 @@ const patience = 2_000;
 /** The same where memory runs out: some 100 MB may be added each tenth of a second. */
 const shortPatience = 200;
 
+// A timer of Node.js that is set to more goes off at once.
+const longestTimer = 2 ** 31 - 1;
+
 /** Statements on one connection of an open file. */
 export class Session {
   readonly #connection: DuckDBConnection;
@@ -48,7 +51,9 @@ export class Session {
     this.#onClose = onClose;
     const { signal, timeLimit, processMemory = Number.POSITIVE_INFINITY } = limits;
     if (timeLimit !== undefined)
-      this.#timers.push(setTimeout(() => this.#stop(tooLong(timeLimit)), timeLimit).unref());
+      this.#timers.push(
+        setTimeout(() => this.#stop(tooLong(timeLimit)), Math.min(timeLimit, longestTimer)).unref(),
+      );
     if (processMemory < Number.POSITIVE_INFINITY) {
       const look = () => {
         if (process.memoryUsage.rss() > processMemory) this.#stop(tooLarge(), shortPatience);

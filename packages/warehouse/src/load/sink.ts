@@ -13,8 +13,8 @@ import { type Staged, Staging } from './staging.ts';
 export interface WriteOptions {
   /** Milliseconds to wait for other processes at most. Default: as the warehouse does. */
   readonly wait?: number | undefined;
-  /** Takes four times the usual memory, unless somebody chose how much there is. */
-  readonly isHeavy?: boolean | undefined;
+  /** Memory that DuckDB may use. Default: the first of `memories`. */
+  readonly memory?: string | undefined;
 }
 
 /** What a sink needs of its warehouse. */
@@ -25,6 +25,8 @@ export interface SinkHost {
   now(): number;
   /** Calls staged before they are stored. */
   readonly batch: number;
+  /** Memory to store with, and what to take when that is not enough. */
+  readonly memories: readonly string[];
 }
 
 /** Calls staged at once when they come one by one. */
@@ -148,22 +150,21 @@ export class WarehouseSink implements UpsertSink {
   async #merge(staged: Staged, now: number, wait?: number): Promise<Merged> {
     const store = (session: Session) =>
       merge(session, this.#account, stagedSource(staged), staged.commit, now);
-    try {
-      return await this.#host.write(store, { wait });
-    } catch (error) {
-      if (!isMemoryLimit(error)) throw error;
+    let cause: unknown;
+    // Hundreds of megabytes of long strings, which are rare, have to be stored all the same.
+    for (const memory of this.#host.memories) {
+      try {
+        return await this.#host.write(store, { wait, memory });
+      } catch (error) {
+        if (!isMemoryLimit(error)) throw error;
+        cause = error;
+      }
     }
-    // Hundreds of megabytes of long strings, which is rare: they have to be stored all the same.
-    try {
-      return await this.#host.write(store, { wait, isHeavy: true });
-    } catch (error) {
-      if (!isMemoryLimit(error)) throw error;
-      throw new WarehouseError(
-        'memory_limit',
-        `Storing calls in ${this.#host.path} needs more memory than the warehouse may use. They are kept in ${stagingFolder(this.#host.path)}, and stored when the warehouse is opened with more \`memory\`.`,
-        { cause: error },
-      );
-    }
+    throw new WarehouseError(
+      'memory_limit',
+      `Storing calls in ${this.#host.path} needs more memory than the warehouse may use. They are kept in ${stagingFolder(this.#host.path)}, and stored when the warehouse is opened with more \`memory\`.`,
+      { cause },
+    );
   }
 
   async #lock(): Promise<void> {

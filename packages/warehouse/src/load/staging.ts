@@ -17,8 +17,6 @@ export interface Staged {
   readonly records: number;
   /** Bytes of the longest line. */
   readonly longest: number;
-  /** Bytes of the long lines. */
-  readonly long: number;
   /** The latest state that was saved with the records; undefined when none was. */
   readonly commit: Commit | undefined;
 }
@@ -41,11 +39,10 @@ interface Entry {
   readonly bytes: number;
   readonly records: number;
   readonly longest: number;
-  readonly long: number;
   readonly commit?: Commit;
 }
 
-const nothing: Entry = { bytes: 0, records: 0, longest: 0, long: 0 };
+const nothing: Entry = { bytes: 0, records: 0, longest: 0 };
 
 /**
  * Calls of one account on their way into the database. They are appended to a file, and a journal says how much of it
@@ -62,6 +59,8 @@ export class Staging {
   #files: { lines: FileHandle; journal: FileHandle } | null = null;
   #at: Entry = nothing;
   #commit: Commit | undefined;
+  /** Bytes of the long lines. */
+  #long = 0;
   #sinceState = 0;
   #journalEnd = 0;
   #sids = new Set<string>();
@@ -80,7 +79,7 @@ export class Staging {
 
   /** Are there as many long lines as fit into the memory of a merge? */
   get isHeavy(): boolean {
-    return this.#at.long >= mostOfLong;
+    return this.#long >= mostOfLong;
   }
 
   /** Makes the files ready to be read: what is left of calls that were stored before is cut off. */
@@ -122,8 +121,8 @@ export class Staging {
         bytes: this.#at.bytes + bytes.length,
         records: this.#at.records + count,
         longest: Math.max(this.#at.longest, longest),
-        long: this.#at.long + long,
       };
+      this.#long += long;
       const entry: Entry = mustSave ? { ...this.#at, commit } : this.#at;
       // At its place and not at the end of the file: what a failed write left there is written over.
       const line = Buffer.from(`${JSON.stringify(entry)}\n`);
@@ -148,7 +147,7 @@ export class Staging {
     let count = 0;
     let longest = 0;
     let long = 0;
-    while (count < calls.length && count < most && this.#at.long + long < mostOfLong) {
+    while (count < calls.length && count < most && this.#long + long < mostOfLong) {
       const call = calls[count] as Call;
       const length = this.#line(call);
       this.#sids.add(String(call.sid));
@@ -196,6 +195,7 @@ export class Staging {
     }
     this.#at = nothing;
     this.#commit = undefined;
+    this.#long = 0;
     this.#sinceState = 0;
     this.#journalEnd = 0;
     this.#sids = new Set();
@@ -246,7 +246,7 @@ function readEntries(text: string): Entry[] {
   return entries;
 }
 
-/** Can a `sid` be told from all others once it is text in the database? */
+/** Is a `sid` still different from all others once it is a string in the database? */
 const isUsable = (sid: unknown): boolean =>
   typeof sid === 'string' ? sid !== '' && isWellFormed(sid) : Number.isFinite(sid);
 

@@ -34,11 +34,7 @@ const shape = {
 export function sqlLimits(options: SqlOptions, memory: string): Limits {
   checkOptions(options, shape);
   const { signal, timeLimit, excess } = options;
-  return {
-    signal,
-    ...(timeLimit === undefined ? {} : { timeLimit }),
-    ...(excess === undefined ? {} : { processMemory: bytesOf(memory) + excess }),
-  };
+  return { signal, timeLimit, processMemory: excess === undefined ? undefined : bytesOf(memory) + excess };
 }
 
 /** The bytes of a size such as `600MB` or `2GiB`. */
