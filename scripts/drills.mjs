@@ -62,7 +62,9 @@ if (!passed) process.exitCode = 1;
 
 /** @param {string[]} args @returns {Promise<boolean>} */
 function vitest(args) {
-  const command = ['exec', 'vitest', 'run', '--project', 'drills', '--reporter=default', ...args, ...more];
+  // A log shows what failed and nothing else; on a terminal each file is shown when it ends.
+  const reporter = `--reporter=${process.stdout.isTTY ? 'default' : 'minimal'}`;
+  const command = ['exec', 'vitest', 'run', '--project', 'drills', reporter, ...args, ...more];
   const env = { ...process.env, CALLS_DRILLS: isLong ? 'long' : 'usual', CALLS_DRILLS_REPORT: report };
   return new Promise((resolve) => {
     spawn('pnpm', command, { cwd: root, env, stdio: 'inherit' }).on('exit', (code) => resolve(code === 0));

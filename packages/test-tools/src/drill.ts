@@ -112,9 +112,9 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
     const line = Object.entries({ ...counts, ...events }).map(
       ([key, count]) => `${key.replaceAll(' ', '-')}=${count}`,
     );
-    process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
     const report = process.env.CALLS_DRILLS_REPORT;
     if (report) appendFileSync(report, `${JSON.stringify({ name, kind, what, ...counts, events })}\n`);
+    else process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
     const { lost, doubled, hung, lied } = counts;
     if (lost + doubled + hung + lied > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}.`);
   });

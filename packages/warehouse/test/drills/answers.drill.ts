@@ -263,6 +263,10 @@ test('every answer is what plain JavaScript finds in the same records', async ()
             values,
             limit: 100_000,
           };
+          if (asked.groupBy?.includes('missed') && asked.measures?.includes('missed')) {
+            await expect(warehouse.analyze(asked)).rejects.toThrow('both give a column missed');
+            continue;
+          }
           const expected = answerOf([...stored.values()], asked, condition ?? null);
           const answer = await warehouse.analyze(asked);
           expect(answer.calls).toBe(expected.calls);
