@@ -89,7 +89,7 @@ const stops = openDrill({
   what: '`calls export` and `calls sync` are stopped with SIGSTOP for a while, and the same command is started next to them; whoever reports success has written each record once',
 });
 test('a command that is stopped for a while and has competition writes each record once', async () => {
-  for (let round = 0; round < rounds(9, 45); round += 1) {
+  for (let round = 0; round < rounds(6, 45); round += 1) {
     const name = names[round % names.length] as string;
     const { args } = commands[name] as { args: readonly string[] };
     const cwd = stage.folder();
@@ -133,7 +133,7 @@ const fullDisk = openDrill({
   what: '`calls export` and `calls sync` run out of space at any point, then run again with space; the first run fails and leaves no file that looks finished, the second one has each record once',
 });
 test('a command that runs out of space says so, and the next one completes its work', async () => {
-  for (let round = 0; round < rounds(9, 45); round += 1) {
+  for (let round = 0; round < rounds(6, 45); round += 1) {
     const name = names[round % names.length] as string;
     const { args, resume } = commands[name] as (typeof commands)[string];
     const cwd = stage.folder();

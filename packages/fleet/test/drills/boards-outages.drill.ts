@@ -5,7 +5,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { type Board, openBoard } from '../../src/index.ts';
 import { until } from '../board-laws.ts';
 
-const outages = rounds(6, 40);
+const outages = rounds(3, 40);
 const clients = 4;
 
 /** What one client heard of its writes: made, or perhaps made. Each client has an entry of its own and a common one. */

@@ -55,7 +55,7 @@ describe.each(Object.entries(kinds))('a board on %s', (kind, start) => {
 
   test('boards that are opened at once, while those before them write, are all ready', async () => {
     const url = await start();
-    const opened = rounds(20, 200);
+    const opened = rounds(10, 200);
     for (let job = 0; job < opened; job += 1) {
       const ending = new AbortController();
       const late = setTimeout(() => ending.abort(new Error('A board was not ready in 20 seconds.')), 20_000);
