@@ -1,5 +1,5 @@
 // `pnpm drills`: long tests that kill, stop, fill, cut, move and attack, and count what was lost, doubled, hung or lied about.
-// A few minutes by default. `--long`: full length. `--write`: writes the counts into docs/reliability.md. A path or a part of
+// About ten minutes by default. `--long`: full length. `--write`: writes the counts into docs/reliability.md. A path or a part of
 // one chooses files; what follows `--` goes to vitest.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,12 +27,10 @@ const more = process.argv.slice(end + 1);
 const started = Date.now();
 let passed = true;
 const files = readdirSync(join(root, 'packages'))
-  .flatMap((name) =>
-    [`packages/${name}/test`, `packages/${name}/test/drills`]
-      .filter((path) => existsSync(join(root, path)))
-      .flatMap((path) => readdirSync(join(root, path)).map((file) => `${path}/${file}`)),
-  )
-  .filter((file) => /(\.drill|-law\.test)\.ts$/.test(file))
+  .map((name) => `packages/${name}/test/drills`)
+  .filter((path) => existsSync(join(root, path)))
+  .flatMap((path) => readdirSync(join(root, path)).map((file) => `${path}/${file}`))
+  .filter((file) => file.endsWith('.drill.ts'))
   .filter((file) => paths.length === 0 || paths.some((path) => file.includes(path)));
 if (files.length === 0) fail(`no drill has ${paths.join(' or ')} in its path`);
 const together = files.filter((file) => !alone.includes(file));
@@ -109,8 +107,8 @@ function page(results) {
 
 <!-- Written by \`pnpm drills --write\`: change scripts/drills.mjs or the drills instead of this page. -->
 
-Drills are tests that break what the packages depend on, over and over, and then compare records one by one. \`pnpm drills\` takes a
-few minutes and is part of \`pnpm check\`; \`pnpm drills --long\` takes longer; \`pnpm drills <path>\` runs one file. Each drill counts:
+Drills are tests that break what the packages depend on, over and over, and then compare records one by one. \`pnpm drills\` takes
+about ten minutes and is part of \`pnpm check\`; \`pnpm drills --long\` takes longer; \`pnpm drills <path>\` runs one file. Each drill counts:
 
 - **runs**: processes, reads or histories;
 - **lost**: records that should be there and are not;

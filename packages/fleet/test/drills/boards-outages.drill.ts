@@ -35,7 +35,7 @@ describe.each(inject('natsUrl') === '' ? [] : ([1, 3] as const))('%i NATS server
   const tally = openDrill({
     name: `board-outages-${nodes}`,
     kind: 'kills',
-    what: `Each of ${nodes} NATS servers is killed and started again in turn while workers write; live copies end equal, and a count is the sum of its writes`,
+    what: `${nodes === 1 ? 'A NATS server is' : `Each of ${nodes} NATS servers is`} killed and started again${nodes === 1 ? '' : ' in turn'} while workers write; live copies end equal, and a count is the sum of its writes`,
   });
 
   test(`${outages} kills`, async () => {

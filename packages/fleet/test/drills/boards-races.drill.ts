@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { startNats, type TestNats } from '@call-attribution/test-tools/nats';
@@ -58,6 +59,7 @@ describe.each(Object.entries(kinds))('a board on %s', (kind, start) => {
     const opened = rounds(10, 200);
     for (let job = 0; job < opened; job += 1) {
       const ending = new AbortController();
+      setMaxListeners(0, ending.signal);
       const late = setTimeout(() => ending.abort(new Error('A board was not ready in 20 seconds.')), 20_000);
       const writing: Promise<void>[] = [];
       const boards = await Promise.all(
