@@ -34,7 +34,7 @@ import {
 const tally = openDrill({
   name: 'fleet-trouble',
   kind: 'cut connections',
-  what: 'Keys are revoked, servers answer 429 and 503, disks fill up, two planners and two releases work on one job; work goes on by itself or with the command that the status names, and every record is there once',
+  what: 'Keys are revoked, servers answer 429 and 503, disks fill up, two planners and two releases work on one job; work resumes by itself or with the command that the status names, and every record is there once',
 });
 
 let source: Source;
