@@ -76,6 +76,8 @@ interface SyncScope {
   readonly failsAtOnce?: boolean;
   /** Reports a copy that cannot be opened yet. Default: a sentence on stderr. */
   readonly onFailure?: (message: string) => void;
+  /** Starts to serve how the runs are doing, before the copy is open: that may have to wait. Returns what stops it. */
+  readonly serve?: (status: SyncStatus) => Promise<() => void>;
 }
 
 /** Opens the store that the options and settings name, for the accounts that they choose. */
@@ -103,18 +105,24 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
   // A missing key is reported before a store is created.
   const first = accounts.length === 1 && only ? await openClient(only.settings, args, io) : null;
   const clients = new Map<string | null, Client>(first ? [[only?.name ?? null, first]] : []);
-  const close = async (): Promise<void> => {
-    for (const client of clients.values()) await client.close();
-  };
-  const copy = await untilOpen(() => openCopy(chosen, io), scope, io).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
   const status = createSyncStatus({
     every: scope.every ?? Number.POSITIVE_INFINITY,
     accounts: accounts.map(labelOf),
     failsAtOnce: scope.failsAtOnce,
     now: () => io.now().getTime(),
+  });
+  let stopStatus: (() => void) | undefined;
+  const close = async (): Promise<void> => {
+    stopStatus?.();
+    for (const client of clients.values()) await client.close();
+  };
+  const open = async (): Promise<Copy> => {
+    stopStatus = await scope.serve?.(status);
+    return untilOpen(() => openCopy(chosen, io), scope, io);
+  };
+  const copy = await open().catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   const jobs = new Map<string | null, SyncJob>();
   const jobOf = async ({ name, settings, plan: { filter } }: (typeof accounts)[number]): Promise<SyncJob> => {

@@ -21,6 +21,7 @@ export const sync: Handler = async (args, io) => {
     command: 'calls sync',
     every,
     failsAtOnce: true,
+    serve: (status) => serveStatus(args, status, io),
     restart: args.flag('restart'),
     filter: (context) => steadyFilterOf(args, context),
     period: (context) => periodOf(args, context),
@@ -32,8 +33,7 @@ export const sync: Handler = async (args, io) => {
     const once = (): Promise<number> =>
       each(async (job) => report(await job.once(), { account: job.account, name: copy.name }, args, io));
     if (every === null) return await once();
-    const stopStatus = await serveStatus(args, jobs.status, io);
-    await again(once, every, io).finally(stopStatus);
+    await again(once, every, io);
     return exitCodes.ok;
   } catch (error) {
     if (!io.signal.aborted) throw error;

@@ -323,18 +323,32 @@ describe('what is wrong with a warehouse is one clear error', () => {
   test('a sync that repeats waits for a file that another process holds when it starts, and says so', async () => {
     const { pid, end } = await holder(join(folder, 'calls.duckdb'));
     const stop = new AbortController();
-    const run = stage.quick(['sync', '--every', '1s', '--store', store], {
+    let probed: Promise<unknown> | undefined;
+    const probe = async (url: string) => {
+      const answers = ['/healthz', '/readyz'].map(async (path) => {
+        const response = await fetch(`${url}${path}`);
+        return [response.status, await response.text()];
+      });
+      return Promise.all(answers).finally(end);
+    };
+    const run = stage.quick(['sync', '--every', '1s', '--store', store, '--status-port', '0'], {
       cwd: folder,
       signal: stop.signal,
       patience: 50,
       watchErrors(text) {
-        if (text.includes('retrying in 1.0 s')) void end();
+        const [, url] = /^health and metrics on (\S+)$/m.exec(text) ?? [];
+        if (url && text.includes('retrying in 1.0 s')) probed ??= probe(url);
         if (/account 101: 0 new/.test(text)) stop.abort();
       },
     });
     const { code, stderr } = await run;
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^waiting for the warehouse calls\.duckdb\n/);
+    // It is alive meanwhile, and says that there is nothing to serve yet.
+    expect(await probed).toEqual([
+      [200, 'ok\n'],
+      [503, 'no sync has finished yet\n'],
+    ]);
+    expect(stderr).toMatch(/^waiting for the warehouse calls\.duckdb\n/m);
     expect(stderr).toMatch(
       new RegExp(`^calls: Process ${pid} has .* open\\..* end it; retrying in 1\\.0 s$`, 'm'),
     );
