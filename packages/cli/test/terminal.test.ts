@@ -181,7 +181,6 @@ const state = (done: number, total: number | null) => ({
   done,
   total,
   rate: 500,
-  etaMs: total === null ? null : 2000,
   note: '',
 });
 

@@ -1,11 +1,11 @@
 import {
+  checkOption,
   checkOptions,
   kinds,
   type OptionKind,
   type OptionShape,
   oneOf,
   whole,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -53,7 +53,7 @@ const urlKind: OptionKind = {
  * await store.close();
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  if (!urlKind.accepts(url)) throw wrongOption('url', urlKind, url);
+  checkOption('url', urlKind, url);
   checkOptions(options, shape);
   const driver = await openDriver(url, options);
   try {

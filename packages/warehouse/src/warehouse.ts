@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import {
+  checkOption,
   checkOptions,
   kinds,
   number,
@@ -10,11 +11,12 @@ import {
 } from '@call-attribution/core/errors';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
-import { check, checkCount, checkQuestion } from './ask/check-question.ts';
+import { checkCount, checkQuestion } from './ask/check-question.ts';
 import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
+import { bytesOf } from './file/memory-size.ts';
 import type { Limits, Session } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
@@ -121,7 +123,7 @@ const shape = {
   create: kinds.flag,
   memory: {
     expected: "a string such as '500MB' or '2GB'",
-    accepts: (value) => typeof value === 'string' && /^\d+(\.\d+)?\s*[KMGT]i?B$/i.test(value),
+    accepts: (value) => typeof value === 'string' && !Number.isNaN(bytesOf(value)),
     isShown: true,
   },
   threads: whole(1),
@@ -147,7 +149,7 @@ const pathKind: OptionKind = {
  * await warehouse.close();
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  check('path', pathKind, path);
+  checkOption('path', pathKind, path);
   checkOptions(options, shape);
   const { now = Date.now, batch = 245_760 } = options;
   const memories = options.memory === undefined ? usualMemories : ([options.memory] as const);

@@ -35,7 +35,7 @@ export async function startShown(options: SandboxOptions, io: Io): Promise<Sandb
     const tookMs = performance.now() - from;
     const rate = (1000 * done) / Math.max(1, tookMs);
     // A start that ends within the first second needs no line.
-    if (tookMs > 1000) line.update({ done, total, rate, etaMs: (1000 * (total - done)) / rate, note: '' });
+    if (tookMs > 1000) line.update({ done, total, rate, note: '' });
   };
   return startSandbox({ ...options, onProgress }).finally(() => line.end());
 }

@@ -23,12 +23,12 @@ export function watch(
     now: () => performance.now(),
     isDumb: io.env.TERM === 'dumb',
   });
-  const onProgress = ({ done, total, rate, etaMs, retries, rereads }: Progress): void => {
+  const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),
       ...(rereads > 0 ? [plural(rereads, 'slice reread', 'slices reread')] : []),
     ];
-    line.update({ done, total, rate, etaMs, note: notes.join(', ') });
+    line.update({ done, total, rate, note: notes.join(', ') });
   };
   return { line, onProgress };
 }

@@ -1,6 +1,6 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { pause } from '../calls/until-stopped.ts';
-import { Interrupted, isStoreError } from '../errors.ts';
+import { type CliError, Interrupted, isStoreError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
@@ -24,14 +24,14 @@ export async function again(
       await once();
     } catch (error) {
       if (io.signal.aborted) return;
-      const { exitCode } = await explain(error);
+      const failure = await explain(error);
       // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
       const mayPass =
-        exitCode === exitCodes.output
+        failure.exitCode === exitCodes.output
           ? isStoreError(error) || isWarehouseError(error)
-          : passing.has(exitCode);
+          : passing.has(failure.exitCode);
       if (!mayPass) throw error;
-      await report(error, every, io, onFailure);
+      report(failure, every, io, onFailure);
     }
     await pause(every, io.signal);
   }
@@ -52,7 +52,7 @@ export async function untilOpen<T>(
     } catch (error) {
       if (every === null || !CallsError.is(error) || !error.isRetryable) throw error;
       if (!io.signal.aborted) {
-        await report(error, every, io, onFailure);
+        report(await explain(error), every, io, onFailure);
         await pause(every, io.signal);
       }
       if (io.signal.aborted) throw new Interrupted();
@@ -65,13 +65,12 @@ export function sayRetry(message: string, every: number, io: Io): void {
   say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(every)}`);
 }
 
-async function report(
-  error: unknown,
+function report(
+  { message, hints }: CliError,
   every: number,
   io: Io,
   onFailure: OnFailure = (message) => sayRetry(message, every, io),
-): Promise<void> {
-  const { message, hints } = await explain(error);
+): void {
   onFailure(message);
   for (const hint of hints) say(io, `  → ${hint}`);
 }

@@ -76,8 +76,7 @@ export async function planWith({ job, board, target }: PlanSet, args: Args, io: 
       onProgress: (done, of) => {
         const seconds = (performance.now() - from) / 1000;
         const rate = seconds > 0 ? done / seconds : 0;
-        const etaMs = rate > 0 ? ((of - done) / rate) * 1000 : null;
-        line.update({ done, total: of, rate, etaMs, note: '' });
+        line.update({ done, total: of, rate, note: '' });
       },
     });
     line.end();

@@ -8,7 +8,6 @@ export interface ProgressState {
   readonly total: number | null;
   /** Records per second. */
   readonly rate: number;
-  readonly etaMs: number | null;
   /** Retries and the like, in words; empty when there are none. */
   readonly note: string;
 }
@@ -63,14 +62,16 @@ export function progressLine(
 }
 
 function line(label: string, state: ProgressState, width: number | null): string {
-  const { done, total, rate, etaMs } = state;
+  const { done, total, rate } = state;
   const figures = total === null ? count(done) : `${count(done)} / ${count(total)}`;
   const share = total === null || total === 0 ? null : Math.min(1, done / total);
   const parts = [
     figures,
     ...(share === null ? [] : [`${Math.floor(share * 100)}%`]),
     `${count(rate)}/s`,
-    ...(etaMs === null || done === total ? [] : [`ETA ${duration(etaMs)}`]),
+    ...(total === null || done === total || rate === 0
+      ? []
+      : [`ETA ${duration(((total - done) / rate) * 1000)}`]),
     ...(state.note ? [state.note] : []),
   ];
   const text = parts.join('  ');

@@ -220,8 +220,7 @@ function watchFiles(total: number, shown: string, io: Io) {
       files += 1;
       done += calls;
       const rate = (done * 1000) / Math.max(1, performance.now() - start);
-      const etaMs = ((total - done) * 1000) / rate;
-      line.update({ done, total, rate, etaMs, note: plural(files, 'file') });
+      line.update({ done, total, rate, note: plural(files, 'file') });
     },
     end: () => line.end(),
   };

@@ -107,9 +107,14 @@ export function checkOptions(given: unknown, shape: OptionShape, prefix = ''): v
     const kind = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (kind === undefined) throw unknownOption(name, Object.keys(shape), prefix);
     if (value === undefined) continue;
-    if (!kind.accepts(value)) throw wrongOption(prefix + name, kind, value);
+    checkOption(prefix + name, kind, value);
     if (kind.inner && isObject(value)) checkOptions(value, kind.inner, `${prefix}${name}.`);
   }
+}
+
+/** Refuses a value that an option or an argument cannot have; undefined too, unless its kind accepts it. */
+export function checkOption(name: string, kind: OptionKind, value: unknown): void {
+  if (!kind.accepts(value)) throw wrongOption(name, kind, value);
 }
 
 /** The error of an option with a value it cannot have. */

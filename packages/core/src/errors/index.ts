@@ -1,6 +1,7 @@
 // The one family of errors, and the one check of options. Light: it loads nothing of the client.
 export * from './calls-error.ts';
 export {
+  checkOption,
   checkOptions,
   either,
   group,

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { type OptionKind, wrongOption } from '../errors/check-options.ts';
+import { checkOption, type OptionKind } from '../errors/check-options.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 
 /** Headers of a program, by name. `undefined` leaves a header out. */
@@ -36,8 +36,7 @@ export function checkHeaders(headers: CustomHeaders): void {
     const option = reserved[name.toLowerCase()];
     if (option !== undefined)
       throw new ConfigurationError('invalid_option', setupMessages.headerReserved(name, option));
-    if (value !== undefined && !headerValue.accepts(value))
-      throw wrongOption(`headers.${name}`, headerValue, value);
+    if (value !== undefined) checkOption(`headers.${name}`, headerValue, value);
   }
 }
 

@@ -1,4 +1,4 @@
-import { checkOptions, kinds, type OptionKind, wrongOption } from '@call-attribution/core/errors';
+import { checkOption, checkOptions, kinds, type OptionKind } from '@call-attribution/core/errors';
 import { FleetError } from '../errors.ts';
 import type { Board } from './board.ts';
 import { type BoardOptions, boardOptions } from './board-options.ts';
@@ -21,7 +21,7 @@ const memories = new Map<string, BoardMemory>();
  * board.get('job')?.value;
  */
 export async function openBoard(url: string, job: string, options: BoardOptions = {}): Promise<Board> {
-  if (!urlKind.accepts(url)) throw wrongOption('url', urlKind, url);
+  checkOption('url', urlKind, url);
   checkOptions(options, boardOptions);
   if (!/^[a-z0-9-]{1,40}$/.test(job))
     throw new FleetError('job_invalid', 'The name of a job is 1 to 40 of a-z, 0-9 and hyphens.');

@@ -1,4 +1,5 @@
 import {
+  checkOption,
   checkOptions,
   either,
   group,
@@ -10,7 +11,6 @@ import {
   only,
   whole,
   withMethods,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import type { HttpOptions, MountOptions, SessionOptions } from '../http/options.ts';
 import type { MirrorOptions } from '../mirror/options.ts';
@@ -74,7 +74,7 @@ const httpShape = {
 
 /** Refuses a client or options that a server cannot use. */
 export function checkServer(client: unknown, options: CallsMcpOptions): void {
-  if (!clientKind.accepts(client)) throw wrongOption('client', clientKind, client);
+  checkOption('client', clientKind, client);
   checkOptions(options, serverShape);
 }
 

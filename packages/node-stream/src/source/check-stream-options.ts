@@ -1,4 +1,5 @@
 import {
+  checkOption,
   checkOptions,
   either,
   group,
@@ -9,7 +10,6 @@ import {
   only,
   whole,
   withMethods,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import { duration } from '../option-kinds.ts';
 import type { StreamOptions, WindowOptions } from './options.ts';
@@ -51,6 +51,6 @@ const clientKind = withMethods('a client made by createClient()', 'fetchPage');
 
 /** Refuses a client or options that a read cannot use, before anything is sent. */
 export function checkRead(client: unknown, options: unknown, shape: OptionShape): void {
-  if (!clientKind.accepts(client)) throw wrongOption('client', clientKind, client);
+  checkOption('client', clientKind, client);
   checkOptions(options, shape);
 }

@@ -1,11 +1,11 @@
 import {
+  checkOption,
   group,
   kinds,
   type OptionKind,
   type OptionShape,
   whole,
   withMethods,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import { duration } from '../option-kinds.ts';
 import { checkRead, streamShape } from '../source/check-stream-options.ts';
@@ -46,11 +46,11 @@ const sinkKind = withMethods('a sink with load() and commit()', 'load', 'commit'
 export function checkSyncCalls(client: unknown, options: { readonly state?: unknown }): void {
   const { state, ...rest } = options ?? {};
   checkRead(client, rest, { ...syncShape, state: stateKind });
-  if (!stateKind.accepts(state)) throw wrongOption('state', stateKind, state);
+  checkOption('state', stateKind, state);
 }
 
 /** Refuses what `syncInto` cannot use. */
 export function checkSyncInto(client: unknown, sink: unknown, options: unknown): void {
   checkRead(client, options, syncShape);
-  if (!sinkKind.accepts(sink)) throw wrongOption('sink', sinkKind, sink);
+  checkOption('sink', sinkKind, sink);
 }

@@ -1,19 +1,16 @@
 import {
+  checkOption,
   checkOptions,
   either,
   group,
   kinds,
   type OptionKind,
   type OptionShape,
-  wrongOption,
 } from '@call-attribution/core/errors';
 import type { CallSelection, Measure, Question, QuestionLimits, ValueRule, ValueRules } from './question.ts';
 
 // An option that does not exist, or that has a value of another type, would otherwise be an answer to another question.
 // What a value says is checked where it is read, with better messages.
-
-/** A kind for each option of a type. */
-export type ShapeOf<T> = Record<keyof T, OptionKind>;
 
 const finite: OptionKind = {
   expected: 'a number',
@@ -34,7 +31,7 @@ const measure: OptionKind = {
   expected: "the name of a measure such as 'calls', or { distinct: field }",
   accepts: either(kinds.string, kinds.object).accepts,
 };
-const distinct = group({ distinct: kinds.string });
+const distinctShape = { distinct: kinds.string };
 
 /** The options of a selection. */
 export const selectionShape = {
@@ -46,12 +43,12 @@ export const selectionShape = {
   calls: kinds.string,
   where: condition,
   q: kinds.string,
-} satisfies OptionShape & ShapeOf<CallSelection>;
+} satisfies OptionShape & Record<keyof CallSelection, OptionKind>;
 
 const limitShape = {
   signal: kinds.signal,
   timeLimit: kinds.milliseconds,
-} satisfies OptionShape & ShapeOf<QuestionLimits>;
+} satisfies OptionShape & Record<keyof QuestionLimits, OptionKind>;
 
 const countShape = { ...selectionShape, ...limitShape };
 
@@ -62,7 +59,7 @@ const ruleShape = {
   campaign: kinds.string,
   label: kinds.string,
   value: finite,
-} satisfies OptionShape & ShapeOf<ValueRule>;
+} satisfies OptionShape & Record<keyof ValueRule, OptionKind>;
 
 const questionShape = {
   ...countShape,
@@ -78,13 +75,14 @@ const questionShape = {
     inner: { from: time, to: time },
   },
   spend: { ...kinds.object, expected: "an object such as { 'Brand': 90 }" },
-  values: group({ rules: kinds.list, otherwise: finite } satisfies OptionShape & ShapeOf<ValueRules>),
+  values: group({ rules: kinds.list, otherwise: finite } satisfies OptionShape &
+    Record<keyof ValueRules, OptionKind>),
   personal: {
     expected: "'show' or a function",
     accepts: (value) => value === 'show' || typeof value === 'function',
     isShown: true,
   },
-} satisfies OptionShape & ShapeOf<Question>;
+} satisfies OptionShape & Record<keyof Question, OptionKind>;
 
 /** Refuses a question with unknown options or values of another type. */
 export function checkQuestion(question: Question): Question {
@@ -92,9 +90,9 @@ export function checkQuestion(question: Question): Question {
   const { measures = [], spend = {}, values } = question;
   measures.forEach(checkMeasure);
   for (const [name, amount] of Object.entries(spend))
-    check(`spend[${JSON.stringify(name.slice(0, 40))}]`, finite, amount);
+    checkOption(`spend[${JSON.stringify(name.slice(0, 40))}]`, finite, amount);
   if (values !== undefined) {
-    check('values.rules', kinds.list, values.rules);
+    checkOption('values.rules', kinds.list, values.rules);
     values.rules.forEach(checkRule);
   }
   return question;
@@ -107,25 +105,20 @@ export function checkCount(selection: CallSelection & QuestionLimits): CallSelec
 }
 
 function checkRule(rule: ValueRule, i: number): void {
-  check(`values.rules[${i}]`, kinds.object, rule);
+  checkOption(`values.rules[${i}]`, kinds.object, rule);
   checkOptions(rule, ruleShape, `values.rules[${i}].`);
-  check(`values.rules[${i}].value`, finite, rule.value);
+  checkOption(`values.rules[${i}].value`, finite, rule.value);
 }
 
 function checkMeasure(given: Measure, i: number): void {
-  check(`measures[${i}]`, measure, given);
+  checkOption(`measures[${i}]`, measure, given);
   if (typeof given !== 'object') return;
-  checkOptions(given, distinct.inner ?? {}, `measures[${i}].`);
-  check(`measures[${i}].distinct`, kinds.string, given.distinct);
+  checkOptions(given, distinctShape, `measures[${i}].`);
+  checkOption(`measures[${i}].distinct`, kinds.string, given.distinct);
 }
 
 /** Refuses unknown options of the argument `name`, and values of another type. */
 export function checkNamed(name: string, given: unknown, shape: OptionShape): void {
-  check(name, kinds.object, given);
+  checkOption(name, kinds.object, given);
   checkOptions(given, shape);
-}
-
-/** Refuses a value that is not of a kind. */
-export function check(name: string, kind: OptionKind, value: unknown): void {
-  if (!kind.accepts(value)) throw wrongOption(name, kind, value);
 }

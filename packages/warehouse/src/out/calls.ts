@@ -1,9 +1,9 @@
 import type { Call } from '@call-attribution/core';
-import { kinds, type OptionShape, whole } from '@call-attribution/core/errors';
-import { check, checkNamed, type ShapeOf, selectionShape } from '../ask/check-question.ts';
+import { checkOption, kinds, type OptionKind, type OptionShape, whole } from '@call-attribution/core/errors';
+import { checkNamed, selectionShape } from '../ask/check-question.ts';
 import { selected } from '../ask/compose.ts';
 import type { SelectionPlan } from '../ask/plan.ts';
-import type { CallSelection, QuestionLimits } from '../ask/question.ts';
+import type { CallSelection } from '../ask/question.ts';
 import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
@@ -27,7 +27,7 @@ const shape = {
   limit: whole(0),
   offset: whole(0),
   signal: kinds.signal,
-} satisfies OptionShape & ShapeOf<CallsQuery & Pick<QuestionLimits, 'signal'>>;
+} satisfies OptionShape & Record<keyof CallsQuery | 'signal', OptionKind>;
 
 /** Refuses a query with unknown options or values of another type. */
 export function checkCallsQuery<Q extends CallsQuery>(query: Q): Q {
@@ -127,8 +127,8 @@ async function slicesOf(session: Session, plan: SelectionPlan, descending: boole
 
 /** Refuses a `sid` or an account of another type than string. */
 export function checkSid(sid: unknown, account: unknown): void {
-  check('sid', kinds.string, sid);
-  if (account !== undefined) check('account', kinds.string, account);
+  checkOption('sid', kinds.string, sid);
+  if (account !== undefined) checkOption('account', kinds.string, account);
 }
 
 /** One call by its `sid`, or null. Without an account all are searched, and two calls with the `sid` are an error. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { kinds, type OptionShape, oneOf, whole } from '@call-attribution/core/errors';
+import { kinds, type OptionKind, type OptionShape, oneOf, whole } from '@call-attribution/core/errors';
 import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
-import { checkNamed, type ShapeOf, selectionShape } from '../ask/check-question.ts';
+import { checkNamed, selectionShape } from '../ask/check-question.ts';
 import { selected } from '../ask/compose.ts';
 import type { CallSelection } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
@@ -56,7 +56,7 @@ const shape = {
   maxCalls: whole(1),
   signal: kinds.signal,
   onFile: kinds.callback,
-} satisfies OptionShape & ShapeOf<ExportOptions>;
+} satisfies OptionShape & Record<keyof ExportOptions, OptionKind>;
 
 /** What is known of the files in a folder; their names are relative to it. */
 interface Manifest {

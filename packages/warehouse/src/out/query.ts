@@ -7,6 +7,7 @@ import {
 } from '@call-attribution/core/errors';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import { bytesOf } from '../file/memory-size.ts';
 import type { Limits, Session } from '../file/session.ts';
 import { fileType, plainValue } from './values.ts';
 
@@ -34,13 +35,8 @@ const shape = {
 export function sqlLimits(options: SqlOptions, memory: string): Limits {
   checkOptions(options, shape);
   const { signal, timeLimit, excess } = options;
-  return { signal, timeLimit, processMemory: excess === undefined ? undefined : bytesOf(memory) + excess };
-}
-
-/** The bytes of a size such as `600MB` or `2GiB`. */
-function bytesOf(size: string): number {
-  const [, count, unit = '', binary] = /^([\d.]+)\s*([KMGT])(i?)B$/i.exec(size) ?? [];
-  return Number(count) * (binary ? 1024 : 1000) ** (1 + 'KMGT'.indexOf(unit.toUpperCase()));
+  const processMemory = excess === undefined ? undefined : bytesOf(memory) + excess;
+  return { signal, timeLimit, processMemory };
 }
 
 /** A column of the result of a statement. */
