@@ -12,13 +12,10 @@ const stages = [
     ['layers', 'pnpm layers'],
     ['dead code, versions', 'pnpm deps'],
     ['links', 'pnpm links'],
-    ['plain words', 'pnpm words'],
-    ['changesets', 'node scripts/changesets.mjs'],
     ['build', 'pnpm build'],
   ],
   [
     ['packages', 'pnpm packages'],
-    ['sizes', 'node scripts/size.mjs'],
     ['public surfaces', 'pnpm api'],
     ['examples', 'pnpm examples'],
     ['snippets', 'pnpm snippets'],
@@ -27,8 +24,6 @@ const stages = [
     ['OpenAPI', 'node scripts/openapi.mjs'],
     ['MCP conformance', 'node scripts/mcp-conformance.mjs'],
   ],
-  // Alone: it needs the ports of the image.
-  [['container image', 'node scripts/image.mjs --run']],
 ];
 
 /** @param {string} name @param {string} command @param {boolean} [loud] */

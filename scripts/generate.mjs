@@ -1,6 +1,5 @@
 // Writes every generated file of the repository; with --check, fails when one of them is out of date. A package that generates
-// something has a generate.mjs that exports `generate()` -> [{ path, text }], paths from the root. `pnpm messages` (--only)
-// writes docs/messages.md alone.
+// something has a generate.mjs that exports `generate()` -> [{ path, text }], paths from the root.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,13 +9,10 @@ const check = process.argv.includes('--check');
 const stale = [];
 let count = 0;
 
-const generators = process.argv.includes('--only')
-  ? [join(import.meta.dirname, 'messages.mjs')]
-  : [
-      ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
-      join(import.meta.dirname, 'messages.mjs'),
-      join(import.meta.dirname, 'errors.mjs'),
-    ];
+const generators = [
+  ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
+  join(import.meta.dirname, 'errors.mjs'),
+];
 for (const script of generators) {
   if (!existsSync(script)) continue;
   const { generate } = await import(pathToFileURL(script).href);

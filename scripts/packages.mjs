@@ -1,14 +1,12 @@
 // Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each entry with
-// import and with require and starts each bin, on every Node that is supported. Compares the packed sizes with
-// bench/sizes.md (see scripts/size.mjs); `--write` updates them.
+// import and with require and starts each bin, on every Node that is supported.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeBinaries } from './nodes.mjs';
 import { install, pack } from './pack.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
-import { compareWithRecord } from './size.mjs';
 import { packages, root, scope } from './workspace.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
@@ -30,15 +28,10 @@ function exportsOf(node, type) {
   return /** @type {Record<string, string>} */ (JSON.parse(result.stdout));
 }
 
-/** @type {import('./size.mjs').Sizes} */
-const sizes = {};
-
 try {
   const tarballs = packages.map((pkg) => {
     const { name } = pkg;
     const tarball = pack(pkg, work);
-    sizes[`${name}, packed`] = statSync(tarball).size;
-    console.log(`${name}: ${sizes[`${name}, packed`]} bytes packed`);
     for (const [tool, args] of /** @type {const} */ ([
       ['publint', [tarball, '--strict']],
       ['attw', [tarball, '--profile', 'esm-only', '--format', 'ascii']],
@@ -48,8 +41,6 @@ try {
     }
     return tarball;
   });
-
-  problems.push(...compareWithRecord(sizes));
 
   // What an entry may need that its package does not bring.
   const peers = packages.flatMap(({ manifest }) =>

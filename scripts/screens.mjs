@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fleetStatusScreen } from './fleet-screen.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
 
@@ -94,7 +93,7 @@ try {
   shown({ command: 'calls sync --store duckdb:calls.duckdb', columns: 100 }, env);
   writeFleet(env);
   const made = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
-  for (const [name, text] of [...made, ['fleet-status', await fleetStatusScreen()]]) {
+  for (const [name, text] of made) {
     const place = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
     const file = files.find((each) => place.test(after.get(each) ?? ''));
     if (file === undefined)

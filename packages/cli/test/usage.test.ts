@@ -211,7 +211,6 @@ test('a process ends the same way for an unknown option, a bad filter and missin
   expect(await stage.quick(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
 });
 
-// docs/messages.md has every message and help text of all packages.
 test('every command and option that a message, a help text or a document names exists', () => {
   const root = join(import.meta.dirname, '../../..');
   const files = [
@@ -224,8 +223,15 @@ test('every command and option that a message, a help text or a document names e
     ...['guides', 'manual'].flatMap((folder) =>
       readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`),
     ),
+    ...readdirSync(join(root, 'packages')).flatMap((name) =>
+      readdirSync(join(root, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
+        .filter(
+          (file) => file.endsWith('.ts') && !/completion|generated|report\/page|report\/html/.test(file),
+        )
+        .map((file) => `packages/${name}/src/${file}`),
+    ),
   ];
-  // Of npm, npx, Node.js and gcloud.
+  // Of npm, npx, Node.js and gcloud, and the one that is not a command's.
   const elsewhere = new Set([
     '--global',
     '--save-dev',
@@ -233,6 +239,7 @@ test('every command and option that a message, a help text or a document names e
     '--prefix',
     '--env-file',
     '--throw-deprecation',
+    '--version',
   ]);
   const optionsOf = (name: string): readonly string[] | undefined => {
     const command = commands.find((known) => known.name === name);
@@ -258,7 +265,9 @@ test('every command and option that a message, a help text or a document names e
         if (!options?.includes(option) && !elsewhere.has(option))
           strange.push(`${file}: calls ${name} ${option}`);
     }
-    const messages = file === 'docs/messages.md' ? (known.split('## conversions')[0] ?? '') : '';
+    const messages = file.startsWith('packages/cli/src/')
+      ? known.replace(/^ *(?:\/\/|\*|\/\*\*).*/gm, '')
+      : '';
     for (const [option] of messages.matchAll(/(?<![\w-])--[a-z][a-z-]*/g))
       if (!all.has(option) && !elsewhere.has(option)) strange.push(`${file}: ${option}`);
   }
