@@ -1,42 +1,50 @@
-// Writes docs/api/<package>.api.md, the public surface of each entry of each package as a page that can be reviewed. With
-// --check it writes nothing, and fails when a surface changed or when an export or a member has no doc comment. A type that a
-// surface names, but that no entry of its package exports, fails both ways, and so does a unique symbol.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// Checks api/<name>.api.md, the public surface of each package: all its entries in one report, those below it as namespaces
+// (`@call-attribution/core/time` is `time`). Fails when a surface changed, when an export or a member has no doc comment, when a
+// surface names a type that no entry exports, and when it has a unique symbol. With --write it brings the reports up to date.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { packages, root } from './workspace.mjs';
 
-const check = process.argv.includes('--check');
-const reportTempFolder = join(root, 'node_modules/.cache/api');
-const reports = join(root, 'docs/api');
-mkdirSync(reportTempFolder, { recursive: true });
+const write = process.argv.includes('--write');
+const cache = '.cache/api';
+mkdirSync(join(root, 'api'), { recursive: true });
 let failed = false;
+/** @param {string} problem */
+const report = (problem) => {
+  failed = true;
+  console.error(problem);
+};
 
-// An entry such as core/testing has a report of its own: core.testing.
-const surfaces = packages.flatMap(({ name, dir, entries }) =>
-  entries.map(({ path, types }) => ({
-    name: name + path.slice(1).replaceAll('/', '.'),
-    package: name,
-    dir,
-    types,
-  })),
-);
-/** What each surface names and does not export. @type {{ surface: string, package: string, type: string }[]} */
-const hidden = [];
+/**
+ * A declaration file with all entries of a package.
+ * @param {{ dir: string, entries: readonly { path: string, types: string }[] }} pkg @returns {string} its path
+ */
+function writeEntries({ dir, entries }) {
+  const lines = entries.map(({ path, types }) => {
+    const name = path.slice(2).replaceAll(/\W/g, '_');
+    const all = name === '' ? '*' : `* as ${name}`;
+    return `export ${all} from '../../${types.replace(/^\.\//, '').replace(/\.d\.ts$/, '.js')}';\n`;
+  });
+  const file = join(dir, cache, 'entries.d.ts');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, lines.join(''));
+  return file;
+}
 
 /**
  * How many exports and members of a report have no doc comment. Not counted: further overloads of a documented function, the
  * literal name of an error, and methods that Node.js calls (_read, _transform).
- * @param {string} report
+ * @param {string} text
  */
-function countUndocumented(report) {
+function countUndocumented(text) {
   const declared = new Set();
   let missing = false;
   let count = 0;
-  for (const line of report.split('\n')) {
+  for (const line of text.split('\n')) {
     if (line.includes('//')) missing = line.includes('(undocumented)');
     else if (line.trim() !== '') {
-      const overload = /^export function (\w+)/.exec(line)?.[1];
+      const overload = /^(?:export )?function (\w+)/.exec(line)?.[1];
       const known = /^ +(?:_\w+\(|readonly name = ")/.test(line) || (overload && declared.has(overload));
       if (missing && !known) count++;
       if (overload) declared.add(overload);
@@ -46,19 +54,20 @@ function countUndocumented(report) {
   return count;
 }
 
-for (const { name, package: owner, dir, types } of surfaces) {
+for (const pkg of packages) {
+  const { name, dir } = pkg;
   const config = ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(dir, 'package.json'),
     configObject: {
       projectFolder: dir,
-      mainEntryPointFilePath: join(dir, types),
+      mainEntryPointFilePath: writeEntries(pkg),
       compiler: { tsconfigFilePath: join(dir, 'tsconfig.build.json') },
       apiReport: {
         enabled: true,
         reportFileName: name,
-        reportFolder: reports,
-        reportTempFolder,
+        reportFolder: join(root, 'api'),
+        reportTempFolder: join(dir, cache),
       },
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
@@ -74,60 +83,24 @@ for (const { name, package: owner, dir, types } of surfaces) {
     },
   });
   const result = Extractor.invoke(config, {
-    localBuild: !check,
+    localBuild: write,
     messageCallback: (message) => {
       const type = /symbol "([^"]+)"/.exec(message.text)?.[1];
-      if (message.messageId === 'ae-forgotten-export' && type !== undefined)
-        hidden.push({ surface: name, package: owner, type });
+      if (message.messageId === 'ae-forgotten-export')
+        report(`${name}: a public declaration names ${type}, which no entry exports`);
       message.handled = message.logLevel !== 'error';
     },
   });
-  if (check && result.apiReportChanged) {
-    failed = true;
-    console.error(`${name}: the public surface changed; run "pnpm fix" and review docs/api/${name}.api.md`);
-  }
+  if (!write && result.apiReportChanged)
+    report(`${name}: the public surface changed; run "pnpm fix" and review api/${name}.api.md`);
   if (result.errorCount > 0) failed = true;
+  const file = join(dir, cache, `${name}.api.md`);
+  const text = readFileSync(file, 'utf8');
+  if (/\bunique symbol\b/.test(text))
+    report(`${name}: a public declaration has a unique symbol, which nobody outside can name`);
+  const undocumented = countUndocumented(text);
+  if (undocumented > 0)
+    report(`${name}: ${undocumented} without a doc comment; look for "(undocumented)" in ${file}`);
 }
-
-/** The names that the entries of each package export. @type {Map<string, Set<string>>} */
-const exported = new Map();
-for (const { name, package: owner } of surfaces) {
-  const report = readFileSync(join(reports, `${name}.api.md`), 'utf8');
-  const found = exported.get(owner) ?? new Set();
-  exported.set(owner, found);
-  for (const [, plain, list] of report.matchAll(
-    /^export (?:(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)|\{ ([^}]+) \})/gm,
-  ))
-    for (const one of plain ? [plain] : (list ?? '').split(','))
-      found.add(one.trim().split(' as ').at(-1) ?? '');
-  if (/\bunique symbol\b/.test(report)) {
-    failed = true;
-    console.error(`docs/api/${name}.api.md has a unique symbol, which nobody outside can name`);
-  }
-}
-for (const { surface, package: owner, type } of hidden) {
-  if (exported.get(owner)?.has(type)) continue;
-  failed = true;
-  console.error(`docs/api/${surface}.api.md names ${type}, which no entry of ${owner} exports`);
-}
-
-const names = new Set(surfaces.map(({ name }) => `${name}.api.md`));
-let undocumented = 0;
-for (const file of readdirSync(reports)) {
-  if (!names.has(file)) {
-    if (check) failed = true;
-    else rmSync(join(reports, file));
-    console.error(`docs/api/${file}: there is no such entry${check ? '; run "pnpm fix"' : ', removed'}`);
-    continue;
-  }
-  const count = countUndocumented(readFileSync(join(reports, file), 'utf8'));
-  if (count > 0) {
-    console.error(`docs/api/${file}: ${count} without a doc comment; look for "(undocumented)"`);
-    if (check) failed = true;
-  }
-  undocumented += count;
-}
-console.log(
-  `${surfaces.length} public surfaces ${check ? 'checked' : 'written'}, ${undocumented} without a doc comment`,
-);
+console.log(`${packages.length} public surfaces ${write ? 'written' : 'checked'}`);
 process.exitCode = failed ? 1 : 0;

@@ -4,7 +4,9 @@ import type { StatusSource } from './status-reply.ts';
 const kinds = ['new', 'changed', 'same', 'gone', 'skipped'] as const;
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<Record<(typeof kinds)[number] | 'pending', number>>;
+export type SyncCounts = Readonly<
+  Record<'new' | 'changed' | 'same' | 'gone' | 'skipped' | 'pending', number>
+>;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
