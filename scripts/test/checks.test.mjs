@@ -201,6 +201,18 @@ test('architecture: every file that the page names exists', () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
+test('decisions: each package has a page, and each of its dependencies a line on it', () => {
+  const page = (/** @type {string} */ name) => readFileSync(join(root, `docs/decisions/${name}.md`), 'utf8');
+  const missing = packages.flatMap(({ name, manifest: { dependencies, peerDependencies } }) =>
+    Object.keys({ ...dependencies, ...peerDependencies })
+      .filter((need) => !need.startsWith('@call-attribution/') && !page(name).includes(`\`${need}\``))
+      .map((need) => `${name}: ${need}`),
+  );
+  expect(missing).toEqual([]);
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(Object.keys(devDependencies).filter((need) => !page('house').includes(need))).toEqual([]);
+});
+
 test('actions: each one is pinned by the hash of a commit, with its version as a comment', () => {
   const dir = join(root, '.github/workflows');
   const files = readdirSync(dir).map((file) => [file, readFileSync(join(dir, file), 'utf8')]);
