@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runNode } from './program.ts';
 import { openStage } from './stage.ts';
 
 const stage = openStage();
@@ -10,19 +11,19 @@ const calls = fixtureCalls(60).map((call, i) => ({ ...call, acct_id: '101', ani:
 const bad = [calls[7], calls[31], calls[59]].map((call) => call?.sid as string);
 /** Which records the server breaks. */
 let broken: readonly string[] = bad;
+/** A response with the records of `broken` that are no JSON. */
+function broke<R extends { readonly body: Buffer }>(response: R): R {
+  let body = response.body.toString();
+  for (const sid of broken)
+    body = body.replace(new RegExp(`("sid":"${sid}".*?"talk_minutes":)"[^"]*"`), '$1 1.2.3');
+  return { ...response, body: Buffer.from(body) };
+}
 let server: HostileServer;
 let env: Record<string, string>;
 beforeAll(async () => {
   server = await startHostileServer({
     calls,
-    fault: () => ({
-      change: (response) => {
-        let body = response.body.toString();
-        for (const sid of broken)
-          body = body.replace(new RegExp(`("sid":"${sid}".*?"talk_minutes":)"[^"]*"`), '$1 1.2.3');
-        return { ...response, body: Buffer.from(body) };
-      },
-    }),
+    fault: () => ({ change: broke }),
   });
   env = {
     CALLS_BASE_URL: server.url,
@@ -85,20 +86,21 @@ describe('calls export', () => {
         ),
       ]);
       expectDiscreet(stderr);
-      const letters = join(cwd, `${output === '-' ? 'calls' : output}.dead-letters.ndjson`);
-      if (process.platform !== 'win32') expect(statSync(letters).mode & 0o777).toBe(0o600);
-      expect(linesOf(letters).map(({ sid }) => sid)).toEqual(bad);
-      const [first] = linesOf(letters);
+      const file = join(cwd, `${output === '-' ? 'calls' : output}.bad-records.ndjson`);
+      if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(linesOf(file).map(({ sid }) => sid)).toEqual(bad);
+      const [first] = linesOf(file);
       expect(first).toMatchObject({
-        version: 'v3',
+        time: '2026-11-21T12:00:00.000Z',
         account: null,
-        filed: '2026-11-21T12:00:00.000Z',
-        reason: { code: 'invalid_json' },
+        version: 'v3',
+        code: 'invalid_json',
+        reason: expect.stringMatching(/not valid JSON/),
         record: expect.stringMatching(/^\{.*"talk_minutes": 1\.2\.3.*\}$/),
       });
       // The same again adds nothing.
       await run(cwd, args);
-      expect(linesOf(letters)).toHaveLength(3);
+      expect(linesOf(file)).toHaveLength(3);
     },
   );
 
@@ -130,22 +132,80 @@ describe('calls export', () => {
       expect.stringMatching(/complete: 57 calls written and 3 records set aside/),
     ]);
     expect(sidsIn(join(cwd, 'calls.ndjson')).sort()).toEqual(good);
-    expect(sidsIn(join(cwd, 'calls.ndjson.dead-letters.ndjson')).sort()).toEqual([...bad].sort());
+    expect(sidsIn(join(cwd, 'calls.ndjson.bad-records.ndjson')).sort()).toEqual([...bad].sort());
   });
 
-  test('it refuses a file without the policy for it', async () => {
+  test.each([
+    [['x.ndjson', '--on-bad-record', 'skip'], /--bad-records goes with --on-bad-record file, not with skip/],
+    [['/dev/full'], /--bad-records \/dev\/full is not a regular file/],
+    [['.'], /is a folder/],
+  ])('--bad-records %j is refused', async (args, said) => {
     const cwd = stage.folder();
-    const args = ['export', '-o', 'calls.ndjson', '--dead-letters', 'x.ndjson', '--on-bad-record', 'skip'];
-    expect(await run(cwd, args)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/--on-bad-record file/),
-    });
+    const { code, stderr } = await run(cwd, ['export', '-o', 'calls.ndjson', '--bad-records', ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   });
+
+  const exportTo = ['export', '--output', '/dev/null', '--format', 'ndjson', '--bad-records', 'bad.ndjson'];
+
+  test.each([
+    ['a part of a line that a killed run has left is removed', '{"sid":"torn","rec', []],
+    ['a line without its end gets it', '{"sid":"edited","record":"x"}', ['edited']],
+    ['lines of others stay', 'a note\n\n{"sid":"other"}\n', ['other']],
+  ])('%s', async (_, before, kept) => {
+    const cwd = stage.folder();
+    writeFileSync(join(cwd, 'bad.ndjson'), before);
+    expect((await run(cwd, exportTo)).code).toBe(0);
+    const json = readFileSync(join(cwd, 'bad.ndjson'), 'utf8').split('\n').slice(0, -1);
+    const sids = json.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line).sid] : []));
+    expect(sids).toEqual([...kept, ...bad]);
+  });
+
+  test("processes that add to one file at the same time keep each other's lines, each once", async () => {
+    const cwd = stage.folder();
+    const same = ['sync', '--on-bad-record', 'file', '--bad-records', 'bad.ndjson', '--account'];
+    const runs = ['1', '2', '3'].map((id) => run(cwd, [...same, id, '--store', `sqlite:${id}.db`]));
+    expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([0, 0, 0]);
+    const found = linesOf(join(cwd, 'bad.ndjson')).map(({ account, sid }) => `${account} ${sid}`);
+    const wanted = ['1', '2', '3'].flatMap((id) => bad.map((sid) => `${id} ${sid}`));
+    expect(found.sort()).toEqual(wanted.sort());
+  });
+
+  // Windows has no limit on the size of the files of a process.
+  test.skipIf(process.platform === 'win32')(
+    'on a full disk it ends with status 7 and the name of the file, which keeps whole lines',
+    async () => {
+      const cwd = stage.folder();
+      broken = bad.slice(0, 1);
+      await run(cwd, exportTo);
+      broken = bad;
+      const blocks = Math.ceil(statSync(join(cwd, 'bad.ndjson')).size / 512);
+      const { code, stderr } = await runNode([], {
+        shell: [
+          'sh',
+          '-c',
+          `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`,
+          process.execPath,
+          stage.bin,
+          ...exportTo,
+        ],
+        cwd,
+        env,
+      });
+      expect([code, stderr]).toEqual([
+        7,
+        expect.stringMatching(/calls: bad\.ndjson: the file is larger than the limit \(EFBIG\)/),
+      ]);
+      expect(stderr).not.toMatch(/set aside|complete/);
+      expect(sidsIn(join(cwd, 'bad.ndjson'))).toEqual(broken.slice(0, 1));
+      expect((await run(cwd, exportTo)).code).toBe(0);
+      expect(sidsIn(join(cwd, 'bad.ndjson'))).toEqual(bad);
+    },
+  );
 });
 
 describe('calls sync', () => {
   const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--lookback', '9999d', '--json'];
-  const letters = 'calls.db.dead-letters.ndjson';
+  const file = 'calls.db.bad-records.ndjson';
 
   async function stored(cwd: string): Promise<string[]> {
     const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
@@ -162,32 +222,62 @@ describe('calls sync', () => {
     const skipped = await run(cwd, [...sync, '--on-bad-record', 'skip']);
     expect([skipped.code, JSON.parse(skipped.stdout)]).toEqual([
       3,
-      expect.objectContaining({ new: 57, skipped: 3, deadLetters: null }),
+      expect.objectContaining({ new: 57, skipped: 3, badRecords: null }),
     ]);
     expect(skipped.stderr).toMatch(/INCOMPLETE: left out 3 records/);
     const filed = await run(cwd, [...sync, '--on-bad-record', 'file']);
     expect([filed.code, JSON.parse(filed.stdout)]).toEqual([
       0,
-      expect.objectContaining({ same: 57, skipped: 3, deadLetters: letters }),
+      expect.objectContaining({ same: 57, skipped: 3, badRecords: file }),
     ]);
-    expect(filed.stderr).toMatch(/set aside in calls\.db\.dead-letters\.ndjson: 3 records/);
+    expect(filed.stderr).toMatch(/set aside in calls\.db\.bad-records\.ndjson: 3 records/);
     expectDiscreet(filed.stderr);
     expect(await stored(cwd)).toEqual(good);
-    expect(linesOf(join(cwd, letters))).toMatchObject(
-      bad.map((sid) => ({ sid, account: '101', before: null })),
+    expect(linesOf(join(cwd, file))).toMatchObject(
+      bad.map((sid) => ({ sid, account: '101', code: 'invalid_json' })),
     );
   });
 
-  test('the next sync takes up what can be read now', async () => {
+  test('the next sync stores what can be read now, and adds nothing to the file that it has', async () => {
     const cwd = stage.folder();
     await run(cwd, [...sync, '--on-bad-record', 'file']);
     broken = bad.slice(0, 1);
-    await run(cwd, [...sync, '--on-bad-record', 'file']);
-    expect(sidsIn(join(cwd, letters))).toEqual(broken);
+    const { stderr } = await run(cwd, [...sync, '--on-bad-record', 'file']);
+    expect(stderr).toMatch(/set aside in calls\.db\.bad-records\.ndjson: 1 record /);
+    expect(sidsIn(join(cwd, file))).toEqual(bad);
     broken = [];
-    await run(cwd, [...sync, '--on-bad-record', 'file']);
-    expect(existsSync(join(cwd, letters))).toBe(false);
+    expect((await run(cwd, [...sync, '--on-bad-record', 'file'])).stderr).not.toMatch(/set aside/);
     expect(await stored(cwd)).toEqual(all);
+  });
+
+  test('a warehouse is filled in the same way', async () => {
+    const cwd = stage.folder();
+    const warehouse = ['--store', 'duckdb:calls.duckdb', '--json'];
+    const filed = await run(cwd, ['sync', ...warehouse, '--on-bad-record', 'file']);
+    expect(JSON.parse(filed.stdout)).toMatchObject({ new: 57, skipped: 3 });
+    expect(sidsIn(join(cwd, 'calls.duckdb.bad-records.ndjson'))).toEqual(bad);
+  });
+
+  test('a record that a resumed sync reads twice is counted once', async () => {
+    const cwd = stage.folder();
+    const stop = new AbortController();
+    const pages = await startHostileServer({
+      calls,
+      maxRows: 5,
+      fault: () => ({
+        change(response) {
+          if (pages.requests.length === 9) stop.abort();
+          return broke(response);
+        },
+      }),
+    });
+    const args = [...sync, '--base-url', pages.url, '--on-bad-record', 'file'];
+    expect((await stage.quick(args, { cwd, env, signal: stop.signal })).code).toBe(130);
+    const resumed = await stage.quick(args, { cwd, env });
+    await pages.close();
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringMatching(/: 3 records that/)]);
+    expect(sidsIn(join(cwd, file)).sort()).toEqual([...bad].sort());
+    expect(await stored(cwd)).toEqual(good);
   });
 
   test('a call that only the store refuses is set aside too, and the others of its page are stored', async () => {
@@ -205,125 +295,8 @@ describe('calls sync', () => {
       expect.objectContaining({ new: 60, skipped: 1 }),
     ]);
     expect(await stored(cwd)).toEqual(all);
-    const [letter] = linesOf(join(cwd, letters));
-    expect(letter).toMatchObject({ sid: '', reason: { code: 'unfit_record' } });
-    expect(JSON.parse(letter?.record as string)).toEqual(calls[60]);
-  });
-
-  describe('calls retry-dead-letters', () => {
-    const retry = ['retry-dead-letters', letters, '--store', 'sqlite:calls.db', '--json'];
-    /** The dead letters of a sync, with the JSON of some records put right, as an update of the reader would. */
-    async function withLetters(mended: readonly string[]): Promise<string> {
-      const cwd = stage.folder();
-      await run(cwd, [...sync, '--on-bad-record', 'file']);
-      const text = linesOf(join(cwd, letters)).map((letter) => {
-        const isRight = mended.includes(letter.sid as string);
-        const record = isRight ? String(letter.record).replace(' 1.2.3', '"1.2"') : letter.record;
-        return `${JSON.stringify({ ...letter, record })}\n`;
-      });
-      writeFileSync(join(cwd, letters), text.join(''));
-      return cwd;
-    }
-
-    test('it stores what can be read now, keeps the rest, and does no harm when it is repeated', async () => {
-      const cwd = await withLetters(bad.slice(0, 2));
-      appendFileSync(join(cwd, letters), '{"half a line');
-      const look = await run(cwd, ['retry-dead-letters', letters]);
-      expect([look.code, look.stderr]).toEqual([
-        3,
-        expect.stringMatching(/2 records can be read now; name --store or --output/),
-      ]);
-      expect(await stored(cwd)).toEqual(good);
-      const before = readFileSync(join(cwd, letters));
-      const first = await run(cwd, retry);
-      expect([first.code, JSON.parse(first.stdout)]).toEqual([
-        3,
-        {
-          file: letters,
-          target: expect.any(String),
-          moved: 2,
-          outdated: 0,
-          erased: 0,
-          kept: 2,
-          reasons: { invalid_json: 1, not_a_letter: 1 },
-        },
-      ]);
-      expect(await stored(cwd)).toEqual([...good, ...bad.slice(0, 2)].sort());
-      expect(readFileSync(join(cwd, letters), 'utf8')).toContain('{"half a line');
-      if (process.platform !== 'win32') expect(statSync(join(cwd, letters)).mode & 0o777).toBe(0o600);
-      // As after a crash before the file was rewritten.
-      writeFileSync(join(cwd, letters), before);
-      expect(JSON.parse((await run(cwd, retry)).stdout)).toMatchObject({ moved: 2, kept: 2 });
-      expect(await stored(cwd)).toEqual([...good, ...bad.slice(0, 2)].sort());
-    });
-
-    test('a warehouse is filled, and takes the records, in the same way', async () => {
-      const cwd = stage.folder();
-      const warehouse = ['--store', 'duckdb:calls.duckdb', '--json'];
-      const filed = await run(cwd, ['sync', ...warehouse, '--on-bad-record', 'file']);
-      expect(JSON.parse(filed.stdout)).toMatchObject({ new: 57, skipped: 3 });
-      const path = join(cwd, 'calls.duckdb.dead-letters.ndjson');
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' 1.2.3', '\\"1.2\\"'));
-      const moved = await run(cwd, ['retry-dead-letters', 'calls.duckdb.dead-letters.ndjson', ...warehouse]);
-      expect([moved.code, JSON.parse(moved.stdout)]).toEqual([
-        0,
-        expect.objectContaining({ target: 'warehouse calls.duckdb', moved: 3, kept: 0 }),
-      ]);
-      const count = await run(cwd, ['count', '--include-extensions', '--store', 'duckdb:calls.duckdb']);
-      expect(count.stdout).toBe('60\n');
-    });
-
-    test('it removes the file with the last record', async () => {
-      const cwd = await withLetters(bad);
-      expect(await run(cwd, retry)).toMatchObject({
-        code: 0,
-        stderr: expect.stringMatching(/3 records moved/),
-      });
-      expect(existsSync(join(cwd, letters))).toBe(false);
-      expect((await run(cwd, retry)).code).toBe(2);
-    });
-
-    test('it does not replace what the store has received since', async () => {
-      const cwd = await withLetters(bad);
-      const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
-      const newer = { ...(calls[7] as (typeof calls)[0]), phone_label: 'newer' };
-      await store.upsert('101', [newer]);
-      expect(JSON.parse((await run(cwd, retry)).stdout)).toMatchObject({ moved: 2, outdated: 1, kept: 0 });
-      expect(await store.get('101', newer.sid)).toMatchObject({ phone_label: 'newer' });
-      await store.close();
-    });
-
-    test('it forgets the records of an erased caller', async () => {
-      const cwd = await withLetters(bad);
-      const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
-      await store.erase('101', calls[7]?.ani as string);
-      await store.close();
-      expect(JSON.parse((await run(cwd, retry)).stdout)).toMatchObject({ moved: 2, erased: 1, kept: 0 });
-      expect(existsSync(join(cwd, letters))).toBe(false);
-      expect(await stored(cwd)).not.toContain(bad[0]);
-    });
-
-    test('it adds the calls of an export to an NDJSON file, each once', async () => {
-      const cwd = await withLetters(bad);
-      await run(cwd, ['export', '-o', 'calls.ndjson', '--on-bad-record', 'skip']);
-      const before = readFileSync(join(cwd, letters));
-      for (const round of ['first', 'after a crash']) {
-        writeFileSync(join(cwd, letters), before);
-        const { code } = await run(cwd, ['retry-dead-letters', letters, '-o', 'calls.ndjson']);
-        expect([round, code]).toEqual([round, 0]);
-        expect(sidsIn(join(cwd, 'calls.ndjson')).sort()).toEqual(all);
-      }
-    });
-
-    test.each([
-      [[letters, '--store', 'sqlite:x.db', '--output', 'x.ndjson'], /exclude each other/],
-      [[letters, '--output', 'x.csv'], /NDJSON/],
-      [[letters, '--store', 'postgres://me:hidden@db/x'], /must not have a password/],
-      [['nothing.ndjson'], /there is no file nothing\.ndjson/],
-    ])('it refuses %j', async (args, said) => {
-      const cwd = await withLetters([]);
-      const { code, stderr } = await run(cwd, ['retry-dead-letters', ...args]);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
-    });
+    const [line] = linesOf(join(cwd, file));
+    expect(line).toMatchObject({ sid: '', code: 'unfit_record' });
+    expect(JSON.parse(line?.record as string)).toEqual(calls[60]);
   });
 });

@@ -139,7 +139,9 @@ describe('calls store', () => {
     expect(lines).toHaveLength(40);
     const { ani } = JSON.parse(lines[0] as string) as { ani: string };
     const erasing = await store(['erase', '--account', '101'], { input: `${ani}\n` });
-    expect(erasing.stderr).toMatch(/^dead-letter files are not searched: delete lines with this number/);
+    expect(erasing.stderr).toMatch(
+      /^files of --on-bad-record are not searched: delete lines with this number/,
+    );
     const { erased } = JSON.parse(erasing.stdout);
     expect(erased).toBeGreaterThan(0);
     const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);

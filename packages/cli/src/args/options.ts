@@ -128,10 +128,10 @@ export const badRecordOptions: readonly OptionSpec[] = [
     group: 'Bad records',
   },
   {
-    name: 'dead-letters',
+    name: 'bad-records',
     value: 'FILE',
-    text: 'that file, for calls retry-dead-letters',
-    default: 'name of the output and .dead-letters.ndjson',
+    text: 'that file: one line of JSON a record, with the reason and the record as it came',
+    default: 'name of the output and .bad-records.ndjson',
     completes: 'file',
     group: 'Bad records',
   },

@@ -1,117 +1,126 @@
 import { resolve } from 'node:path';
-import { type Call, fromCall, type Version } from '@call-attribution/core';
-import type { StreamOptions, UpsertSink } from '@call-attribution/node-stream';
-import type { Store } from '@call-attribution/store';
+import { type Call, CallsError, fromCall, type Version } from '@call-attribution/core';
+import { scanField } from '@call-attribution/core/page';
+import {
+  type DeadRecord,
+  StreamError,
+  type StreamOptions,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { CliError, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { isSpecial } from '../export/target.ts';
 import { explain } from '../failure.ts';
-import { type Io, say } from '../io.ts';
+import { fileError, type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import { type DeadLetter, fingerprint, isBadRecord, letterOf } from './letter.ts';
-import { letterFile } from './letter-file.ts';
-
-/** Where calls are stored: only what it has now is asked. */
-type Stored = Pick<Store, 'get'>;
+import { keyOf, lineFile } from './file.ts';
 
 /** What happens to records that cannot be read or stored, in one run of a command. */
 export interface BadRecords {
   /** The option of a stream or a sync. */
   readonly onError: NonNullable<StreamOptions['onError']>;
-  /** Sets a call aside that the store refused. */
+  /** Leaves out or sets aside a call that the store refused. */
   refuse(call: Call, error: unknown): void;
   /** Writes what was set aside to the file. To be awaited before the position after it is saved. */
-  settle(store?: Stored): Promise<void>;
-  /** These calls have been stored: what was set aside of them earlier is out of date. */
-  stored(sids: readonly string[]): Promise<void>;
-  /** Records that were left out or set aside. */
+  settle(): Promise<void>;
+  /** Records that were set aside in the file, each counted once however often it was read. */
   readonly count: number;
+  /** Records that are in neither the result nor the file, when a sync counts so many that it could not read. */
+  leftOut(unread: number): number;
   /** The file, when there is one in this run. */
   readonly path: string | null;
 }
 
-/** How the options say it, and where the file is unless `--dead-letters` names one. */
-export interface BadRecordSettings {
-  readonly version: Version;
-  readonly account: string | null;
-  /** What the file is named after. */
-  readonly besides: string;
-}
-
-/** The policy of `--on-bad-record` and `--dead-letters`. */
-export function badRecords(args: Args, io: Io, { version, account, besides }: BadRecordSettings): BadRecords {
-  const named = args.text('dead-letters');
+/** The policy of `--on-bad-record` and `--bad-records`. The file is named after `besides` unless the option names one. */
+export function badRecords(
+  args: Args,
+  io: Io,
+  { version, account, besides }: { version: Version; account: string | null; besides: string },
+): BadRecords {
+  const named = args.text('bad-records');
   const policy = args.text('on-bad-record') ?? (named === null ? 'stop' : 'file');
   if (named !== null && policy !== 'file')
-    throw new UsageError(`--dead-letters goes with --on-bad-record file, not with ${policy}`);
-  const shown = named ?? `${besides}.dead-letters.ndjson`;
-  const file = policy === 'file' ? letterFile(resolve(io.cwd, shown), io.signal) : null;
-  const waiting: DeadLetter[] = [];
-  let count = 0;
+    throw new UsageError(`--bad-records goes with --on-bad-record file, not with ${policy}`);
+  const shown = named ?? `${besides}.bad-records.ndjson`;
+  const path = resolve(io.cwd, shown);
+  if (policy === 'file' && isSpecial(path))
+    throw new UsageError(`--bad-records ${shown} is not a regular file`);
+  const add = policy === 'file' ? lineFile(path, io.signal) : null;
+  const found = new Set<string>();
+  const waiting = new Map<string, string>();
+  let unreadable = 0;
   const setAside = (bytes: Uint8Array, error: unknown): void => {
-    count += 1;
-    if (file !== null) waiting.push(letterOf(bytes, error, { account, version, now: io.now() }));
+    const line = { time: io.now().toISOString(), account, version, ...recordOf(bytes, error) };
+    const key = keyOf(line);
+    found.add(key);
+    waiting.set(key, JSON.stringify(line));
+  };
+  const onError = ({ bytes, error }: DeadRecord): void => {
+    unreadable += 1;
+    setAside(bytes, error);
   };
   return {
-    onError:
-      policy === 'stop'
-        ? 'fail'
-        : policy === 'skip'
-          ? // Counted by the stream, which then says that the result is incomplete.
-            'skip'
-          : ({ bytes, error }) => setAside(bytes, error),
-    refuse(call, error) {
-      setAside(Buffer.from(JSON.stringify(fromCall(call, version))), error);
-    },
-    async settle(store) {
-      if (file === null || waiting.length === 0) return;
-      const letters = waiting.splice(0);
-      await file.add(
-        store === undefined || account === null ? letters : await withBefore(letters, store, account),
-      );
-    },
-    async stored(sids) {
-      if (file !== null && account !== null && sids.length > 0) await file.resolve(account, sids);
+    // What is skipped is counted by the stream, which then says that the result is incomplete.
+    onError: policy === 'stop' ? 'fail' : policy === 'skip' ? 'skip' : onError,
+    refuse: (call, error) => setAside(Buffer.from(JSON.stringify(fromCall(call, version))), error),
+    async settle() {
+      if (add === null || waiting.size === 0) return;
+      const lines = new Map(waiting);
+      waiting.clear();
+      await add(lines).catch((error: unknown) => {
+        throw fileError(error, shown);
+      });
     },
     get count() {
-      return count;
+      return add === null ? 0 : found.size;
     },
-    path: file === null ? null : shown,
+    leftOut: (unread) => unread - unreadable + (add === null ? found.size : 0),
+    path: add === null ? null : shown,
   };
 }
 
-/** Notes what the store has now, so that a later retry does not replace something newer. */
-function withBefore(letters: readonly DeadLetter[], store: Stored, account: string): Promise<DeadLetter[]> {
-  return Promise.all(
-    letters.map(async (letter) =>
-      letter.sid === null ? letter : { ...letter, before: fingerprint(await store.get(account, letter.sid)) },
-    ),
-  );
+/** The record as it came, and why it was set aside: a sentence without values of the record. */
+function recordOf(bytes: Uint8Array, error: unknown) {
+  // The words of a stream begin with the place, which the next read of the same record may not share.
+  const cause = error instanceof StreamError && error.cause instanceof Error ? error.cause : error;
+  const buffer = Buffer.from(bytes);
+  const text = buffer.toString();
+  return {
+    sid: scanField(bytes, { start: 0, end: bytes.length }, 'sid') ?? null,
+    code: systemCode(cause) ?? 'unreadable',
+    reason: CallsError.is(cause) ? cause.summary : 'It cannot be read.',
+    ...(buffer.equals(Buffer.from(text)) ? { record: text } : { recordBase64: buffer.toString('base64') }),
+  };
 }
 
 /** A sink that goes on when the store refuses a call: that call is set aside, the others are stored. */
-export function toleratingSink(
-  sink: UpsertSink,
-  { store, bad }: { store: Stored; bad: BadRecords },
-): UpsertSink {
+export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
   return {
     ...(sink.compares ? { compares: true } : {}),
     load: () => sink.load(),
     async commit(batch) {
-      await bad.settle(store);
-      let { calls } = batch;
-      const outcome = await sink.commit(batch).catch(async (error: unknown) => {
+      await bad.settle();
+      try {
+        return (await sink.commit(batch)) ?? undefined;
+      } catch (error) {
         // A store takes every call that it can find again.
-        calls = batch.calls.filter(({ sid }) => typeof sid === 'string' && sid !== '');
+        const calls = batch.calls.filter(({ sid }) => typeof sid === 'string' && sid !== '');
         if (bad.onError === 'fail' || !isBadRecord(error) || calls.length === batch.calls.length) throw error;
         for (const call of batch.calls) if (!calls.includes(call)) bad.refuse(call, error);
-        await bad.settle(store);
-        return sink.commit({ ...batch, calls });
-      });
-      await bad.stored(calls.map(({ sid }) => sid));
-      return outcome ?? undefined;
+        await bad.settle();
+        return (await sink.commit({ ...batch, calls })) ?? undefined;
+      }
     },
   };
+}
+
+/** Is the error about one record, so that the others could be read without it? */
+function isBadRecord(error: unknown): boolean {
+  const code = systemCode(error);
+  if (code === 'unfit_record' || code === 'invalid_record') return true;
+  // A page that is not JSON may come whole the next time; a record in a page that was proved complete will not.
+  return code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
 }
 
 /** An error about one record names the way out; any other error stays what it is. */
@@ -121,23 +130,17 @@ export async function withWayOut(error: unknown): Promise<unknown> {
   return new CliError(message, {
     cause: error,
     hints: [
-      '--on-bad-record file keeps such records in a file and continues; calls retry-dead-letters tries them again',
+      '--on-bad-record file keeps such records in a file and continues',
       '--on-bad-record skip leaves them out',
     ],
   });
 }
 
-/** Says how many records are not in the result, and returns the exit status for it. */
-export function sayBadRecords(bad: BadRecords, skipped: number, io: Io): number {
-  if (bad.path !== null && bad.count > 0) {
-    say(
-      io,
-      `set aside in ${bad.path}: ${plural(bad.count, 'record')} that could not be read or stored; calls retry-dead-letters tries again`,
-    );
-    return exitCodes.ok;
-  }
-  const left = Math.max(skipped, bad.count);
-  if (left === 0) return exitCodes.ok;
-  say(io, `INCOMPLETE: left out ${plural(left, 'record')} that could not be read or stored`);
-  return exitCodes.incomplete;
+/** Says how many records are not in the result of a sync that could not read so many; returns the exit status for it. */
+export function sayBadRecords(bad: BadRecords, unread: number, io: Io): number {
+  const left = bad.leftOut(unread);
+  const what = (many: number): string => `${plural(many, 'record')} that could not be read or stored`;
+  if (bad.count > 0) say(io, `set aside in ${bad.path}: ${what(bad.count)}`);
+  if (left > 0) say(io, `INCOMPLETE: left out ${what(left)}`);
+  return left > 0 ? exitCodes.incomplete : exitCodes.ok;
 }

@@ -76,7 +76,5 @@ export function verdictText(verdict: Ending, bad: SetAside | null = null): strin
 /** Reports the verdict and returns the exit status for it. */
 export function judge(verdict: Ending, io: Io, bad: SetAside | null = null): number {
   say(io, verdictText(verdict, bad));
-  if (bad?.path && 'skipped' in verdict && verdict.skipped > 0)
-    say(io, `calls retry-dead-letters ${bad.path} tries the records again that were set aside`);
   return verdict.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
 }

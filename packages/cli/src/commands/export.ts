@@ -51,7 +51,7 @@ const account = '{account}';
 /** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
 function argsOfAccount(args: Args, name: string): Args {
   const output = outputOf(args);
-  for (const option of ['output', 'left-out', 'ledger', 'dead-letters']) {
+  for (const option of ['output', 'left-out', 'ledger', 'bad-records']) {
     const file = args.text(option);
     if (file !== null && !file.includes(account)) {
       const [, stem = '', extension = ''] =

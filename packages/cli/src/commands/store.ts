@@ -65,7 +65,7 @@ const tasks: Readonly<Record<string, Task>> = {
     await print(io, { erased: await store.erase(account, number.trim()) });
     say(
       io,
-      'dead-letter files are not searched: delete lines with this number from files such as calls.db.dead-letters.ndjson',
+      'files of --on-bad-record are not searched: delete lines with this number from files such as calls.db.bad-records.ndjson',
     );
     return exitCodes.ok;
   },

@@ -1,4 +1,3 @@
-import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
@@ -23,8 +22,6 @@ export interface Copy {
   readonly store: Store | null;
   /** Where feeds read its calls. */
   readonly feeds: FeedSource;
-  /** A call as it is stored now, or null. */
-  get(account: string, sid: string): Promise<Call | null>;
   close(): Promise<void>;
 }
 
@@ -45,7 +42,6 @@ export async function openCopy(chosen: ChosenStore, io: Io): Promise<Copy> {
     sink: (account) => mirrorSink(store, account),
     store,
     feeds: storeFeeds(store),
-    get: (account, sid) => store.get(account, sid),
     close: () => store.close(),
   };
 }
@@ -60,7 +56,6 @@ async function openWarehouseCopy({ path, shown }: WarehouseFile): Promise<Copy> 
     sink: (account) => warehouse.sink(account),
     store: null,
     feeds: warehouseFeeds(warehouse),
-    get: (account, sid) => warehouse.get(sid, account),
     close: () => warehouse.close(),
   };
 }

@@ -143,7 +143,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
         const bad = badRecords(args, io, { version, account, besides });
         const from = performance.now();
         const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
-        const sink = toleratingSink(copy.sink(account), { store: copy, bad });
+        const sink = toleratingSink(copy.sink(account), bad);
         const period = scope.period?.(contextOf(settings, io)) ?? null;
         const summary = await syncInto(client, restarts ? startingOver(sink) : sink, {
           filter: all,
@@ -251,7 +251,7 @@ export function saySync(
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
-  return sayBadRecords(bad, Math.max(summary.skipped, bad.count), io);
+  return sayBadRecords(bad, summary.skipped, io);
 }
 
 async function accountOf(given: string | null, client: Client, io: Io): Promise<string> {

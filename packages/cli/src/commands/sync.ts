@@ -52,8 +52,8 @@ async function report(
 ): Promise<number> {
   const { summary, bad } = run;
   if (isJson(args)) {
-    const skipped = Math.max(summary.skipped, bad.count);
-    const line = { account: of.account, ...summary, skipped, deadLetters: bad.count > 0 ? bad.path : null };
+    const skipped = bad.count + bad.leftOut(summary.skipped);
+    const line = { account: of.account, ...summary, skipped, badRecords: bad.count > 0 ? bad.path : null };
     await write(io.stdout, `${JSON.stringify(line)}\n`);
   }
   return saySync(run, of, io);

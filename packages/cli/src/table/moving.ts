@@ -170,41 +170,4 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     load: async () => (await import('../commands/sync.ts')).sync,
   },
-  {
-    name: 'retry-dead-letters',
-    summary: 'try records again that --on-bad-record file has set aside',
-    about:
-      'Records that can be read now go to a store or to an NDJSON file, and leave the dead-letter file; the others stay in it.\n' +
-      'A call that the store has received in a newer form meanwhile is not replaced. Without --store and --output it only\n' +
-      'reports. The exit status is 3 when records remain.',
-    positionals: [{ name: 'file', text: 'the dead-letter file', required: true, completes: 'file' }],
-    options: [
-      {
-        name: 'store',
-        value: 'URL',
-        text: 'duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
-      },
-      {
-        name: 'account',
-        value: 'ID',
-        text: 'account in the store, for records that an export has set aside',
-        default: 'acct_id of the call',
-      },
-      {
-        name: 'output',
-        short: 'o',
-        value: 'FILE',
-        text: 'NDJSON file that the calls are added to',
-        completes: 'file',
-      },
-      ...summaryOptions,
-    ],
-    examples: [
-      {
-        line: 'calls retry-dead-letters calls.db.dead-letters.ndjson --store sqlite:calls.db',
-        text: 'after an update, or after the server was fixed',
-      },
-    ],
-    load: async () => (await import('../commands/retry-dead-letters.ts')).retryDeadLetters,
-  },
 ];

@@ -21,7 +21,6 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['fields talk_m\t', ['fields', 'talk_minutes']],
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
   ['store --store x impo\tmy\t', ['store', '--store', 'x', 'import', 'my calls.csv']],
-  ['retry-d\tmy\t', ['retry-dead-letters', 'my calls.csv']],
   ['push google\t', ['push', 'google-data-manager']],
   ['export --for skai --parti\tmo\t', ['export', '--for', 'skai', '--partition', 'month']],
   ['serve --log js\t', ['serve', '--log', 'json']],

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { createLineReader, FileLockedError, lockFile, syncFolder } from '@call-attribution/node-stream/files';
+import { pause } from '../calls/until-stopped.ts';
+import { Interrupted } from '../errors.ts';
+
+/** Adds lines to a file, each once. Resolves when they are on the disk. */
+export type AddLines = (lines: ReadonlyMap<string, string>) => Promise<void>;
+
+/** What is the same for the same record, however often and whenever it comes: a fingerprint of what the line keeps of it. */
+export function keyOf({ account, version, record, recordBase64 }: Readonly<Record<string, unknown>>): string {
+  const kept = JSON.stringify([account, version, record, recordBase64]);
+  return createHash('sha256').update(kept).digest('base64');
+}
+
+/**
+ * A file of lines of JSON that other processes may add to at the same time. It always ends with a whole line: what a full
+ * disk has cut off is taken back. Only the user can read it.
+ */
+export function lineFile(path: string, signal: AbortSignal): AddLines {
+  let known = new Set<string>();
+  let size = 0;
+
+  const add = async (lines: ReadonlyMap<string, string>, file: FileHandle): Promise<void> => {
+    await file.chmod(0o600);
+    // Another process has added something, or a run that was killed has left a part of a line.
+    if ((await file.stat()).size !== size) ({ known, size } = await readLinesOf(path, file));
+    const fresh = [...lines].filter(([key]) => !known.has(key));
+    try {
+      await file.appendFile(fresh.map(([, line]) => `${line}\n`).join(''));
+      await file.datasync();
+    } catch (error) {
+      await file.truncate(size);
+      throw error;
+    }
+    for (const [key] of fresh) known.add(key);
+    size = (await file.stat()).size;
+  };
+
+  return async (lines) => {
+    const unlock = await lockWhenFree(`${path}.lock`, signal);
+    try {
+      const file = await open(path, 'a+', 0o600);
+      await add(lines, file).finally(() => file.close());
+      await syncFolder(path);
+    } finally {
+      await unlock();
+    }
+  };
+}
+
+/** The keys of the lines that are there. A last line without its end gets it, or is removed when it is not whole. */
+async function readLinesOf(path: string, file: FileHandle): Promise<{ known: Set<string>; size: number }> {
+  const known = new Set<string>();
+  let isWhole = true;
+  const reader = createLineReader((line) => {
+    try {
+      known.add(keyOf(JSON.parse(line)));
+      isWhole = true;
+    } catch {
+      isWhole = false;
+    }
+  });
+  let [size, end] = [0, 0];
+  for await (const chunk of createReadStream(path)) {
+    reader.push(chunk);
+    const last = chunk.lastIndexOf(0x0a);
+    if (last >= 0) end = size + last + 1;
+    size += chunk.length;
+  }
+  reader.end();
+  if (end === size) return { known, size };
+  if (isWhole) await file.appendFile('\n');
+  else await file.truncate(end);
+  return { known, size: isWhole ? size + 1 : end };
+}
+
+/** Waits for the process that holds the lock: it adds a few lines and is soon done. */
+async function lockWhenFree(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  for (let wait = 10; ; wait = Math.min(2 * wait, 500)) {
+    try {
+      return await lockFile(path);
+    } catch (error) {
+      if (!(error instanceof FileLockedError)) throw error;
+    }
+    await pause(wait, signal);
+    if (signal.aborted) throw new Interrupted();
+  }
+}
