@@ -10,7 +10,15 @@ const [out = 'dist/bin.js'] = process.argv.slice(2);
 const here = import.meta.dirname;
 
 /** What runs with its first use: the HTTP stacks of both sides, and what only a call needs. */
-const lazy = ['undici', 'sax', '@hono/node-server', 'node:crypto', 'node:http', 'node:http2', 'node:zlib'];
+const lazy = [
+  'undici',
+  'fast-xml-parser',
+  '@hono/node-server',
+  'node:crypto',
+  'node:http',
+  'node:http2',
+  'node:zlib',
+];
 
 /** The SDK compiles JSON Schemas only to check elicitation answers; this server elicits nothing. */
 const unused = ['ajv', 'ajv-formats'];

@@ -9,6 +9,8 @@ const xml = (inner: string, head = '<?xml version="1.0" encoding="UTF-8"?>'): Fa
 const listing = (count: number | string, numbers: string): string =>
   `<result/><result_description>[${count}] Number(s) Returned</result_description><data>${numbers}</data>`;
 
+const data = (number: string): string => `<data><number>${number}</number></data>`;
+
 async function read(fault: Fault) {
   const { server, client } = await serve();
   server.next(fault);
@@ -62,6 +64,22 @@ describe('listSmsNumbers', () => {
       ['1'],
     ],
     ['no word on how many', '<result/><data><number>1</number></data>', ['1']],
+    ['no word on an empty list', '<result/><data/>', []],
+    [
+      'an empty list of a success',
+      '<result>success</result><result_description>Done</result_description><data/>',
+      [],
+    ],
+    [
+      'a count without brackets',
+      '<result/><result_description>1 Number(s)</result_description><data><number>1</number></data>',
+      ['1'],
+    ],
+    [
+      'a count at the end',
+      '<result/><result_description>Numbers returned: 1</result_description><data><number>1</number></data>',
+      ['1'],
+    ],
   ])('it reads %s', async (_, inner, numbers) => {
     expect((await read(xml(inner))).map((one) => one.number)).toEqual(numbers);
   });
@@ -97,6 +115,58 @@ describe('listSmsNumbers', () => {
     ],
     ['INVALID ACCOUNT', '<result>INVALID ACCOUNT</result>', 'sms_failed', 1],
     ['nothing', '', 'invalid_xml', 4],
+    ['two lists of numbers', `<result/>${data('1')}${data('2')}`, 'invalid_xml', 4],
+    [
+      'two lists of numbers, one counted',
+      `${listing(1, '<number>1</number>')}${data('2')}`,
+      'invalid_xml',
+      4,
+    ],
+    ['two descriptions', `${listing(0, '')}${listing(0, '')}`, 'invalid_xml', 4],
+    [
+      'numbers one level down',
+      '<result/><data><numbers><number>1</number></numbers></data>',
+      'invalid_xml',
+      4,
+    ],
+    ['numbers outside of the data', `<result/>${data('1')}<number>2</number>`, 'invalid_xml', 4],
+    [
+      'a number within a number',
+      '<result/><data><number>1<number>2</number></number></data>',
+      'invalid_xml',
+      4,
+    ],
+    [
+      'a number in another case',
+      '<result/><data><number>1</number><Number>2</Number></data>',
+      'invalid_xml',
+      4,
+    ],
+    ['a number in a namespace', '<result/><data><a:number>1</a:number></data>', 'invalid_xml', 4],
+    [
+      'a number whose digits are in an element',
+      '<result/><data><number><value>1</value></number></data>',
+      'invalid_xml',
+      4,
+    ],
+    [
+      'a count without brackets that differs',
+      `<result/><result_description>2 Number(s)</result_description>${data('1')}`,
+      'sms_count_mismatch',
+      4,
+    ],
+    [
+      'a reason with an empty list',
+      '<result/><result_description>Invalid access key</result_description><data/>',
+      'sms_failed',
+      1,
+    ],
+    [
+      'a reason without a list',
+      '<result_description>Invalid access key</result_description>',
+      'sms_failed',
+      1,
+    ],
   ] as const)('%s is an error', async (_, inner, code, attempts) => {
     const { client } = await serve({ fault: () => xml(inner) });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code, attempts });
@@ -130,6 +200,33 @@ describe('listSmsNumbers', () => {
     const result = await client.listSmsNumbers().catch((error: unknown) => error);
     if (result instanceof ResponseError) expect(result.code).toBe('invalid_xml');
     else expect(JSON.stringify(result).length).toBeLessThan(2000);
+  });
+
+  test.each([
+    ['the name of a prototype', '<__proto__><number>1</number></__proto__>'],
+    ['the name of a constructor', '<constructor/>'],
+    ['an attribute with the name of a prototype', '<number __proto__="1">1</number>'],
+    ['an entity of HTML', '<number>1&nbsp;</number>'],
+    ['an entity of HTML in an attribute', '<number url="&nbsp;">1</number>'],
+    ['a bare ampersand', '<number>1 & 2</number>'],
+    ['half a character', '<number>&#xD83D;</number>'],
+    ['a reference past the last character', '<number>&#x110000;</number>'],
+    ['a control character', '<number>&#0;</number>'],
+    ['a value without quotes', '<number url=x>1</number>'],
+    ['an attribute twice', '<number url="a" url="b">1</number>'],
+    ['a comment without end', '<number>1</number><!-- '],
+    ['character data without end', '<number><![CDATA[1</number>'],
+    ['an element that is not closed', '<number>1'],
+    ['crossed elements', '<a><number>1</a></number>'],
+    ['half a mark', '<!- c --><number>1</number>'],
+    ['a second document', '</data></response><response><data>'],
+    ['text after the document', '</data></response>x<response><data>'],
+    ['10,000 levels', `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
+  ])('%s is refused', async (_, inner) => {
+    const { client } = await serve({ fault: () => xml(`<result/><data>${inner}</data>`) });
+    await expect(client.listSmsNumbers({ retry: { attempts: 1 } })).rejects.toMatchObject({
+      code: 'invalid_xml',
+    });
   });
 
   test.each([

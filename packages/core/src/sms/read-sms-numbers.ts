@@ -5,6 +5,7 @@ import { messages } from '../errors/messages.ts';
 import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
 import { beginning } from '../privacy/redact.ts';
+import { readXml, type XmlElement } from './read-xml.ts';
 
 /** An SMS-enabled number of an account. */
 export interface SmsNumber {
@@ -16,86 +17,67 @@ export interface SmsNumber {
   readonly url: string | null;
 }
 
-interface Element {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  text: string;
-  readonly children: Element[];
-}
-
-/** Reads the XML of the SMS listing. A failure with status 200 is an error, and so is a wrong count of numbers. */
+/**
+ * Reads the XML of the SMS listing. A failure with status 200 is an error, and so are a wrong count of numbers and a document in which
+ * a number could be overlooked.
+ */
 export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (!isUtf8(body)) throw unreadable(body, 'it is not valid UTF-8');
   const text = decodeText(body).trim();
   if (!text.startsWith('<')) throw unreadable(body, 'it is not XML');
   if (/^<(?:!doctype html|html)/i.test(text)) throw htmlPage(body);
-  const response = await parseXml(text, body);
-  const textIn = (name: string) => (childOf(response, name)?.text ?? '').trim();
-  const result = textIn('result');
-  const description = textIn('result_description');
-  if (result !== '' && result.toLowerCase() !== 'success') throw failed(result, description);
-  const reported = /^\[(\d{1,9})\]/.exec(description)?.[1];
-  const data = childOf(response, 'data');
-  if (data === undefined && reported === undefined)
-    throw unreadable(body, 'it has neither numbers nor a count');
-  const numbers = (data?.children ?? []).filter(({ name }) => name === 'number').map(toNumber);
-  if (reported !== undefined && Number(reported) !== numbers.length)
-    throw new ResponseError(
-      'sms_count_mismatch',
-      messages.smsCountDiffers(Number(reported), numbers.length),
-      {
-        isRetryable: true,
-      },
-    );
-  return numbers;
-}
-
-/** The elements of a document, as far as the listing has them. */
-async function parseXml(text: string, body: Buffer): Promise<Element> {
-  const { default: sax } = await import('sax');
-  // Strict: entities other than those of XML itself are refused, and so is a document that is cut.
-  const parser = sax.parser(true);
-  const root: Element = { name: '', attributes: {}, text: '', children: [] };
-  const open = [root];
-  parser.onopentag = ({ name, attributes }) => {
-    const element: Element = {
-      name,
-      attributes: attributes as Element['attributes'],
-      text: '',
-      children: [],
-    };
-    (open.at(-1) as Element).children.push(element);
-    open.push(element);
-  };
-  parser.onclosetag = () => void open.pop();
-  parser.ontext = parser.oncdata = (part) => {
-    (open.at(-1) as Element).text += part;
-  };
-  parser.onerror = (error) => {
-    throw error;
-  };
-  try {
-    parser.write(text).close();
-  } catch {
+  const response = await readXml(text).catch(() => {
     throw unreadable(body, 'it is cut, is not valid XML, or has entities of its own');
+  });
+  if (response.name !== 'response') throw unreadable(body, 'its root is not <response>');
+  const only = (name: string): XmlElement | undefined => {
+    const [found, more] = response.children.filter((child) => child.name === name);
+    if (more !== undefined) throw unreadable(body, `it has more than one <${name}>`);
+    return found;
+  };
+  const [result, description] = [only('result'), only('result_description')].map(
+    (one) => one?.text.trim() ?? '',
+  );
+  if (result && !isSuccess(result)) throw failed(result, description);
+  const data = only('data');
+  const entries = data?.children.filter(({ name }) => name === 'number') ?? [];
+  if (countNumbers(response) !== entries.length || entries.some(({ children }) => children.length > 0))
+    throw unreadable(body, 'it has numbers that are not <number> elements with text, directly in <data>');
+  const reported = reportedCount(description);
+  if (reported === undefined && entries.length === 0) {
+    // Only a server that says so has no numbers: its reason for an empty list may be in the description.
+    if (description && !isSuccess(description) && !result) throw failed('no numbers', description);
+    if (data === undefined) throw unreadable(body, 'it has neither numbers nor a count');
   }
-  const response = root.children[0];
-  if (response?.name === 'response') return response;
-  throw unreadable(body, 'its root is not <response>');
+  if (reported !== undefined && reported !== entries.length)
+    throw new ResponseError('sms_count_mismatch', messages.smsCountDiffers(reported, entries.length), {
+      isRetryable: true,
+    });
+  return entries.map(toNumber);
 }
 
-function toNumber({ attributes, text }: Element): SmsNumber {
-  const flag = (attributes.sms_enabled ?? '').toLowerCase();
+const isSuccess = (text: string): boolean => /^(?:success|ok)\W*$/i.test(text);
+
+/** The count of a description such as `[2] Number(s) Returned`. */
+function reportedCount(description = ''): number | undefined {
+  const found = /^\[(\d{1,9})\]|\b(\d{1,9})\b\s*number|number\D{0,30}\b(\d{1,9})\b/i.exec(description);
+  const digits = found?.[1] ?? found?.[2] ?? found?.[3];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** How many elements of a document are called `number`, in any spelling and anywhere. */
+const countNumbers = ({ name, children }: XmlElement): number =>
+  children.reduce((sum, child) => sum + countNumbers(child), /(?:^|:)number$/i.test(name) ? 1 : 0);
+
+function toNumber({ attributes, text }: XmlElement): SmsNumber {
+  const flag = attributes.get('sms_enabled')?.toLowerCase() ?? '';
   const enabled =
     /^(?:1|true|yes|y|on|enabled)$/.test(flag) ||
     (/^(?:0|false|no|n|off|disabled)$/.test(flag) ? false : null);
-  return { number: text.trim(), smsEnabled: enabled, url: attributes.url ?? null };
+  return { number: text.trim(), smsEnabled: enabled, url: attributes.get('url') ?? null };
 }
 
-const childOf = (element: Element | undefined, name: string): Element | undefined =>
-  element?.children.find((child) => child.name === name);
-
-function failed(result: string, description: string): ResponseError {
+function failed(result: string, description = ''): ResponseError {
   const safe = (text: string, most: number) => beginning(safeProse(text), most);
   return new ResponseError('sms_failed', messages.smsFailed(safe(result, 60), safe(description, 200)));
 }
