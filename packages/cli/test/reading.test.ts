@@ -147,7 +147,7 @@ describe('calls list', () => {
     );
     expect(await count('--on', '2026-09', '--min-talk', '2', '--include-extensions')).toBe(byHand);
     expect(
-      await count('--from', '2026-09-01', '--to', '2026-10-01', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
+      await count('--from', '2026-09-01', '--to', '2026-09-30', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
     ).toBe(byHand);
     expect(await count('--on', '2026-09', '--min-talk', '2')).toBeLessThan(byHand);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Clock, readDayOrMonth, readTime } from '../src/args/time.ts';
+import { type Clock, readDayOrMonth, readEnd, readStart } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
 
 const at = (now: string, timeZone: string | null): Clock => ({ now: new Date(now), timeZone });
@@ -24,26 +24,40 @@ const relative: [string, string, string, string][] = [
   ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
 ];
 test.each(relative)('%s at %s in %s means %s', (text, now, zone, wall) => {
-  expect(readTime(text, '--from', at(now, zone))).toBe(wall);
+  expect(readStart(text, '--from', at(now, zone))).toBe(wall);
 });
 
 test('absolute times need no time zone and stay as typed', () => {
   const clock = at('2026-11-21T12:00:00Z', null);
-  expect(readTime('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
-  expect(readTime('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
-  expect(readTime('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
+  expect(readStart('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
+  expect(readStart('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
+  expect(readStart('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
 });
 
 test.each(['7d', 'yesterday', 'now'])('%s without a time zone is refused, never guessed', (text) => {
-  expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
+  expect(() => readStart(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
 });
 
 test.each(['2026-02-30', '2026-13-01', '25:00', 'last week', '7', '-7d', '2026-11-20 24:00:00', ''])(
   'it refuses %j as a time',
   (text) => {
-    expect(() => readTime(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
+    expect(() => readStart(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
   },
 );
+
+test.each([
+  ['2026-11-20', '2026-11-21 00:00:00'],
+  ['2026-12-31', '2027-01-01 00:00:00'],
+  ['2024-02-28', '2024-02-29 00:00:00'],
+  ['2026-11-20 00:00', '2026-11-20 00:00:00'],
+  ['2026-11-20 23:59:59', '2026-11-20 23:59:59'],
+  ['today', '2026-11-22 00:00:00'],
+  ['yesterday', '2026-11-21 00:00:00'],
+  ['now', '2026-11-21 07:00:00'],
+  ['12h', '2026-11-20 19:00:00'],
+])('%s as an end includes a day and excludes a time: it is %s', (text, end) => {
+  expect(readEnd(text, '--to', at('2026-11-21T12:00:00Z', 'America/New_York'))).toBe(end);
+});
 
 test('a day or month is a half-open range', () => {
   const clock = at('2026-11-21T12:00:00Z', 'UTC');

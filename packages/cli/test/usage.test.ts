@@ -34,7 +34,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'the former name of an option',
     ['count', '--until', '2026-10-02'],
-    [/no option --until/, /use --to TIME: calls before this time/],
+    [/no option --until/, /use --to TIME: the last day/],
   ],
   [
     'the former name of --fields',

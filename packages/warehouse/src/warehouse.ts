@@ -77,7 +77,7 @@ export interface Warehouse extends AsyncDisposable {
    *   groupBy: ['ppc_campaign'],
    *   measures: ['calls', 'missed_rate', 'callers'],
    *   from: '2026-10-01',
-   *   to: '2026-11-01',
+   *   to: '2026-10-31',
    *   compare: 'previous',
    * });
    */

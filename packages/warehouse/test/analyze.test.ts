@@ -83,7 +83,7 @@ describe('an answer', () => {
       await rows({
         groupBy: ['day'],
         from: '2026-10-01',
-        to: '2026-10-05',
+        to: '2026-10-04',
         measures: ['calls', 'talk_mean'],
       }),
     ).toEqual([
@@ -123,8 +123,8 @@ describe('an answer', () => {
     const question: Question = {
       groupBy: ['state'],
       from: '2026-10-02',
-      to: '2026-10-04',
-      compare: { from: '2026-10-01', to: '2026-10-02' },
+      to: '2026-10-03',
+      compare: { from: '2026-10-01', to: '2026-10-01' },
       order: 'calls_change desc, state',
     };
     expect(await rows(question)).toEqual([
@@ -132,11 +132,11 @@ describe('an answer', () => {
       { state: 'NY', calls: 1, calls_before: 0, calls_change: 1 },
       { state: 'TX', calls: 0, calls_before: 2, calls_change: -2 },
     ]);
-    const month = await warehouse.analyze({ from: '2026-10-01', to: '2026-11-01', compare: 'previous' });
+    const month = await warehouse.analyze({ from: '2026-10-01', to: '2026-10-31', compare: 'previous' });
     expect(month.compared).toEqual({ from: '2026-09-01 00:00:00', to: '2026-10-01 00:00:00' });
-    const days = await warehouse.analyze({ from: '2026-10-03', to: '2026-10-05', compare: 'previous' });
+    const days = await warehouse.analyze({ from: '2026-10-03', to: '2026-10-04', compare: 'previous' });
     expect(days.compared).toEqual({ from: '2026-10-01 00:00:00', to: '2026-10-03 00:00:00' });
-    const year = await warehouse.analyze({ from: '2026-10-03', to: '2026-10-05', compare: 'year' });
+    const year = await warehouse.analyze({ from: '2026-10-03', to: '2026-10-04', compare: 'year' });
     expect(year.compared).toEqual({ from: '2025-10-03 00:00:00', to: '2025-10-05 00:00:00' });
   });
 
@@ -265,7 +265,7 @@ describe('an answer', () => {
     expect(await total({ from: '2026-10-02' })).toEqual({ callers: 4, repeat_callers: 3 });
     expect(await total({ from: '2026-10-03' })).toEqual({ callers: 3, repeat_callers: 0 });
     expect(await total({ from: '2027-01-01' })).toEqual({ callers: 0, repeat_callers: 0 });
-    expect(await total({ from: '2026-10-03', to: '2026-10-04', compare: 'previous' })).toMatchObject({
+    expect(await total({ from: '2026-10-03', to: '2026-10-03', compare: 'previous' })).toMatchObject({
       callers: 3,
       callers_before: 3,
       repeat_callers: 0,
@@ -339,7 +339,7 @@ const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = 
   [
     { from: '2026-10-02', to: '2026-10-01' },
     'invalid_question',
-    'from (2026-10-02) is not before to (2026-10-01). The period ends just before `to`.',
+    'from (2026-10-02) is not before to (2026-10-01). A date as `to` includes its day, a time of day ends the period just before it.',
   ],
   [
     { timeZone: 'America/NewYork' },
@@ -360,7 +360,7 @@ const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = 
   ],
   [{ compare: 'previous' }, 'invalid_question', 'To compare, a question needs both `from` and `to`.'],
   [
-    { compare: 'month' as 'year', from: '2026-10-01', to: '2026-10-02' },
+    { compare: 'month' as 'year', from: '2026-10-01', to: '2026-10-01' },
     'invalid_question',
     `compare is "month": expected 'previous', 'year' or { from, to }.`,
   ],

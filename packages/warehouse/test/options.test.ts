@@ -170,7 +170,7 @@ describe('no two columns of an answer have the same name', () => {
       measures: measures.filter((each) => each !== 'missed'),
       values: { rules: [] },
       from: '2026-01-01',
-      to: '2026-02-01',
+      to: '2026-01-31',
       compare: 'previous',
       spend: { true: 1 },
     });

@@ -104,7 +104,7 @@ export function answerOf(rows: readonly Row[], question: Question, test: Test | 
   const facts = factsOf(rows, question);
   const millis = (text: string | undefined): number | null =>
     text === undefined ? null : (parseTime(text)?.millis ?? null);
-  const span: Span = { from: millis(question.from), to: millis(question.to) };
+  const span: Span = { from: millis(question.from), to: lastMoment(question.to) };
   const chosen = facts.filter(
     (each) =>
       (question.accounts === undefined || question.accounts.includes(each.row.account)) &&
@@ -175,9 +175,16 @@ const emptyOf = (name: Measure): 0 | null =>
     ? 0
     : null;
 
+/** A date includes its day. */
+function lastMoment(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const typed = text.length === '2026-11-20'.length ? `${text} 24:00` : text;
+  return Date.parse(`${typed.replace(' ', 'T')}Z`);
+}
+
 function pastSpan(compared: NonNullable<Question['compare']>, { from, to }: Span): Span {
   if (typeof compared === 'object')
-    return { from: parseTime(compared.from)?.millis ?? 0, to: parseTime(compared.to)?.millis ?? 0 };
+    return { from: parseTime(compared.from)?.millis ?? 0, to: lastMoment(compared.to) };
   const [start, end] = [from ?? 0, to ?? 0];
   if (compared === 'year') return { from: addMonths(start, -12), to: addMonths(end, -12) };
   const isFirst = (millis: number) => formatNaive(millis).endsWith('-01 00:00:00');

@@ -77,7 +77,7 @@ export const filterOptions: readonly OptionSpec[] = [
   {
     name: 'to',
     value: 'TIME',
-    text: 'calls before this time; the time itself is not included',
+    text: 'the last day, or the time just after the last call',
     otherNames: ['until', 'before', 'end'],
     group: 'Which calls',
   },

@@ -1,12 +1,14 @@
 import {
   addMonths,
   day,
+  endOfPeriod,
   formatNaive,
   hour,
   instantOf,
   minute,
   naiveAt,
   parseTime,
+  type TypedTime,
 } from '@call-attribution/core/time';
 import { UsageError } from '../errors.ts';
 
@@ -26,15 +28,24 @@ export function isRelative(text: string): boolean {
   return relativeForm.test(text.trim().toLowerCase());
 }
 
-/** Whether this is a time that `readTime` understands. */
+/** Whether this is a time that `readStart` and `readEnd` understand. */
 export function isTime(text: string): boolean {
   return parseTime(text) !== null || isRelative(text);
 }
 
-/** Reads a time as typed and returns it in the form the API compares with. */
-export function readTime(text: string, option: string, clock: Clock): string {
+/** Reads the start of a period as typed and returns it in the form the API compares with. */
+export function readStart(text: string, option: string, clock: Clock): string {
+  return formatNaive(readTime(text, option, clock).millis);
+}
+
+/** Reads the end of a period as `readStart` does. A day is included, a time of day is not. */
+export function readEnd(text: string, option: string, clock: Clock): string {
+  return formatNaive(endOfPeriod(readTime(text, option, clock)));
+}
+
+function readTime(text: string, option: string, clock: Clock): TypedTime {
   const absolute = parseTime(text);
-  if (absolute) return formatNaive(absolute.millis);
+  if (absolute) return absolute;
   const word = text.trim().toLowerCase();
   const match = relativeForm.exec(word);
   if (!match) {
@@ -42,7 +53,10 @@ export function readTime(text: string, option: string, clock: Clock): string {
       hints: [`write it as ${forms}`],
     });
   }
-  return formatNaive(relative(match, clock.now.getTime(), needZone(clock, `${option} ${text}`)));
+  return {
+    millis: relative(match, clock.now.getTime(), needZone(clock, `${option} ${text}`)),
+    isWholeDay: word === 'today' || word === 'yesterday',
+  };
 }
 
 function relative([word, digits, unit]: RegExpExecArray, instant: number, zone: string): number {
@@ -76,7 +90,7 @@ function existing(naive: number, zone: string): number {
 /** Reads `--last`: the time that the period up to now begins. */
 export function readPeriod(text: string, clock: Clock): string {
   const word = text.trim().toLowerCase();
-  if (/^\d+[a-z]+$/.test(word) && isRelative(word)) return readTime(word, '--last', clock);
+  if (/^\d+[a-z]+$/.test(word) && isRelative(word)) return readStart(word, '--last', clock);
   throw new UsageError(`--last must be a period, not ${JSON.stringify(text)}`, {
     hints: [
       /^\d+$/.test(word)
@@ -94,14 +108,13 @@ export function readDayOrMonth(text: string, clock: Clock): { from: string; to: 
     if (!first) throw new UsageError(`--on ${text}: there is no such month`);
     return { from: formatNaive(first.millis), to: formatNaive(addMonths(first.millis, 1)) };
   }
-  const isDay = word === 'today' || word === 'yesterday' || /^\d{4}-\d{2}-\d{2}$/.test(word);
-  const from = isDay ? parseTime(readTime(word, '--on', clock)) : null;
-  if (!from) {
-    throw new UsageError(`--on must be a day or a month, not ${JSON.stringify(text)}`, {
+  const isDay = word === 'today' || word === 'yesterday' || parseTime(word)?.isWholeDay === true;
+  if (!isDay) {
+    throw new UsageError(`--on must be a day or a month that exists, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20, 2026-11, today or yesterday'],
     });
   }
-  return { from: formatNaive(from.millis), to: formatNaive(from.millis + day) };
+  return { from: readStart(word, '--on', clock), to: readEnd(word, '--on', clock) };
 }
 
 function needZone(clock: Clock, what: string): string {

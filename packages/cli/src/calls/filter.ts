@@ -2,7 +2,7 @@ import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
-import { type Clock, isRelative, readDayOrMonth, readPeriod, readTime } from '../args/time.ts';
+import { type Clock, isRelative, readDayOrMonth, readEnd, readPeriod, readStart } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
@@ -89,10 +89,10 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
 export function rangeOf(args: Args, clock: Clock): TimeRange {
   const on = args.text('on');
   const last = args.text('last');
-  const [typedFrom, to] = (['from', 'to'] as const).map((name) => {
-    const text = args.text(name);
-    return text === null ? null : readTime(text, `--${name}`, clock);
-  }) as [string | null, string | null];
+  const start = args.text('from');
+  const end = args.text('to');
+  const typedFrom = start === null ? null : readStart(start, '--from', clock);
+  const to = end === null ? null : readEnd(end, '--to', clock);
   if (on !== null) {
     if (typedFrom !== null || to !== null || last !== null)
       throw new UsageError('--on is a whole day or month; remove --from, --to and --last');
@@ -103,7 +103,7 @@ export function rangeOf(args: Args, clock: Clock): TimeRange {
   const from = last === null ? typedFrom : readPeriod(last, clock);
   if (from !== null && to !== null && from >= to) {
     throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
-      hints: ['--to itself is not included; for one whole day use --on 2026-11-20'],
+      hints: ['--to with a date includes that day, with a time of day it ends just before it'],
     });
   }
   return { from, to };

@@ -5,6 +5,7 @@ export {
   addDays,
   addMonths,
   day,
+  endOfPeriod,
   formatNaive,
   formatNaiveTenths,
   hour,

@@ -48,6 +48,10 @@ export function parseTime(text: string): TypedTime | null {
   return Number.isNaN(millis) ? null : { millis, isWholeDay: time === undefined };
 }
 
+/** Where a period ends that is typed to end at this time: after the day, if only a date was given; just before a time of day. */
+export const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number =>
+  isWholeDay ? millis + day : millis;
+
 const two = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'));
 
 // The days of a few years, each written once: calls next to each other name a handful of days over and over.

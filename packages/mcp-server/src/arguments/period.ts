@@ -1,7 +1,7 @@
 import {
   addDays,
   addMonths,
-  day,
+  endOfPeriod,
   formatNaive,
   parseNaive,
   parseTime,
@@ -40,14 +40,11 @@ export function startOf(argument: string, text: string, today: string): string {
   return formatNaive(month ?? readTime(argument, text, today).millis);
 }
 
-/** The first moment after an end: a day is included as a whole, so its end is the start of the next day. */
+/** The first moment after an end. */
 export function endOf(argument: string, text: string, today: string): string {
   const month = monthOf(text);
   if (month !== null) return formatNaive(addMonths(month, 1));
-  const { millis, isWholeDay } = readTime(argument, text, today);
-  // Whoever writes the last second of a day means the whole day.
-  const isLastSecond = !isWholeDay && formatNaive(millis).endsWith('23:59:59');
-  return formatNaive(isWholeDay ? millis + day : isLastSecond ? millis + second : millis);
+  return formatNaive(endOfPeriod(readTime(argument, text, today)));
 }
 
 /** A month as people write it, `2026-10`. */

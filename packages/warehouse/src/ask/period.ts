@@ -1,9 +1,11 @@
 import {
   addMonths,
   checkTimeZone,
+  endOfPeriod,
   formatNaive,
   parseTime,
   startOfPeriodBefore,
+  type TypedTime,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { WarehouseError } from '../errors.ts';
@@ -23,20 +25,22 @@ export interface ClosedPeriod {
 
 /** Reads `from` and `to`. */
 export function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
-  const period = { from: readTime(from, `${name}from`), to: readTime(to, `${name}to`) };
+  const start = readTime(from, `${name}from`);
+  const end = readTime(to, `${name}to`);
+  const period = { from: start?.millis ?? null, to: end === null ? null : endOfPeriod(end) };
   if (period.from !== null && period.to !== null && period.from >= period.to) {
     throw new WarehouseError(
       'invalid_question',
-      `${name}from (${from}) is not before ${name}to (${to}). The period ends just before \`to\`.`,
+      `${name}from (${from}) is not before ${name}to (${to}). A date as \`to\` includes its day, a time of day ends the period just before it.`,
     );
   }
   return period;
 }
 
-function readTime(text: string | undefined, name: string): number | null {
+function readTime(text: string | undefined, name: string): TypedTime | null {
   if (text === undefined) return null;
   const time = typeof text === 'string' ? parseTime(text) : null;
-  if (time) return time.millis;
+  if (time) return time;
   throw new WarehouseError(
     'invalid_question',
     `${name} is ${JSON.stringify(text)}: expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.`,
