@@ -46,7 +46,6 @@ export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts'
 export type { CustomHeaders } from './http/custom-headers.ts';
 export type {
   DispatchController,
-  DispatchHandler,
   HttpRequest,
   RequestDispatcher,
   ResponseHandler,

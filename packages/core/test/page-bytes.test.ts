@@ -1,6 +1,6 @@
 import { formatContentRange, parseContentRange, scanField, splitRecords } from '@call-attribution/core/page';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 describe('content ranges', () => {
   test('what is written is read again', () => {
@@ -25,8 +25,8 @@ describe('content ranges', () => {
 });
 
 describe('scanField', () => {
-  const field = (record: unknown, name: string) => {
-    const bytes = Buffer.from(`[${JSON.stringify({ sid: 'other', ani: '1' })},${JSON.stringify(record)}]`);
+  const field = (record: unknown, name: string, indent?: number) => {
+    const bytes = Buffer.from(JSON.stringify([{ sid: 'other', ani: '1' }, record], null, indent));
     const [, range] = splitRecords(bytes);
     return range && scanField(bytes, range, name);
   };
@@ -38,17 +38,65 @@ describe('scanField', () => {
     );
     fc.assert(
       fc.property(value, value, value, (a, sid, b) => {
-        expect(field({ a, sid, b }, 'sid')).toBe(JSON.parse(Buffer.from(JSON.stringify(sid)).toString()));
-        expect(field({ a, b }, 'sid')).toBeUndefined();
+        for (const indent of [undefined, 1]) {
+          expect(field({ a, sid, b }, 'sid', indent)).toBe(
+            JSON.parse(Buffer.from(JSON.stringify(sid)).toString()),
+          );
+          expect(field({ a, b }, 'sid', indent)).toBeUndefined();
+        }
       }),
     );
   });
   test.each([
     [{ sid: 7 }, '7'],
+    [{ sid: -1.5e300 }, '-1.5e+300'],
+    [{ list: ['a', 'sid'], sid: 'b' }, 'b'],
+    [{ a: 'sid', 'no"sid': '1', sid: 'b' }, 'b'],
     [{ sid: null }, undefined],
     [{ sid: { sid: 'x' } }, 'x'],
     [{}, undefined],
   ])('of %j the sid is %j', (record, sid) => expect(field(record, 'sid')).toBe(sid));
+  test('a number is read digit by digit, also where JavaScript would round it', () => {
+    const bytes = Buffer.from('[{"sid" :\t9007199254740993 }]');
+    const [range] = splitRecords(bytes);
+    expect(range && scanField(bytes, range, 'sid')).toBe('9007199254740993');
+  });
+  describe('it looks at a record only, so that a page of twice the records takes twice the work', () => {
+    const indexOf = Buffer.prototype.indexOf;
+    afterEach(() => {
+      Buffer.prototype.indexOf = indexOf;
+    });
+    /** Bytes that are searched to find a field in each record of a page. */
+    const workOf = (text: string, name: string): number => {
+      const bytes = Buffer.from(text);
+      const ranges = splitRecords(bytes);
+      let work = 0;
+      Buffer.prototype.indexOf = function (this: Buffer, ...given: unknown[]) {
+        const found: number = Reflect.apply(indexOf, this, given);
+        work += (found < 0 ? this.length : found) - Number(given[1] ?? 0);
+        return found;
+      };
+      for (const range of ranges) scanField(bytes, range, name);
+      Buffer.prototype.indexOf = indexOf;
+      return work;
+    };
+    const page = (count: number, record: (i: number) => object, indent?: number) =>
+      JSON.stringify(
+        Array.from({ length: count }, (_, i) => record(i)),
+        null,
+        indent,
+      );
+    test.each([
+      ['a space after the colon', (i: number) => ({ sid: `S${i + 1000}` }), 'sid', 1],
+      ['a number', (i: number) => ({ sid: i + 1000 }), 'sid', undefined],
+      ['a field that no record has', (i: number) => ({ sid: `S${i + 1000}` }), 'date_added', undefined],
+      ['a field that is null', (i: number) => ({ sid: null, at: i + 1000 }), 'sid', undefined],
+    ])('%s', (_, record, name, indent) => {
+      const one = workOf(page(200, record, indent), name);
+      expect(one).toBeGreaterThan(0);
+      expect(workOf(page(400, record, indent), name)).toBe(2 * one);
+    });
+  });
   test('it reads a field of a fragment that is not complete JSON, unescaped', () => {
     const bytes = Buffer.from('{"sid":"1","ani":"\\u202a+1 555 555 0100","city":null,');
     expect(scanField(bytes, { start: 0, end: bytes.length }, 'ani')).toBe('\u202a+1 555 555 0100');

@@ -164,20 +164,20 @@ describe('proxies of the environment', () => {
 });
 
 describe('other ways to send', () => {
-  test('a dispatcher with the methods of undici 6 gets the same pages', async () => {
+  test('a dispatcher with the handlers of undici 7 gets the same pages', async () => {
     const { server, client } = await serve(
       {},
       {
         dispatcher: {
           dispatch({ origin, path, headers }, handler) {
-            handler.onConnect(() => {});
+            const controller = { abort() {} };
+            handler.onRequestStart(controller);
             const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : []));
             request(origin + path, { headers: Object.fromEntries(pairs) }, (response) => {
-              handler.onHeaders(
-                response.statusCode ?? 0,
-                response.rawHeaders.map((each) => Buffer.from(each)),
-              );
-              response.on('data', (chunk) => handler.onData(chunk)).on('end', () => handler.onComplete());
+              handler.onResponseStart(controller, response.statusCode ?? 0, response.headers);
+              response
+                .on('data', (chunk) => handler.onResponseData(controller, chunk))
+                .on('end', () => handler.onResponseEnd(controller));
             }).end();
           },
         },
@@ -185,6 +185,30 @@ describe('other ways to send', () => {
     );
     expect((await client.listCalls()).records).toEqual(server.calls);
     expect((await client.listCalls({ rows: 3 })).total).toBe(20);
+  });
+
+  test('a dispatcher that refuses our handlers, as those of undici 6 do, is a wrong option, and tried once', async () => {
+    let sent = 0;
+    const dispatcher: RequestDispatcher = {
+      dispatch() {
+        sent += 1;
+        throw Object.assign(new Error('invalid onError method'), { code: 'UND_ERR_INVALID_ARG' });
+      },
+    };
+    const { client } = await serve({}, { dispatcher });
+    await expect(client.listCalls()).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('undici 7 or 8'),
+    });
+    expect(sent).toBe(1);
+  });
+
+  test('a dispatcher that ends without a response is a failed connection', async () => {
+    const dispatcher: RequestDispatcher = {
+      dispatch: (_, handler) => handler.onResponseEnd({ abort() {} }),
+    };
+    const { client } = await serve({}, { dispatcher });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed', attempts: 4 });
   });
 
   test('fetch gets the headers of the client, follows nothing, and is not asked for compression unless the client is', async () => {

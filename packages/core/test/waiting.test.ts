@@ -1,4 +1,5 @@
-import { createLimiter, HttpError } from '@call-attribution/core';
+import { setMaxListeners } from 'node:events';
+import { type Clock, createLimiter, HttpError } from '@call-attribution/core';
 import { createManualClock, faults } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -164,6 +165,51 @@ describe('the limiter', () => {
     expect(await first).toMatchObject({ message: 'enough' });
     limiter.release('ok');
     await second;
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('32,000 requests wait for a limiter, and each of them costs the same', async () => {
+    const clock = createManualClock();
+    let timers = 0;
+    const counted: Clock = {
+      now: clock.now,
+      timer(run, ms) {
+        timers += 1;
+        return clock.timer(run, ms);
+      },
+    };
+    const limiter = createLimiter({ concurrency: 1 }, counted);
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const order: number[] = [];
+    const gone: unknown[] = [];
+    const waits = Array.from({ length: 32_000 }, (_, i) =>
+      limiter.acquire(i % 2 === 1 ? stop.signal : undefined).then(
+        () => {
+          order.push(i);
+          limiter.release('ok');
+        },
+        (reason: unknown) => gone.push(reason),
+      ),
+    );
+    stop.abort('enough');
+    await Promise.all(waits);
+    expect(order).toEqual(Array.from({ length: 16_000 }, (_, i) => 2 * i));
+    expect(gone).toEqual(Array(16_000).fill('enough'));
+    expect([timers, clock.pending()]).toEqual([0, 0]);
+  });
+
+  test('a rate lets thousands of requests through in their order, with one timer at a time', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ requestsPerMinute: 1000 }, clock);
+    const order: number[] = [];
+    for (let i = 0; i < 8_000; i += 1) void limiter.acquire().then(() => order.push(i));
+    expect(clock.pending()).toBe(1);
+    for (let minutes = 1; minutes <= 8; minutes += 1) {
+      await clock.advance(60_000);
+      expect(order).toHaveLength(Math.min(8_000, 1000 * (minutes + 1)));
+    }
+    expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(clock.pending()).toBe(0);
   });
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { fields } from '@call-attribution/core';
-import type { StreamPage } from '@call-attribution/node-stream';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FileFormat } from '../src/job/job.ts';
@@ -43,24 +42,6 @@ describe('a part', () => {
   test('of JSON lines has the bytes that the server sent', async () => {
     expect((await write('ndjson')).file.equals(sent)).toBe(true);
     expect(gunzipSync((await write('ndjson.gz')).file).equals(sent)).toBe(true);
-  });
-
-  test.each(formats)('in %s keeps nothing in the memory of a page that it has taken', async (format) => {
-    const own = (await pagesOf(calls)).map((page) => {
-      let taken: Buffer | undefined;
-      const ndjson: StreamPage['ndjson'] = (options) => {
-        taken = page.ndjson(options);
-        return taken;
-      };
-      const overwrite = () => (taken ?? page.ndjson({ copy: false })).fill('x');
-      return { page: Object.create(page, { ndjson: { value: ndjson } }) as StreamPage, overwrite };
-    });
-    const part = await openPart(join(folder, `own.${format}`), { format, columns: null });
-    for (const { page, overwrite } of own) {
-      await part.put(page);
-      overwrite();
-    }
-    expect(await part.finish()).toEqual((await write(format)).facts);
   });
 
   test('of CSV has a header and a line for each record', async () => {

@@ -1,7 +1,6 @@
 import { reveal } from '../auth/secret.ts';
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import type { BodyPool } from '../http/body-pool.ts';
 import { secretValues } from '../http/custom-headers.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
@@ -12,16 +11,10 @@ import { channels } from '../observe/events.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
 import type { Settings } from './options.ts';
 
-/** What an attempt sends with. */
-export interface Wire {
-  readonly dispatcher: RequestDispatcher;
-  readonly bodies: BodyPool;
-}
-
 /** One attempt: send, follow redirects within the server, decode, check the status, read. */
 export async function attemptOnce<T>(
   settings: Settings,
-  { dispatcher, bodies }: Wire,
+  dispatcher: RequestDispatcher,
   request: ApiRequest<T>,
   attempt: number,
   leftMs: number,
@@ -36,16 +29,14 @@ export async function attemptOnce<T>(
       leftMs,
       totalMs: timeout.total,
       maxBodyBytes,
-      bodies,
       clock,
       signal: request.options.signal,
     });
     // A header that is sent twice arrives as a list; as a string it has commas between its values.
     const encoding = String(response.headers['content-encoding'] ?? '');
     if (encoding) {
-      const body = await decodeBody(response.body, encoding, maxBodyBytes);
-      if (body !== response.body) bodies.give(response.body);
-      response = { ...response, body };
+      response = { ...response, body: await decodeBody(response.body, encoding, maxBodyBytes) };
+      request.options.signal?.throwIfAborted();
     }
     const { status } = response;
     if (status !== 200 && status !== 206 && !request.alsoRead?.includes(status))

@@ -90,7 +90,7 @@ export interface CallList extends Promise<CallPage>, AsyncIterable<Call> {
 
 /** One page as it was received: complete and the right one, but not parsed. */
 export interface RawPage {
-  /** The body, decoded. */
+  /** The body, decoded. It may be kept. */
   readonly bytes: Uint8Array;
   /** Which calls of the list these are; null when the server does not say. */
   readonly range: PageRange | null;
@@ -104,8 +104,6 @@ export interface RawPage {
   records(): Call[];
   /** Parses and checks one record. */
   record(index: number): Call;
-  /** Optional: lets a later page use the memory of this one. `bytes` must not be read after that. */
-  release?(): void;
 }
 
 /** Where a count comes from: the count request, or the Content-Range of a response. */

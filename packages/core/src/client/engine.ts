@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
-import { bodyPool } from '../http/body-pool.ts';
 import { flatHeaders } from '../http/custom-headers.ts';
 import type { OwnDispatcher, RequestDispatcher } from '../http/dispatch.ts';
 import { fetchDispatcher } from '../http/fetch-dispatcher.ts';
@@ -15,8 +14,6 @@ import { retryLoop } from './retry-loop.ts';
 /** Sends requests with deadlines, retries and limits. */
 export interface Engine {
   send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
-  /** Takes the memory of a body that is no longer read for a later one. */
-  reuse(body: Uint8Array): void;
   close(): Promise<void>;
 }
 
@@ -25,7 +22,6 @@ export function createEngine(settings: Settings): Engine {
   let agent: Promise<OwnDispatcher> | undefined;
   let ready: RequestDispatcher | undefined = settings.dispatcher;
   let closed: Promise<void> | undefined;
-  const bodies = bodyPool();
 
   return {
     async send(request) {
@@ -36,14 +32,14 @@ export function createEngine(settings: Settings): Engine {
         agent ??= openDispatcher(settings);
         ready = await agent;
       }
-      const wire = { dispatcher: ready, bodies };
+      const dispatcher = ready;
       const own = settingsFor(settings, request.options);
       const extra = flatHeaders(own.headers);
       const http = { ...request.http, headers: [...request.http.headers, ...extra] };
       const sent = extra.length === 0 ? request : { ...request, http };
       const run = async () => {
         const response = await retryLoop(own, sent, (attempt, leftMs) =>
-          attemptOnce(own, wire, sent, attempt, leftMs),
+          attemptOnce(own, dispatcher, sent, attempt, leftMs),
         );
         onResponse?.(responseInfo(response));
         return response;
@@ -51,7 +47,6 @@ export function createEngine(settings: Settings): Engine {
       const logged = () => logFailure(settings, request, run);
       return observeRequest(request, settings.clock, logged);
     },
-    reuse: bodies.give,
     close() {
       closed ??= agent === undefined ? Promise.resolve() : agent.then((opened) => opened.close());
       return closed;

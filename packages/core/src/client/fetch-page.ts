@@ -44,15 +44,6 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   refuseShifted(page);
   const { bytes, ranges } = page.content;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let isReleased = false;
-  const use = () => {
-    if (isReleased)
-      throw new ConfigurationError(
-        'invalid_argument',
-        'The page has been released: its bytes belong to another page now.',
-      );
-    return buffer;
-  };
   const record = (index: number): Call => {
     const range = ranges[index];
     if (!range)
@@ -61,7 +52,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
         `There is no record ${index} in a page of ${ranges.length}.`,
       );
     // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.
-    return context.adapt(parsed(use().toString('utf8', range.start, range.end)));
+    return context.adapt(parsed(buffer.toString('utf8', range.start, range.end)));
   };
   return {
     bytes,
@@ -70,14 +61,8 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     count: page.count,
     byteRanges: () => ranges,
     records: () =>
-      (parseRanges(use(), ranges) ?? (parsed(decodeText(use())) as unknown[])).map(context.adapt),
+      (parseRanges(buffer, ranges) ?? (parsed(decodeText(buffer)) as unknown[])).map(context.adapt),
     record,
-    release() {
-      // After the first call the memory may already belong to another page.
-      if (isReleased) return;
-      isReleased = true;
-      context.engine.reuse(bytes);
-    },
   };
 }
 

@@ -67,7 +67,7 @@ export interface ClientOptions {
    */
   readonly proxy?: string | false | undefined;
   /**
-   * A dispatcher of undici 6, 7 or 8 (a mock, other TLS settings, another proxy) instead of the client's own. `close()` leaves it open.
+   * A dispatcher of undici 7 or 8 (a mock, other TLS settings, another proxy) instead of the client's own. `close()` leaves it open.
    * @default an agent of undici 7, through `proxy`
    */
   readonly dispatcher?: RequestDispatcher | undefined;

@@ -110,15 +110,12 @@ function readPage<T>(
 }
 
 /** Reads a page into checked calls. */
-export function recordReader({ adapt, engine }: Context): PageReader<Call[]> {
+export function recordReader({ adapt }: Context): PageReader<Call[]> {
   return {
     read(response, range) {
       const records =
         parseInPieces(response.body, countOf(range)) ?? expectArray(parseJson(response), response);
-      const content = records.map(adapt);
-      // Parsing has copied every string out of the body, so its memory can take the next page.
-      engine.reuse(response.body);
-      return { content, count: records.length };
+      return { content: records.map(adapt), count: records.length };
     },
     empty: [],
   };

@@ -127,6 +127,12 @@ export class CallsError<Code extends string = string> extends Error {
   }
 }
 
+/** The code of anything that was thrown, such as `not_found` or `ENOENT`; undefined when it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
 /**
  * Gives the errors of a class their name. It is on the prototype, so that logs do not show it among an error's own properties,
  * and a string, so that it survives a bundler.

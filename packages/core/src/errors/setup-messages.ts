@@ -143,6 +143,10 @@ export const setupMessages = {
     hint: 'Check hasNext() before you call next().',
   }),
   clientClosed: (): ErrorWords => ({ message: 'The client has been closed.', hint: newClient }),
+  dispatcherRefuses: (): ErrorWords => ({
+    message: 'The dispatcher does not accept the request or its handler.',
+    hint: 'Pass a dispatcher of undici 7 or 8; those of undici 6 need other handlers.',
+  }),
   dispatcherClosed: (): ErrorWords => ({
     message: 'The client or its dispatcher has been closed.',
     hint: newClient,

@@ -22,7 +22,7 @@ export interface DispatchController {
   abort(reason: Error): void;
 }
 
-/** Hears of the parts of one response, with the methods of undici 7 and 8. */
+/** Takes the parts of one response, as undici 7 and 8 pass them. */
 export interface ResponseHandler {
   /** The request is sent. */
   onRequestStart(controller: DispatchController): void;
@@ -36,61 +36,13 @@ export interface ResponseHandler {
   onResponseError(controller: DispatchController, error: Error): void;
 }
 
-/** The same with the methods of undici 6, too. */
-export interface DispatchHandler extends ResponseHandler {
-  /** See `onRequestStart`. */
-  onConnect(abort: (reason?: Error) => void): void;
-  /** See `onResponseStart`. The headers are a flat list of names and values. */
-  onHeaders(status: number, headers: Buffer[]): boolean;
-  /** See `onResponseData`. */
-  onData(chunk: Buffer): boolean;
-  /** See `onResponseEnd`. */
-  onComplete(): void;
-  /** See `onResponseError`. */
-  onError(error: Error): void;
-}
-
-/** What sends requests: a dispatcher of undici 6, 7 or 8 (an agent, a proxy agent, a mock agent), or anything that works alike. */
+/** What sends requests: a dispatcher of undici 7 or 8 (an agent, a proxy agent, a mock agent), or anything that works alike. */
 export interface RequestDispatcher {
   /** Sends a request and passes the parts of its response to the handler. */
-  dispatch(request: HttpRequest, handler: DispatchHandler): unknown;
+  dispatch(request: HttpRequest, handler: ResponseHandler): unknown;
 }
 
 /** A dispatcher that the client has opened and closes. */
 export interface OwnDispatcher extends RequestDispatcher {
   close(): Promise<void>;
-}
-
-/** Adds the methods of undici 6. Each version calls its own and ignores the others. */
-export function forAllVersions(handler: ResponseHandler): DispatchHandler {
-  let controller: DispatchController = { abort() {} };
-  return {
-    ...handler,
-    onConnect(abort) {
-      controller = { abort };
-      handler.onRequestStart(controller);
-    },
-    onHeaders(status, raw) {
-      handler.onResponseStart(controller, status, headersOf(raw));
-      return true;
-    },
-    onData(chunk) {
-      handler.onResponseData(controller, chunk);
-      return true;
-    },
-    onComplete: () => handler.onResponseEnd(controller),
-    onError: (error) => handler.onResponseError(controller, error),
-  };
-}
-
-/** Headers from a flat list of names and values. */
-function headersOf(raw: readonly Buffer[]): IncomingHttpHeaders {
-  const headers: Record<string, string | string[]> = {};
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = String(raw[at]).toLowerCase();
-    const value = String(raw[at + 1]);
-    const earlier = headers[name];
-    headers[name] = earlier === undefined ? value : [earlier, value].flat();
-  }
-  return headers;
 }

@@ -21,11 +21,6 @@ export interface Limiter {
   pause(ms: number): void;
 }
 
-interface Waiter {
-  readonly go: () => void;
-  hasLeft: boolean;
-}
-
 /**
  * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first come, first served.
  *
@@ -35,37 +30,25 @@ interface Waiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
+  const rate = createRate(options);
   const concurrency = options.concurrency ?? Number.POSITIVE_INFINITY;
-  const ceiling = options.requestsPerMinute ?? Number.POSITIVE_INFINITY;
-  let allowed = ceiling;
+  const queue = createQueue();
   let running = 0;
   let pausedUntil = 0;
-  const starts: number[] = [];
-  let queue: Waiter[] = [];
-  let cancelTimer: (() => void) | undefined;
+  let cancelTimer = () => {};
 
   /** Milliseconds until the next request may start; infinite when another one has to end first. */
-  const delay = (now: number): number => {
-    if (running >= concurrency) return Number.POSITIVE_INFINITY;
-    while ((starts[0] ?? now) <= now - minute) starts.shift();
-    const most = Math.floor(allowed);
-    const freed = starts.length >= most ? (starts[starts.length - most] as number) + minute : now;
-    return Math.max(0, pausedUntil - now, freed - now);
-  };
+  const delay = (now: number): number =>
+    running >= concurrency ? Number.POSITIVE_INFINITY : Math.max(0, pausedUntil - now, rate.delay(now));
 
   const start = (now: number) => {
     running += 1;
-    if (allowed === Number.POSITIVE_INFINITY && !options.adaptive) return;
-    starts.push(now);
-    // No one sets a limit above this; the list must not grow without end with a fast server.
-    if (starts.length > 50_000) starts.shift();
+    rate.started(now);
   };
 
   const drain = () => {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    queue = queue.filter((waiter) => !waiter.hasLeft);
-    while (queue.length > 0) {
+    cancelTimer();
+    for (let first = queue.first(); first !== undefined; first = queue.first()) {
       const now = clock.now();
       const wait = delay(now);
       if (wait > 0) {
@@ -73,18 +56,8 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
         return;
       }
       start(now);
-      queue.shift()?.go();
-    }
-  };
-
-  const learn = (outcome: 'ok' | 'limited' | 'failed') => {
-    if (!options.adaptive) return;
-    if (outcome === 'limited') {
-      // What started in the last minute was too much, whatever the limit was.
-      allowed = Math.max(1, Math.min(allowed, starts.length) * 0.7);
-    } else if (outcome === 'ok' && allowed < ceiling) {
-      // One more request per minute for each minute without a 429.
-      allowed = Math.min(ceiling, allowed + 1 / Math.max(1, allowed));
+      queue.remove(first);
+      first.go();
     }
   };
 
@@ -92,36 +65,117 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
     acquire(signal) {
       const now = clock.now();
       if (signal?.aborted) return Promise.reject(signal.reason);
-      if (queue.length === 0 && delay(now) === 0) {
+      const isFirst = queue.first() === undefined;
+      if (isFirst && delay(now) === 0) {
         start(now);
         return Promise.resolve();
       }
-      return new Promise<void>((resolve, reject) => {
-        const stop = () => {
-          waiter.hasLeft = true;
-          reject(signal?.reason);
-          drain();
-        };
-        const waiter: Waiter = {
-          hasLeft: false,
-          go: () => {
-            signal?.removeEventListener('abort', stop);
-            resolve();
-          },
-        };
-        signal?.addEventListener('abort', stop, { once: true });
-        queue.push(waiter);
-        drain();
+      const { promise, waiter } = waitFor(signal, () => {
+        const wasFirst = queue.first() === waiter;
+        queue.remove(waiter);
+        if (wasFirst) drain();
       });
+      queue.add(waiter);
+      // Whoever is first waits for the timer or for a release; the others wait for it.
+      if (isFirst) drain();
+      return promise;
     },
     release(outcome) {
       running -= 1;
-      learn(outcome);
+      rate.learn(outcome);
       drain();
     },
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, clock.now() + ms);
       drain();
+    },
+  };
+}
+
+/** No one sets a limit above this; what is remembered must not grow without end with a fast server. */
+const mostStarts = 50_000;
+
+/** How many requests may start in a minute: what the options say, and what was learned from the server. */
+function createRate({ requestsPerMinute: ceiling = Number.POSITIVE_INFINITY, adaptive }: LimiterOptions) {
+  let allowed = ceiling;
+  /** Times of the last starts. Those before `oldest` are over. */
+  let starts: number[] = [];
+  let oldest = 0;
+  const forget = (before: number) => {
+    while (oldest < starts.length && (starts[oldest] ?? 0) <= before) oldest += 1;
+    if (oldest < mostStarts) return;
+    starts = starts.slice(oldest);
+    oldest = 0;
+  };
+  return {
+    /** Milliseconds until this limit lets a request start. */
+    delay(now: number): number {
+      forget(now - minute);
+      const most = Math.floor(allowed);
+      if (starts.length - oldest < most) return 0;
+      return (starts[starts.length - most] ?? now) + minute - now;
+    },
+    started(now: number): void {
+      if (allowed === Number.POSITIVE_INFINITY && !adaptive) return;
+      starts.push(now);
+      if (starts.length - oldest > mostStarts) oldest += 1;
+    },
+    learn(outcome: 'ok' | 'limited' | 'failed'): void {
+      if (!adaptive) return;
+      if (outcome === 'limited') {
+        // What started in the last minute was too much, whatever the limit was.
+        allowed = Math.max(1, Math.min(allowed, starts.length - oldest) * 0.7);
+      } else if (outcome === 'ok' && allowed < ceiling) {
+        // One more request per minute for each minute without a 429.
+        allowed = Math.min(ceiling, allowed + 1 / Math.max(1, allowed));
+      }
+    },
+  };
+}
+
+/** A request that waits for its turn. */
+interface Waiter {
+  readonly go: () => void;
+  before?: Waiter | undefined;
+  after?: Waiter | undefined;
+}
+
+/** A promise that `waiter.go` resolves and that the signal rejects, after `leave`. */
+function waitFor(signal: AbortSignal | undefined, leave: () => void) {
+  let go = () => {};
+  const promise = new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      leave();
+      reject(signal?.reason);
+    };
+    go = () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+  const waiter: Waiter = { go };
+  return { promise, waiter };
+}
+
+/** Waiters in the order in which they came. Each step takes the same time, however many wait. */
+function createQueue() {
+  let first: Waiter | undefined;
+  let last: Waiter | undefined;
+  return {
+    first: () => first,
+    add(waiter: Waiter): void {
+      waiter.before = last;
+      if (last) last.after = waiter;
+      else first = waiter;
+      last = waiter;
+    },
+    remove(waiter: Waiter): void {
+      const { before, after } = waiter;
+      if (before) before.after = after;
+      else first = after;
+      if (after) after.before = before;
+      else last = before;
     },
   };
 }

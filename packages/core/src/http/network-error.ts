@@ -34,6 +34,8 @@ export function networkError(error: unknown, origin: string, hasBegun: boolean):
     return new DeadlineError('connect_timeout', messages.connectTimeout(origin), retry);
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', setupMessages.dispatcherClosed(), { cause });
+  if (code === 'UND_ERR_INVALID_ARG')
+    return new ConfigurationError('invalid_option', setupMessages.dispatcherRefuses(), { cause });
   if (coding.test(code))
     return new ResponseError('bad_encoding', messages.encodingBroken('compressed'), retry);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')

@@ -1,15 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DeadlineError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import { type BodyPool, smallestPooled } from './body-pool.ts';
 import type { Clock } from './clock.ts';
-import {
-  type DispatchController,
-  forAllVersions,
-  type HttpRequest,
-  type RequestDispatcher,
-  type ResponseHandler,
-} from './dispatch.ts';
+import type { DispatchController, HttpRequest, RequestDispatcher, ResponseHandler } from './dispatch.ts';
 import { networkError } from './network-error.ts';
 
 /** One complete response. */
@@ -28,7 +21,6 @@ export interface Limits {
   /** The total deadline. */
   readonly totalMs: number;
   readonly maxBodyBytes: number;
-  readonly bodies: BodyPool;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
 }
@@ -42,85 +34,57 @@ export function send(
   request: HttpRequest,
   limits: Limits,
 ): Promise<HttpResponse> {
-  const { clock, signal } = limits;
+  const { signal, maxBodyBytes } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const started = clock.now();
-    let lastData = started;
     let controller: DispatchController | undefined;
-    let failure: unknown;
+    let begun: Omit<HttpResponse, 'body'> | undefined;
+    let failure: Error | undefined;
     let isDone = false;
-    let status = 0;
-    let headers: IncomingHttpHeaders = {};
-    let chunks: Buffer[] = [];
-    let whole: Buffer | undefined;
-    let size = 0;
+    const body = collectBody();
 
     const finish = () => {
       isDone = true;
-      stopWatch();
+      deadlines.stop();
       signal?.removeEventListener('abort', onAbort);
-    };
-    const joined = () => {
-      if (whole !== undefined) return whole.subarray(0, size);
-      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
     };
     const fail = (error: unknown) => {
       if (isDone) return;
       finish();
-      failure = error;
-      chunks = [];
+      failure = error instanceof Error ? error : new Error('stopped');
       reject(error);
-      controller?.abort(asError(error));
+      controller?.abort(failure);
     };
     const onAbort = () => fail(signal?.reason);
-    const watch = () => {
-      const now = clock.now();
-      const late = passed(now - started, now - lastData, limits);
-      if (late) fail(late);
-      else stopWatch = clock.timer(watch, nextCheck(now - started, now - lastData, limits));
-    };
-    let stopWatch = clock.timer(watch, nextCheck(0, 0, limits));
+    const deadlines = watchDeadlines(limits, fail);
     signal?.addEventListener('abort', onAbort, { once: true });
 
     const handler: ResponseHandler = {
       onRequestStart(given) {
         controller = given;
-        lastData = clock.now();
-        if (isDone) given.abort(asError(failure));
+        deadlines.heard();
+        if (failure) given.abort(failure);
       },
-      onResponseStart(_, code, fields) {
-        lastData = clock.now();
-        status = code;
-        headers = fields;
-        const length = Number(fields['content-length']);
-        if (length > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
-        else if (length >= smallestPooled) whole = limits.bodies.take(length);
+      onResponseStart(_, status, headers) {
+        deadlines.heard();
+        begun = { status, headers };
+        if (Number(headers['content-length']) > maxBodyBytes) fail(tooLarge(maxBodyBytes));
       },
       onResponseData(_, chunk) {
-        lastData = clock.now();
-        // A chunk that is copied at once can be collected early; one that is kept to the end would have to be moved first.
-        if (whole !== undefined && size + chunk.length > whole.length) {
-          chunks.push(whole.subarray(0, size));
-          whole = undefined;
-        }
-        if (whole === undefined) chunks.push(chunk);
-        else chunk.copy(whole, size);
-        size += chunk.length;
-        if (size > limits.maxBodyBytes) fail(tooLarge(limits.maxBodyBytes));
+        deadlines.heard();
+        if (!isDone && body.add(chunk) > maxBodyBytes) fail(tooLarge(maxBodyBytes));
       },
       onResponseEnd() {
         if (isDone) return;
+        if (begun === undefined) return fail(networkError(undefined, request.origin, false));
         finish();
-        resolve({ status, headers, body: joined() });
+        resolve({ ...begun, body: body.whole() });
       },
-      onResponseError(_, error) {
-        // Our own abort is reported here, too.
-        if (!isDone) fail(networkError(error, request.origin, status !== 0));
-      },
+      // An abort of our own is reported here, too.
+      onResponseError: (_, error) => fail(networkError(error, request.origin, begun !== undefined)),
     };
     try {
-      dispatcher.dispatch(request, forAllVersions(handler));
+      dispatcher.dispatch(request, handler);
     } catch (error) {
       // Only a dispatcher passed by the user throws here; the timer must not outlive it.
       fail(networkError(error, request.origin, false));
@@ -128,8 +92,42 @@ export function send(
   });
 }
 
-/** A signal may be aborted with anything; the transport wants an error. */
-const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error('stopped'));
+/** Collects the parts of a body. */
+function collectBody() {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    /** Adds a part; the size so far. */
+    add(chunk: Buffer): number {
+      chunks.push(chunk);
+      size += chunk.length;
+      return size;
+    },
+    /** The body in memory of its own: a dispatcher may use that of its parts again. */
+    whole: (): Buffer => Buffer.concat(chunks, size),
+  };
+}
+
+/** Calls `onLate` once a deadline has passed. */
+function watchDeadlines(limits: Limits, onLate: (error: DeadlineError) => void) {
+  const { clock } = limits;
+  const started = clock.now();
+  let lastData = started;
+  const watch = () => {
+    const now = clock.now();
+    const late = passed(now - started, now - lastData, limits);
+    if (late) onLate(late);
+    else cancel = clock.timer(watch, nextCheck(now - started, now - lastData, limits));
+  };
+  let cancel = clock.timer(watch, nextCheck(0, 0, limits));
+  return {
+    /** The server has sent something. */
+    heard(): void {
+      lastData = clock.now();
+    },
+    stop: () => cancel(),
+  };
+}
 
 function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }: Limits): number {
   return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent));

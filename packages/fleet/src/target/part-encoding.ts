@@ -60,7 +60,7 @@ export function beginPartEncoding(
 
 const lines = (kernel: Kernel<Uint8Array>): PartEncoding => ({
   async put(page) {
-    const bytes = page.ndjson({ copy: false });
+    const bytes = page.ndjson();
     if (bytes.length > 0) await kernel.push(bytes);
   },
   async end() {

@@ -56,8 +56,6 @@ export async function readParcel(read: ParcelRead, count: RequestCount): Promise
   for await (const page of stream.pages()) {
     read.onPage();
     await claim.put(page);
-    // A page has some megabytes: the next one is read into the same memory.
-    page.release();
     records += page.count;
   }
   read.signal.throwIfAborted();

@@ -63,7 +63,7 @@ class LineStream extends SessionStream {
 
   protected override begin(batch: Batch): void {
     this.#batch = batch;
-    this.#lines = ndjsonOf(batch, true);
+    this.#lines = ndjsonOf(batch);
     this.session.ledger.enter(batch, this.#sizeOf(this.#lines, batch), 'byte');
   }
 

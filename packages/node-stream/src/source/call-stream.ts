@@ -139,7 +139,6 @@ class RecordStream extends SessionStream {
     }
     if (this.#at < size) return false;
     this.#batch = null;
-    batch.page.release?.();
     if (this.#hasMark(batch)) wantsMore = this.push(this.markAfter(batch));
     if (batch.isLast) this.announce(batch);
     this.session.report();
@@ -195,7 +194,7 @@ class RecordStream extends SessionStream {
 
 function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
   const border = page.byteRanges()[index];
-  // A copy, since the memory of the page is used again.
+  // A copy, so that a record that is kept does not keep its page.
   const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
   return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }

@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
@@ -16,22 +15,8 @@ export interface StreamPage {
   readonly count: number;
   /** The records, parsed on first use. */
   readonly records: readonly Call[];
-  /**
-   * The records as lines of JSON, exactly as the server sent them. `copy: false`: the lines may lie in the memory of the page,
-   * which is cheaper. They must not be changed, nor read after `release`. Default true.
-   */
-  ndjson(options?: { readonly copy?: boolean | undefined }): Buffer;
-  /**
-   * Optional to call: lets a later page use the memory of this one, which spares the garbage collector a few megabytes. Records that
-   * were parsed before and lines that are copies stay; everything else of the page can no longer be read.
-   *
-   * @example
-   * for await (const page of stream.pages()) {
-   *   await file.write(page.ndjson({ copy: false }));
-   *   page.release();
-   * }
-   */
-  release(): void;
+  /** The records as lines of JSON, exactly as the server sent them. */
+  ndjson(): Buffer;
   /** Where to resume once this page has been handled. */
   readonly checkpoint: Checkpoint;
 }
@@ -56,16 +41,6 @@ export function pageOf(
 ): StreamPage {
   const { keep, sids, span, index, isLast } = batch;
   let records: readonly Call[] | null = null;
-  let isReleased = false;
-  const use = (): Batch => {
-    // Not left to the client: a record that cannot be read may be skipped, and these are not at fault.
-    if (isReleased)
-      throw new ConfigurationError(
-        'invalid_argument',
-        'The page has been released: its memory belongs to another page now. Read it before release().',
-      );
-    return batch;
-  };
   return {
     slice: timeSliceOf(span),
     page: index,
@@ -73,14 +48,10 @@ export function pageOf(
     count: keep?.length ?? sids.length,
     checkpoint,
     get records() {
-      records ??= recordsOf(use(), read);
+      records ??= recordsOf(batch, read);
       return records;
     },
-    ndjson: ({ copy = true } = {}) => ndjsonOf(use(), !copy),
-    release() {
-      isReleased = true;
-      batch.page.release?.();
-    },
+    ndjson: () => ndjsonOf(batch),
   };
 }
 
@@ -88,11 +59,8 @@ const newline = 0x0a;
 const return_ = 0x0d;
 const space = 0x20;
 
-/**
- * The records of a batch as lines of JSON, cut out of the page. `mayReuse`: nobody else reads the page, so the commas
- * between its records may be replaced by line ends and nothing is copied.
- */
-export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
+/** The records of a batch as lines of JSON, copied out of the page. */
+export function ndjsonOf({ page, keep }: Batch): Buffer {
   const borders = page.byteRanges();
   const [first, last] = [borders[0], borders.at(-1)];
   if (first === undefined || last === undefined) return Buffer.alloc(0);
@@ -103,9 +71,10 @@ export function ndjsonOf({ page, keep }: Batch, mayReuse: boolean): Buffer {
     last.end < bytes.length &&
     borders.every(({ start }, i) => i === 0 || start === (borders[i - 1]?.end ?? 0) + 1);
   if (keep === null && !isPretty && isTight) {
-    const lines = mayReuse ? bytes : Buffer.from(bytes);
-    for (const { end } of borders) lines[end] = newline;
-    return lines.subarray(first.start, last.end + 1);
+    // One copy, in which line ends take the place of the commas between the records.
+    const lines = Buffer.from(bytes.subarray(first.start, last.end + 1));
+    for (const { end } of borders) lines[end - first.start] = newline;
+    return lines;
   }
   const lines = [...(keep ?? borders.keys())].map((i) => {
     const { start, end } = borders[i] ?? first;

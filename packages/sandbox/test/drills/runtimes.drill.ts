@@ -27,7 +27,7 @@ const node = runtimes.find(({ version }) => version.startsWith('24.')) ?? (runti
 openDrill({
   name: 'runtimes',
   kind: 'cut connections',
-  what: 'The packed packages list, stream and sync on Node.js 20 to 26, Bun and Deno, with undici 6 to 8 and fetch, and through proxies that work, refuse, close or stay silent; what comes is the same everywhere',
+  what: 'The packed packages list, stream and sync on Node.js 20 to 26, Bun and Deno, with undici 7 and 8 and fetch, and through proxies that work, refuse, close or stay silent; what comes is the same everywhere',
   countTests: true,
 });
 
@@ -35,9 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), 'runtimes-'));
 let sandbox: Sandbox;
 beforeAll(async () => {
   execFileSync('pnpm', ['build'], { cwd: root, stdio: 'ignore' });
-  const undicis = ['6.29.1', '7.30.2', '8.12.4'].map(
-    (version) => `undici${version[0]}@npm:undici@${version}`,
-  );
+  const undicis = ['7.30.2', '8.12.4'].map((version) => `undici${version[0]}@npm:undici@${version}`);
   run('scripts/pack.mjs', folder, 'node-stream', ...undicis, '@types/node@20');
   for (const name of ['program.mjs', 'proxied.mjs'])
     copyFileSync(join(import.meta.dirname, 'runtimes', name), join(folder, name));
@@ -88,12 +86,12 @@ describe.each(runtimes.map((runtime) => ({ title: named(runtime), runtime })))('
 });
 
 describe('dispatchers of undici', () => {
-  test.each(['undici6', 'undici7', 'undici8'])('%s sends the same', async (undici) => {
+  test.each(['undici7', 'undici8'])('%s sends the same', async (undici) => {
     expect(await program(node, undici)).toHaveLength(steps);
   });
 
   test('all their dispatchers are of the right type', () => {
-    const lines = [6, 7, 8].map(
+    const lines = [7, 8].map(
       (version) => `import * as u${version} from 'undici${version}';
 createClient({ dispatcher: new u${version}.Agent() });
 createClient({ dispatcher: new u${version}.ProxyAgent('http://proxy') });
