@@ -49,7 +49,7 @@ export interface ValueRules {
 export interface CallSelection {
   /** First moment, `2026-10-01` or `2026-10-01 08:30:00`. Default: the first call. */
   readonly from?: string | undefined;
-  /** First moment after the period, in the same form. Default: after the last call. */
+  /** End of the period: a date includes that day, a time ends the period just before it. Default: after the last call. */
   readonly to?: string | undefined;
   /** The IANA time zone that the times of the records are in. The API does not say it; only `inZone` needs it. */
   readonly timeZone?: string | undefined;
