@@ -1,7 +1,7 @@
 // How long the page waits for its numbers and its table, over a SQLite store and over a warehouse with the same calls, and what
 // the first reading of the store costs. Each is a process of its own, asked over HTTP as the page asks.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
@@ -14,10 +14,12 @@ const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 7);
 const folder = process.env.CALLS_BENCH_FOLDER ?? mkdtempSync(join(tmpdir(), 'calls-page-'));
 const bin = new URL('../../packages/cli/dist/bin.js', import.meta.url).pathname;
 const token = 'a-token-for-this-bench';
+const config = join(folder, 'quiet.json');
+writeFileSync(config, JSON.stringify({ service: { log: 'off' } }));
 const children = [];
 
 function serve(store) {
-  const args = [bin, 'serve', '--store', store, '--port', '0', '--ready-json', '--log', 'off'];
+  const args = [bin, 'serve', '--store', store, '--port', '0', '--ready-json', '--config', config];
   const env = { PATH: process.env.PATH, HOME: folder, CALLS_BEARER_TOKEN: token };
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);

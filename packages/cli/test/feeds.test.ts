@@ -36,6 +36,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const quiet = ['--config', 'quiet.json'];
+writeFileSync(join(folder, 'quiet.json'), '{ "service": { "log": "off" } }');
+
 /** Runs a command that goes on until it is stopped, and tries it while it runs. */
 async function during(args: readonly string[], attempt: (url: string) => Promise<void>) {
   const port = await freePort();
@@ -181,7 +184,7 @@ describe('calls serve --feeds', () => {
     const file = feedFile('feeds.json', feed);
     for (const store of ['sqlite:serve.db', 'duckdb:serve.duckdb']) {
       await stage.quick(['sync', '--store', store], { cwd: folder });
-      await during(['serve', '--store', store, '--feeds', file, '--log', 'off'], async (url) => {
+      await during(['serve', '--store', store, '--feeds', file, ...quiet], async (url) => {
         const response = await fetch(url + feed.path, { headers: basic });
         expect([store, response.status]).toEqual([store, 200]);
         expect((await response.text()).split('\r\n').length).toBeGreaterThan(5);
@@ -192,20 +195,12 @@ describe('calls serve --feeds', () => {
   });
 
   test('it makes the hash of a password for the file', async () => {
-    const run = (input: string) => stage.quick(['serve', '--hash-password'], { cwd: folder, input });
+    const run = (input: string) => stage.quick(['hash-password'], { cwd: folder, input });
     const { stdout } = await run('correct horse battery\n');
     expect(stdout).toMatch(/^scrypt\$16384\$8\$1\$[^$]+\$[^$]+\n$/);
     const { passwordEnv: _hidden, ...hashed } = { ...feed, passwordHash: stdout.trim() };
     await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
-    const args = [
-      'serve',
-      '--store',
-      'sqlite:serve.db',
-      '--feeds',
-      feedFile('hash.json', hashed),
-      '--log',
-      'off',
-    ];
+    const args = ['serve', '--store', 'sqlite:serve.db', '--feeds', feedFile('hash.json', hashed), ...quiet];
     await during(args, async (url) => {
       expect((await fetch(url + feed.path, { headers: basic })).status).toBe(200);
     });

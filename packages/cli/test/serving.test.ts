@@ -36,7 +36,14 @@ const keysOf = (account: Record<string, string> | undefined) => ({
 
 describe('calls serve', () => {
   test('it serves a sandbox, prints one JSON line about it, and stops at SIGTERM', async () => {
-    const { ready: sandbox, live } = await ready(['--records', '50', '--seed', '7', '--accounts', '2']);
+    const { ready: sandbox, live } = await ready([
+      '--records',
+      '50',
+      '--seed',
+      '7',
+      '--sandbox-accounts',
+      '2',
+    ]);
     expect(live.said().stdout.trim().split('\n')).toHaveLength(1);
     expect(Object.keys(sandbox)).toEqual(['url', 'legacyUrl', 'accounts']);
     expect(sandbox.accounts.map((account) => Object.keys(account).sort())).toEqual([
@@ -48,52 +55,31 @@ describe('calls serve', () => {
     expect(await live.stop('SIGTERM')).toBe(stopped);
   });
 
-  test('an option wins over the environment, and the environment over the file', async () => {
+  test('the section "service" of the configuration file sets limits and the form of responses', async () => {
     writeFileSync(
       join(folder, 'service.json'),
-      JSON.stringify({ 'max-rows': 1, 'default-rows': 1, port: 1 }),
+      JSON.stringify({ service: { maxRows: 2, rowsOver: 'clamp', log: 'json' } }),
     );
-    const env = {
-      CALLS_SERVICE_MAX_ROWS: '2',
-      CALLS_SERVICE_DEFAULT_ROWS: '2',
-      CALLS_SERVICE_CONFIG: 'service.json',
-      CALLS_SERVICE_STORE: 'postgres://me:hid@den@db/calls',
-    };
-    const { stdout } = await calls(['serve', '--max-rows', '3', '--dump-config'], { env });
-    expect(JSON.parse(stdout)).toMatchObject({
-      'max-rows': 3,
-      'default-rows': 2,
-      port: 1,
-      store: 'postgres://me:***@db/calls',
-    });
-  });
-
-  test('what it dumps is a configuration file with every default', async () => {
-    const { stdout } = await calls(['serve', '--dump-config']);
-    expect(JSON.parse(stdout)).toMatchObject({
-      port: 8675,
-      records: 2000,
-      'default-rows': 100,
-      'max-rows': 1000,
-    });
-    writeFileSync(join(folder, 'dumped.json'), stdout);
-    expect((await calls(['serve', '--config', 'dumped.json', '--dump-config'])).stdout).toBe(stdout);
+    const { ready: sandbox, live } = await ready(['--records', '20', '--config', 'service.json']);
+    const path = listPath.replace('rows=1', 'rows=50');
+    const response = await fetch(sandbox.url + path, { headers: keysOf(sandbox.accounts[0]) });
+    expect(response.headers.get('content-range')).toMatch(/^1-2\//);
+    expect(await live.stop('SIGTERM')).toBe(stopped);
+    expect(live.said().stderr).toContain('"message":"completed"');
   });
 
   test.each([
-    [['--prot', '1'], {}, /no option --prot[\s\S]*--port/],
-    [['--port', 'abc'], {}, /--port must be a whole number/],
-    [['--rows-over', 'cut'], {}, /--rows-over cannot be "cut"[\s\S]*reject, clamp/],
-    [[], { CALLS_SERVICE_PROT: '1' }, /CALLS_SERVICE_PROT[\s\S]*CALLS_SERVICE_PORT/],
-    [[], { CALLS_SERVICE_PORT: 'abc' }, /CALLS_SERVICE_PORT must be a whole number/],
-    [[], { CALLS_SERVICE_LIVE: 'yes' }, /CALLS_SERVICE_LIVE must be true or false/],
-    [['--config', '/none.json'], {}, /none.json cannot be read/],
-    [['--config', 'bad.json'], {}, /bad.json has an unknown name "prot"[\s\S]*port/],
-    [['--port', '0', '--tls-cert', 'x.pem'], {}, /both --tls-cert and --tls-key/],
-    [['--store', 'sqlite::memory:', '--records', '5'], {}, /--records is for the sandbox/],
-  ])('it refuses %j with status 2 and says what is wrong', async (args, env, reason) => {
-    writeFileSync(join(folder, 'bad.json'), '{"prot": 1}');
-    const { code, stderr, stdout } = await calls(['serve', ...args], { env });
+    [['--prot', '1'], /no option --prot[\s\S]*--port/],
+    [['--port', 'abc'], /--port must be a whole number/],
+    [['--config', '/none.json'], /no configuration file \/none.json\n.*named by --config/],
+    [['--config', 'bad.json'], /"service" has an unknown name "maxRow"\n.*did you mean "maxRows"/],
+    [['--port', '0', '--tls-cert', 'x.pem'], /both --tls-cert and --tls-key/],
+    [['--store', 'sqlite::memory:', '--records', '5'], /--records is for the sandbox/],
+    [['--store', 'postgres://me:hidden@db/calls'], /must not have a password/],
+  ])('it refuses %j with status 2 and says what is wrong', async (args, reason) => {
+    writeFileSync(join(folder, 'bad.json'), '{"service": {"maxRow": 1}}');
+    const { code, stderr, stdout } = await calls(['serve', ...args]);
+    expect(stderr).not.toContain('hidden');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(reason);
   });
@@ -189,7 +175,7 @@ describe('calls store', () => {
   });
 
   test('it fails with status 1 and one line when the store cannot be reached, without the password', async () => {
-    const env = { CALLS_SERVICE_STORE: 'postgres://me:hidden@127.0.0.1:1/db' };
+    const env = { CALLS_STORE: 'postgres://me:hidden@127.0.0.1:1/db' };
     const { code, stderr } = await calls(['store', 'sizes'], { env });
     expect([code, stderr.trim().split('\n').length]).toEqual([1, 1]);
     expect(stderr).not.toContain('hidden');

@@ -78,6 +78,10 @@ describe('settings', () => {
     expect(readSettings({ env, cwd }).baseUrl?.value).toBe(`${url}/cwd`);
     expect(readSettings({ env, cwd, searchCwd: false }).baseUrl?.value).toBe(`${url}/home`);
   });
+  test('what is under "service" is kept for the program that serves, and is no setting of a client', () => {
+    const { file, problems } = read({}, JSON.stringify({ baseUrl: url, service: { maxRows: 5 } }));
+    expect([file?.service, problems]).toEqual([{ maxRows: 5 }, []]);
+  });
   test('a file with a credential that others can read is exposed', () => {
     const cwd = folder({ 'calls.config.json': JSON.stringify({ secretKey: 'hunter2' }) });
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
@@ -170,7 +174,7 @@ describe('credentials', () => {
       HOME: '/home/me',
       CALLS_BASE_URL: url,
       CALLS_ACCESS_KEY_FILE: '/run/secrets/access',
-      CALLS_SERVICE_STORE: 'postgres://me@db/calls',
+      CALLS_OWN_STORE: 'postgres://me@db/calls',
       OTHER_KEY: 'not ours',
     };
     const secrets = {

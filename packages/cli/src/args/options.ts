@@ -1,4 +1,10 @@
+import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { OptionSpec } from './command.ts';
+
+/** The options under one heading of the help. */
+export function inGroup(group: string, options: readonly OptionSpec[]): readonly OptionSpec[] {
+  return options.map((option) => ({ ...option, group }));
+}
 
 /** Options that every command has. */
 export const sharedOptions: readonly OptionSpec[] = [
@@ -16,6 +22,28 @@ export const sharedOptions: readonly OptionSpec[] = [
   },
   { name: 'no-color', text: 'no colors; the variable NO_COLOR does the same', group: 'Common options' },
 ];
+
+/** The configuration file. */
+export const configOption: OptionSpec = {
+  name: 'config',
+  value: 'FILE',
+  text: 'configuration file to read instead of calls.config.json',
+  completes: 'file',
+};
+
+/** Where a command serves HTTP. */
+export const listeningOptions = inGroup('Listening', [
+  { name: 'port', value: 'N', text: 'port to listen on; 0 for any free port', default: serviceDefaults.port },
+  { name: 'host', value: 'NAME', text: 'address to listen on', default: serviceDefaults.host },
+  {
+    name: 'status-port',
+    value: 'N',
+    text: 'another port for /healthz, /readyz and /metrics; 0 for any free port',
+    default: 'the port itself',
+  },
+  { name: 'tls-cert', value: 'FILE', text: 'certificate (PEM); needs --tls-key', completes: 'file' },
+  { name: 'tls-key', value: 'FILE', text: 'private key (PEM)', completes: 'file' },
+]);
 
 /** Where the API is and how to speak to it. */
 export const connectionOptions: readonly OptionSpec[] = [
@@ -47,13 +75,7 @@ export const connectionOptions: readonly OptionSpec[] = [
     otherNames: ['tz', 'timezone', 'zone'],
     group: 'Connection',
   },
-  {
-    name: 'config',
-    value: 'FILE',
-    text: 'configuration file to read instead of calls.config.json',
-    completes: 'file',
-    group: 'Connection',
-  },
+  { ...configOption, group: 'Connection' },
   { name: 'timeout', value: 'SECONDS', text: 'how long one request may take', group: 'Connection' },
   { name: 'no-input', text: 'never ask for keys at the terminal', group: 'Connection' },
 ];

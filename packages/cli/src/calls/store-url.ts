@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { openStore, type Store } from '@call-attribution/store';
-import type { Args } from '../args/command.ts';
+import type { ServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import type { ChosenStore } from '../warehouse/choose.ts';
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string, option = '--store'): void {
@@ -55,17 +56,21 @@ function storeMeant(url: string): string[] {
   return kind === undefined ? [] : [`did you mean ${kind}:${rest || 'FILE'}?`];
 }
 
-/** Opens the store that the settings of `calls serve` and `calls store` name. */
-export async function openStoreOf(settings: Args, io: Io): Promise<Store> {
-  const url = settings.text('store');
-  if (url === null) {
+/** Opens a store that `chooseStore` found, with what the configuration file says about it. */
+export async function openStoreOf(
+  chosen: ChosenStore | null,
+  section: ServiceSection,
+  io: Io,
+): Promise<Store> {
+  if (chosen === null) {
     throw new UsageError('--store is missing: --store sqlite:calls.db', {
       hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
     });
   }
-  return openStore(rowStoreUrl(url, io), {
-    synchronous: settings.text('synchronous') === 'full' ? 'full' : 'normal',
-    poolSize: settings.integer('pool-size', { min: 1, max: 1e9 }) as number,
-    statementTimeoutMs: (settings.integer('statement-timeout', { min: 0, max: 1e6 }) as number) * 1_000,
+  const { url, from, folder, isTyped } = chosen;
+  if (isTyped) refusePassword(url);
+  const { synchronous, poolSize, statementTimeoutMs } = section;
+  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), {
+    ...{ synchronous, poolSize, statementTimeoutMs },
   });
 }

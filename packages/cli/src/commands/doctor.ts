@@ -67,7 +67,7 @@ const known = [
 /** A variable whose name is misspelled is silently ignored everywhere else. */
 function variables(io: Io, found: Found): void {
   for (const name of Object.keys(io.env)) {
-    if (!name.startsWith('CALLS_') || name.startsWith('CALLS_SERVICE_') || known.includes(name)) continue;
+    if (!name.startsWith('CALLS_') || known.includes(name)) continue;
     const near = nearest(name, known);
     // CALLS_BERLIN_ACCESS_KEY is a variable that an account names.
     const isOther = near !== undefined && Math.abs(near.length - name.length) > 2;
@@ -126,11 +126,7 @@ function sayClock(lag: number, found: Found): void {
 async function stores(settings: Settings, args: Args, io: Io, found: Found): Promise<string[]> {
   const folders: string[] = [];
   const chosen = chooseStore(args, settings, io);
-  const served = io.env.CALLS_SERVICE_STORE;
-  const urls = [
-    ...(chosen ? [{ url: chosen.url, folder: chosen.folder }] : []),
-    ...(served ? [{ url: served, folder: io.cwd }] : []),
-  ];
+  const urls = chosen ? [{ url: chosen.url, folder: chosen.folder }] : [];
   if (urls.length === 0) found('store', 'ok', 'none: CALLS_STORE is not set, so questions go to the API');
   for (const { url, folder } of urls) {
     const file = /^(?:sqlite|duckdb):(?:\/\/)?(?!:memory:)(.+)$/i.exec(url)?.[1];

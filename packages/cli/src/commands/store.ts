@@ -7,22 +7,26 @@ import { exportCalls, importCalls, type RecordForm, type Store } from '@call-att
 import type { Args, Handler } from '../args/command.ts';
 import { openStoreOf } from '../calls/store-url.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
+import { readServiceSection } from '../config/service-section.ts';
+import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { serveSettings } from './serve-settings.ts';
+import { chooseStore } from '../warehouse/choose.ts';
 import { accountOf, accounts, needed, print } from './store-accounts.ts';
 
 type Task = (store: Store, args: Args, io: Io) => Promise<number>;
 
 /** `calls store`: looks after a store. Each task prints JSON lines. */
-export const store: Handler = async (args, io, commands) => {
+export const store: Handler = async (args, io) => {
   const [task = '', what] = args.words;
   if (what !== undefined && task !== 'accounts' && task !== 'import')
     throw new UsageError(`calls store ${task} has one argument too many: ${JSON.stringify(what)}`);
   return whileWaiting('waiting for the store', async () => {
-    const opened = await openStoreOf(serveSettings(args, io, commands), io);
+    const settings = readFileSettings(args, io);
+    const chosen = chooseStore(args, settings, io);
+    const opened = await openStoreOf(chosen, readServiceSection(settings), io);
     try {
       return await (tasks[task] as Task)(opened, args, io);
     } finally {

@@ -64,6 +64,23 @@ export function readStoredSettings(account: string | null, args: Args, io: Io): 
 
 const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
 
+/** The settings of a command that does not ask the API: what is wrong with the connection is no matter of it. */
+export function readFileSettings(args: Args, io: Io): Settings {
+  const settings = read(sourceOf(args, io, ['config']));
+  const problem = settings.problems.find(({ code }) => ofTheFile.has(code));
+  if (problem) throw problemError(problem);
+  return settings;
+}
+
+const ofTheFile: ReadonlySet<string> = new Set([
+  'no_config_file',
+  'unreadable_file',
+  'config_not_json',
+  'config_not_object',
+  'config_not_string',
+  'unknown_config_name',
+]);
+
 function sourceOf(args: Args, io: Io, known: readonly OptionName[]): SettingsSource {
   const text = (name: OptionName): string | null => (known.includes(name) ? args.text(options[name]) : null);
   return {

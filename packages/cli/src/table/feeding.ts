@@ -1,36 +1,13 @@
-import { serviceDefaults } from '@call-attribution/service/defaults';
-import type { CommandSpec, OptionSpec } from '../args/command.ts';
+import type { CommandSpec } from '../args/command.ts';
 import {
   accountOptions,
   badRecordOptions,
   connectionOptions,
   filterOptions,
+  listeningOptions,
   warehouseOptions,
 } from '../args/options.ts';
-import { productionOptions } from './serving-production.ts';
 import { uploadOptions } from './uploading.ts';
-
-const serving = 'Service';
-const shown = ['tls-cert', 'tls-key', 'admin-port', 'proxies', 'log'];
-const serviceOptions: readonly OptionSpec[] = [
-  {
-    name: 'port',
-    value: 'N',
-    text: 'port to listen on; 0 for any free port',
-    default: serviceDefaults.port,
-    group: serving,
-  },
-  {
-    name: 'host',
-    value: 'NAME',
-    text: 'address to listen on',
-    default: serviceDefaults.host,
-    group: serving,
-  },
-  ...productionOptions
-    .filter(({ name }) => shown.includes(name))
-    .map((option) => ({ ...option, group: serving })),
-];
 
 const rules = [
   'value',
@@ -59,7 +36,7 @@ export const feedingCommands: readonly CommandSpec[] = [
     about:
       'calls sync --every and calls serve --feeds in one process. /healthz says that it runs, /readyz that its calls are\n' +
       'fresh, /metrics when a sync last succeeded, how far it lags, rows and errors, and /feeds shows people how the feeds\n' +
-      'are doing. Limits of the service are set as for calls serve, by CALLS_SERVICE_... variables.',
+      'are doing. Limits of the service are set in the section "service" of calls.config.json.',
     options: [
       {
         name: 'feeds',
@@ -79,7 +56,7 @@ export const feedingCommands: readonly CommandSpec[] = [
         value: 'TIME',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
-      ...serviceOptions,
+      ...listeningOptions,
       ...accountOptions,
       ...badRecordOptions,
       ...connectionOptions,

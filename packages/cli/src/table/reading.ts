@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../args/command.ts';
 import {
   accountOptions,
+  configOption,
   connectionOptions,
   fieldsOption,
   filterOptions,
@@ -116,12 +117,7 @@ export const readingCommands: readonly CommandSpec[] = [
       },
       { ...limitOption, text: 'how many rows to show; 100 in a table, else all' },
       { name: 'timeout', value: 'SECONDS', text: 'how long the statement may take', default: 60 },
-      {
-        name: 'config',
-        value: 'FILE',
-        text: 'configuration file to read instead of calls.config.json',
-        completes: 'file',
-      },
+      configOption,
       ...sqlOutputOptions,
     ],
     examples: [
@@ -172,7 +168,7 @@ export const readingCommands: readonly CommandSpec[] = [
     summary: 'check configuration, network, stores and disk, and say what to do',
     about:
       'What calls check tries, and: versions, names of variables, proxy, accounts, the clock against that of the server, the\n' +
-      'stores of CALLS_STORE and CALLS_SERVICE_STORE, and free disk space. It changes nothing and shows no keys. The exit status\n' +
+      'store of CALLS_STORE, and free disk space. It changes nothing and shows no keys. The exit status\n' +
       'is 0 when nothing is wrong.',
     options: [...summaryOptions, storeOption, ...accountOptions, ...connectionOptions],
     examples: [

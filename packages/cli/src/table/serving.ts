@@ -1,43 +1,8 @@
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
-import { serviceDefaults } from '@call-attribution/service/defaults';
-import type { CommandSpec, OptionSpec } from '../args/command.ts';
-import { untilOption } from '../args/options.ts';
-import { productionOptions } from './serving-production.ts';
+import type { CommandSpec } from '../args/command.ts';
+import { configOption, listeningOptions, untilOption } from '../args/options.ts';
 
 const sandbox = 'Sandbox';
-const responses = 'Responses';
-
-const storeOptions: readonly OptionSpec[] = [
-  {
-    name: 'synchronous',
-    value: 'HOW',
-    text: 'SQLite: full survives a power failure, normal a killed process',
-    choices: ['normal', 'full'],
-    default: 'normal',
-    group: 'Store',
-  },
-  {
-    name: 'pool-size',
-    value: 'N',
-    text: 'PostgreSQL: maximum number of connections',
-    default: 10,
-    group: 'Store',
-  },
-  {
-    name: 'statement-timeout',
-    value: 'SECONDS',
-    text: 'PostgreSQL: how long a statement may run, 0 for no limit; check and rebuild have none',
-    default: 30,
-    group: 'Store',
-  },
-  {
-    name: 'config',
-    value: 'FILE',
-    text: 'JSON object with any of the options of calls serve',
-    completes: 'file',
-    group: 'Store',
-  },
-];
 
 const storeUrl = 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)';
 
@@ -48,22 +13,15 @@ export const servingCommands: readonly CommandSpec[] = [
     summary: 'serve the API on this machine, over made-up calls or your own store',
     about:
       'Without --store it serves made-up calls with test keys. With --store it serves your own calls, as calls sync\n' +
-      'or calls store import wrote them. Each option can also be set in the environment, such as\n' +
-      'CALLS_SERVICE_MAX_ROWS=500, or in the file of --config. Options win over the environment, and the environment\n' +
-      'over the file. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
+      'or calls store import wrote them. Limits, the log and the form of responses are set in the section "service" of\n' +
+      'calls.config.json. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
     options: [
       {
         name: 'store',
         value: 'URL',
         text: `serve this store: ${storeUrl}; a warehouse (duckdb:) has the page and feeds`,
       },
-      {
-        name: 'port',
-        value: 'N',
-        text: 'port to listen on; 0 for any free port',
-        default: serviceDefaults.port,
-      },
-      { name: 'host', value: 'NAME', text: 'address to listen on', default: serviceDefaults.host },
+      ...listeningOptions,
       {
         name: 'feeds',
         value: 'FILE',
@@ -74,11 +32,6 @@ export const servingCommands: readonly CommandSpec[] = [
         name: 'ready-json',
         text: 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
       },
-      {
-        name: 'hash-password',
-        text: 'print the hash of a password from stdin, for "passwordHash" in the file of feeds, and exit',
-      },
-      { name: 'dump-config', text: 'print all settings as JSON, without secrets, and exit' },
       {
         name: 'records',
         value: 'N',
@@ -94,7 +47,7 @@ export const servingCommands: readonly CommandSpec[] = [
         group: sandbox,
       },
       {
-        name: 'accounts',
+        name: 'sandbox-accounts',
         value: 'N',
         text: 'how many accounts share the calls',
         default: sandboxDefaults.accounts,
@@ -103,46 +56,7 @@ export const servingCommands: readonly CommandSpec[] = [
       { ...untilOption, group: sandbox },
       { name: 'live', text: 'new calls arrive and earlier ones change while it runs', group: sandbox },
       { name: 'sandbox', text: 'with --store: keep the made-up calls in that store', group: sandbox },
-      {
-        name: 'default-rows',
-        value: 'N',
-        text: 'rows per page when the request does not say',
-        default: serviceDefaults.defaultRows,
-        group: responses,
-      },
-      {
-        name: 'max-rows',
-        value: 'N',
-        text: 'maximum rows per page',
-        default: serviceDefaults.maxRows,
-        group: responses,
-      },
-      {
-        name: 'rows-over',
-        value: 'HOW',
-        text: 'what to do with a request for more rows',
-        choices: ['reject', 'clamp'],
-        default: serviceDefaults.rowsOver,
-        group: responses,
-      },
-      {
-        name: 'single-as',
-        value: 'SHAPE',
-        text: 'shape of a single record',
-        choices: ['object', 'array'],
-        default: serviceDefaults.singleAs,
-        group: responses,
-      },
-      {
-        name: 'count-as',
-        value: 'SHAPE',
-        text: 'shape of the v2 count',
-        choices: ['object', 'number', 'text', 'array', 'header'],
-        default: serviceDefaults.countAs,
-        group: responses,
-      },
-      ...productionOptions,
-      ...storeOptions,
+      configOption,
     ],
     examples: [
       { line: 'calls serve', text: 'a sandbox, with the lines to paste for its keys' },
@@ -152,11 +66,20 @@ export const servingCommands: readonly CommandSpec[] = [
         text: 'upload sheets that Google Ads and other tools fetch by themselves',
       },
       {
-        line: 'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
+        line: 'calls serve --records 60000 --seed 4711 --sandbox-accounts 2 --port 0 --ready-json',
         text: 'for scripts: one JSON line with URLs and keys once it listens',
       },
     ],
     load: async () => (await import('../commands/serve.ts')).serve,
+  },
+  {
+    name: 'hash-password',
+    summary: 'print the hash of the password of a feed, for its file',
+    about:
+      'Asks for the password, or reads the first line of stdin. The hash is the "passwordHash" of a feed.',
+    options: [],
+    examples: [{ line: 'calls hash-password', text: 'the password is not shown' }],
+    load: async () => (await import('../commands/hash-password.ts')).hashPassword,
   },
   {
     name: 'store',
@@ -213,7 +136,7 @@ export const servingCommands: readonly CommandSpec[] = [
         default: 'neutral',
       },
       { name: 'before', value: 'TIME', text: 'purge: calls added before "2024-01-01 00:00:00"' },
-      ...storeOptions,
+      configOption,
     ],
     examples: [
       {

@@ -110,7 +110,7 @@ describe('calls', () => {
         ...secrets,
         CALLS_BASE_URL: api.url,
         REPORT: report,
-        CALLS_SERVICE_STORE: database.url.replace('calls@', `calls:${password}@`),
+        CALLS_STORE: database.url.replace('calls@', `calls:${password}@`),
       },
     });
     expect(code).toBeGreaterThan(0);

@@ -8,8 +8,8 @@ import { jsonError } from './json-error.ts';
 import type { SettingFact } from './problems.ts';
 
 /**
- * Names that `calls.config.json` may hold, besides `accounts`. Credentials may be in it or, better, in files that it
- * names.
+ * Names that `calls.config.json` may hold, besides `accounts` and `service`. Credentials may be in it or, better, in files
+ * that it names.
  */
 export const configNames = [
   'baseUrl',
@@ -36,6 +36,8 @@ export interface ConfigFile {
   readonly values: Readonly<Partial<Record<ConfigName, string>>>;
   /** The accounts under `"accounts"`, by name. */
   readonly accounts: ReadonlyMap<string, AccountValues>;
+  /** What is under `"service"`, unread: the settings of a program that serves the API. Undefined when there is nothing. */
+  readonly service?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
@@ -86,18 +88,18 @@ function readIfThere(path: string, report: (fact: SettingFact) => void): ConfigF
     report({ code: 'unreadable_file', from: null, path, reason });
     return { path, values: {}, accounts: new Map(), isExposed: false };
   }
-  const { values, accounts } = parse(text, path, report);
+  const { values, accounts, service } = parse(text, path, report);
   const { accessKey, secretKey, bearerToken } = values;
   const holdsCredential = accessKey !== undefined || secretKey !== undefined || bearerToken !== undefined;
   const isExposed = holdsCredential && process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
-  return { path, values, accounts, isExposed };
+  return { path, values, accounts, isExposed, ...(service === undefined ? {} : { service }) };
 }
 
 function parse(
   text: string,
   path: string,
   report: (fact: SettingFact) => void,
-): Pick<ConfigFile, 'values' | 'accounts'> {
+): Pick<ConfigFile, 'values' | 'accounts' | 'service'> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -110,7 +112,7 @@ function parse(
     return { values: {}, accounts: new Map() };
   }
   const values: Partial<Record<ConfigName, string>> = {};
-  const { accounts, ...plain } = json as { accounts?: unknown };
+  const { accounts, service, ...plain } = json as { accounts?: unknown; service?: unknown };
   for (const [name, value] of Object.entries(plain)) {
     const known = configNames.find((known) => known === name);
     if (known === undefined)
@@ -118,7 +120,7 @@ function parse(
         code: 'unknown_config_name',
         path,
         name,
-        near: nearest(name, [...configNames, 'accounts']),
+        near: nearest(name, [...configNames, 'accounts', 'service']),
       });
     else if (typeof value !== 'string') report({ code: 'config_not_string', path, name });
     else values[known] = value;
@@ -126,6 +128,7 @@ function parse(
   return {
     values,
     accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
+    service,
   };
 }
 

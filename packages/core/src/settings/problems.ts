@@ -151,7 +151,7 @@ function words(fact: SettingFact): [message: string, hint?: string] {
       return [
         `${fact.path} has an unknown name ${JSON.stringify(fact.name)}`,
         fact.near === undefined
-          ? 'known names: baseUrl, legacyBaseUrl, apiVersion, timeZone, store, accounts, and accessKey, secretKey and bearerToken, each also with File at the end'
+          ? 'known names: baseUrl, legacyBaseUrl, apiVersion, timeZone, store, accounts, service, and accessKey, secretKey and bearerToken, each also with File at the end'
           : `did you mean ${JSON.stringify(fact.near)}?`,
       ];
     case 'config_not_string':

@@ -7,7 +7,7 @@ const entryMs = 10_000;
 
 const reasons: Readonly<Record<ClosedFor, string>> = {
   address:
-    'more than limits.connectionsPerAddress came from one address. If it is your proxy, name it in proxies (--proxies)',
+    'more than limits.connectionsPerAddress came from one address. If it is your proxy, name it in proxies',
   total: 'there were more than limits.connections',
   handshakes: 'more than limits.handshakes TLS handshakes were in progress',
   handshake_timeout: 'they did not complete their TLS handshake within limits.handshakeMs',

@@ -151,9 +151,7 @@ describe('connections of one address', () => {
     const late = openSocket({ ...target, from: ['127.0.0.2'] }, 0);
     await new Promise((done) => late.resume().once('close', done));
     await service.close();
-    expect(log.map(({ message }) => message).join()).toContain(
-      'If it is your proxy, name it in proxies (--proxies)',
-    );
+    expect(log.map(({ message }) => message).join()).toContain('If it is your proxy, name it in proxies');
     for (const socket of sockets) socket.destroy();
   });
 

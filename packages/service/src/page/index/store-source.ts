@@ -164,6 +164,6 @@ function tooMany(calls: number, most: number): Refusal {
   return new Refusal(
     413,
     'too_many_calls',
-    `This account has ${calls} calls; the page keeps at most ${most} of a row store in memory. The operator can raise page.mostCalls (calls serve --page-calls), or serve the calls from a warehouse.`,
+    `This account has ${calls} calls; the page keeps at most ${most} of a row store in memory. The operator can raise page.mostCalls ("mostCalls" of calls serve), or serve the calls from a warehouse.`,
   );
 }

@@ -1,0 +1,11 @@
+import { hashPassword as hash } from '@call-attribution/service';
+import type { Handler } from '../args/command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readPassword } from '../feeds/feed-file.ts';
+import { write } from '../io.ts';
+
+/** `calls hash-password`: the hash of a password, for "passwordHash" in the file of feeds. */
+export const hashPassword: Handler = async (_args, io) => {
+  await write(io.stdout, `${await hash(await readPassword(io))}\n`);
+  return exitCodes.ok;
+};
