@@ -32,6 +32,11 @@ const screens = {
     columns: 100,
     own: { CALLS_STORE: 'duckdb:calls.duckdb' },
   },
+  doctor: {
+    command: 'calls doctor',
+    columns: 100,
+    own: { CALLS_STORE: 'duckdb:calls.duckdb', CALLS_TIMEZONE: 'America/New_York' },
+  },
   'fleet-work': {
     command: 'calls fleet work job.json --board memory: --keys keys',
     columns: 100,
@@ -55,6 +60,9 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
   // The clock of the machine is in the time of the last sync and of an answer.
   const steady = both
     .replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC')
+    .replace(/synced [-\d]+ [:\d]+ UTC, [\d.]+ MB/, 'synced 2026-11-21 12:00 UTC, 3.2 MB')
+    .replace(/Node\.js [\d.]+ on \w+ \w+/, 'Node.js 24.11.0 on linux x64')
+    .replace(/[\d.,]+ [MGT]B free/, '120 GB free')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
     .replace(/until [-\d]+ [:\d]+ {3}/, 'until 2026-11-20 22:00:00   ')
     .replace(/(\d requests?), (?:[\d.]+ s|\d+ min.*)$/m, '$1, 1 s')

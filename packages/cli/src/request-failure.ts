@@ -38,7 +38,7 @@ export function explainRequest(error: CallsError, has: HasOption): CliError {
     cause: error,
     hints: [
       ...hints,
-      ...(mayBeSetup ? ['run calls check to try the configuration item by item'] : []),
+      ...(mayBeSetup ? ['run calls doctor to try the configuration item by item'] : []),
       ...(requestId === undefined || nowhere
         ? []
         : [`request ID, for the support of the server: ${requestId}`]),

@@ -15,7 +15,7 @@ test('a wrong key ends with status 4, what is expected, and no key in the messag
   expect(code).toBe(4);
   expect(stderr).toMatch(/401/);
   expect(stderr).toMatch(/secret_key/);
-  expect(stderr).toMatch(/calls check/);
+  expect(stderr).toMatch(/calls doctor/);
   expect(stderr).not.toContain('wrong-key-4711');
   expect(stderr).not.toContain(stage.env.CALLS_ACCESS_KEY);
 });
@@ -82,7 +82,7 @@ test('a server that stops responding ends with status 5 after --timeout', async 
   server.close();
   expect(code).toBe(5);
   expect(stderr).toMatch(/→ --timeout 180 gives a request more seconds\n/);
-  expect(stderr).toMatch(/calls check/);
+  expect(stderr).toMatch(/calls doctor/);
 });
 
 test('a store that cannot be opened is reported in one line', async () => {

@@ -129,9 +129,9 @@ describe('configuration', () => {
   });
 });
 
-describe('calls check', () => {
+describe('the connection in calls doctor', () => {
   test('it tries every item and ends with status 0', async () => {
-    const { code, stdout } = await stage.quick(['check']);
+    const { code, stdout } = await stage.quick(['doctor']);
     expect(code).toBe(0);
     for (const item of ['URL', 'version', 'access key', 'time zone', 'list', 'count', 'sms']) {
       expect(stdout).toMatch(new RegExp(`ok +${item}`));
@@ -140,20 +140,20 @@ describe('calls check', () => {
   });
 
   test('it says what to change for a missing URL, a wrong key, a server that is down and a file that others can read', async () => {
-    const none = await stage.quick(['check'], { env: nobody });
+    const none = await stage.quick(['doctor'], { env: nobody });
     expect(none.code).toBe(2);
     expect(none.stdout).toMatch(/wrong +URL +not set\n +→ set CALLS_BASE_URL/);
-    const key = await stage.quick(['check', '--json'], { env: { CALLS_SECRET_KEY: 'wrong' } });
+    const key = await stage.quick(['doctor', '--json'], { env: { CALLS_SECRET_KEY: 'wrong' } });
     expect(key.code).toBe(4);
     expect(JSON.parse(key.stdout)).toMatchObject({
       ok: false,
       findings: expect.arrayContaining([expect.objectContaining({ item: 'list', state: 'wrong' })]),
     });
-    expect((await stage.quick(['check'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code).toBe(5);
+    expect((await stage.quick(['doctor'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code).toBe(5);
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
-    const open = await stage.quick(['check'], { cwd, env: { CALLS_SECRET_KEY: '' } });
+    const open = await stage.quick(['doctor'], { cwd, env: { CALLS_SECRET_KEY: '' } });
     expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600/);
   });
 });
@@ -319,7 +319,7 @@ describe('several accounts', () => {
       /account broken: .*\n[\s\S]*CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/,
     );
     expect((await run('count', '--account', 'broken')).code).toBe(4);
-    const checked = await run('check', '--all-accounts', '--json');
+    const checked = await run('doctor', '--all-accounts', '--json');
     expect(checked.code).toBe(4);
     expect(JSON.parse(checked.stdout).findings).toContainEqual(
       expect.objectContaining({ account: 'broken', item: 'list', state: 'wrong' }),

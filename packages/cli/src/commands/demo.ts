@@ -59,7 +59,7 @@ export const demo: Handler = async (args, io) => {
       `${style.bold('Next, with your own keys')} (CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY):`,
     );
     await print(
-      '  calls check                                       what works, and what to change',
+      '  calls doctor                                      what works, and what to change',
       '  calls report --by campaign --html -o page.html    a page to pass on',
       '  calls mcp                                         the tools for your assistant',
     );

@@ -64,7 +64,7 @@ export const mcp: Handler = async (args, io) => {
       const of = accounts.length > 1 ? `account ${name}: ` : '';
       say(
         io,
-        `calls mcp: ${of}${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls check`,
+        `calls mcp: ${of}${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls doctor`,
       );
     });
   }

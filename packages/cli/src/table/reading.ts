@@ -155,21 +155,12 @@ export const readingCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/fields.ts')).fields,
   },
   {
-    name: 'check',
-    summary: 'try the configuration and say, item by item, what works',
-    options: [...summaryOptions, ...accountOptions, ...connectionOptions],
-    examples: [
-      { line: 'calls check', text: 'configuration file, keys, URL, version, a first call, a count, SMS' },
-    ],
-    load: async () => (await import('../commands/check.ts')).check,
-  },
-  {
     name: 'doctor',
     summary: 'check configuration, network, stores and disk, and say what to do',
     about:
-      'What calls check tries, and: versions, names of variables, proxy, accounts, the clock against that of the server, the\n' +
-      'store of CALLS_STORE, and free disk space. It changes nothing and shows no keys. The exit status\n' +
-      'is 0 when nothing is wrong.',
+      'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE,\n' +
+      'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count,\n' +
+      'SMS. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong.',
     options: [...summaryOptions, storeOption, ...accountOptions, ...connectionOptions],
     examples: [
       { line: 'calls doctor', text: 'each item with what was found and, where needed, what to do' },

@@ -55,7 +55,7 @@ describe('Node.js has nothing to warn about', () => {
       'store check --store sqlite:calls.db',
       'report --by campaign --store duckdb:calls.duckdb',
       'export -o calls/ --partition month --store duckdb:calls.duckdb',
-      'check',
+      'doctor',
       'sms',
       'mcp --sandbox',
     ];

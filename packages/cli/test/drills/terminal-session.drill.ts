@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['export --for marin --value 1 --currency USD --conversion-name Lead --output sheet.csv', /waiting for/],
     ['sync --store sqlite:calls.db --account 101', /waiting for/],
     ['sync --store duckdb:calls.duckdb --account 101 --every 1s', /waiting for/],
-    ['check', /waiting for/],
+    ['doctor', /waiting for/],
     ['sms', /waiting for/],
     ['store import - --store sqlite:calls.db --account 101', /reading standard/],
     ['sql - --store duckdb:none.duckdb', /working/],

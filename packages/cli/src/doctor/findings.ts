@@ -16,6 +16,22 @@ export interface Finding {
   readonly fix?: string;
 }
 
+/** What is as it should be. */
+export const ok = (item: string, text: string, fix?: string): Finding => finding(item, 'ok', text, fix);
+
+/** What is worth knowing, and does not stop anything. */
+export const note = (item: string, text: string, fix?: string): Finding => finding(item, 'note', text, fix);
+
+/** What has to change. */
+export const wrong = (item: string, text: string, fix?: string): Finding => finding(item, 'wrong', text, fix);
+
+const finding = (item: string, state: Finding['state'], text: string, fix?: string): Finding => ({
+  item,
+  state,
+  text,
+  ...(fix ? { fix } : {}),
+});
+
 /** Shows what was found, with what to do about it. Returns the exit status. */
 export async function showFindings(
   findings: readonly Finding[],
