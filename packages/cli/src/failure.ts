@@ -54,6 +54,11 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
   switch (error.name) {
     case 'FilterSyntaxError':
       return filterMistake((error as FilterSyntaxError).problem);
+    case 'InputError':
+      return new UsageError(error.summary, {
+        hints: error.hint === undefined ? [] : [error.hint],
+        cause: error,
+      });
     case 'FileLockedError':
       return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
     case 'CheckpointError':

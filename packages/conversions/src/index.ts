@@ -34,13 +34,13 @@ export {
   type LedgerOptions,
   openLedger,
 } from './ledger/ledger.ts';
+export { readValueRules } from './read-value-rules.ts';
 export type {
   Change,
   LeftOutReason,
   RulesProblem,
   SheetFault,
   SheetProblem,
-  ValueRulesProblem,
 } from './reasons.ts';
 export { createSheet, type Sheet, SheetError, toSheet } from './sheet.ts';
 export type {
@@ -54,10 +54,8 @@ export type {
 export { createTally, type Summary, summaryLines, unadjustedLines } from './summary.ts';
 export {
   type CallerFacts,
-  readValueRules,
   type ValueRule,
   type ValueRules,
-  ValueRulesError,
   valueByRules,
 } from './value-rules.ts';
 export { changeTexts, reasonTexts, sheetProblemText } from './words.ts';

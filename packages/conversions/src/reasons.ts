@@ -44,39 +44,6 @@ export type SheetProblem = {
   readonly line: number;
 } & SheetFault;
 
-/** Something in a rule table that cannot be used, as facts. */
-export type ValueRulesProblem =
-  /** The rule table is not JSON. Write it as the message shows. */
-  | { readonly code: 'not_json'; readonly reason: string }
-  /** The table, or one of its rules, is not an object. Write it as the message shows. */
-  | { readonly code: 'not_an_object'; readonly rule: number | null }
-  /** `rules` is not a list. Write it as a list of rules. */
-  | { readonly code: 'rules_not_a_list' }
-  /** A rule has a name that does not exist. Use the suggested one. */
-  | {
-      readonly code: 'unknown_name';
-      readonly rule: number | null;
-      readonly name: string;
-      readonly near: string | undefined;
-      readonly known: readonly string[];
-    }
-  /** A number of a rule is not 0 or more. Correct it. */
-  | { readonly code: 'not_an_amount'; readonly rule: number | null; readonly name: string }
-  /** A name of a rule is not a string. Write it in quotes. */
-  | { readonly code: 'not_a_string'; readonly rule: number; readonly name: string }
-  /** A rule has no `value`. Give it one. */
-  | { readonly code: 'value_missing'; readonly rule: number }
-  /** An hour of a rule is not a whole number from 0 to 24. Correct it. */
-  | { readonly code: 'not_an_hour'; readonly rule: number; readonly name: string }
-  /** `caller` is neither `new` nor `repeat`. Use one of the two. */
-  | { readonly code: 'not_a_caller'; readonly rule: number }
-  /** No call can satisfy the rule. Correct its bounds. */
-  | { readonly code: 'never_applies'; readonly rule: number }
-  /** An earlier rule applies to every call of this one. Put it first, or remove it. */
-  | { readonly code: 'hidden'; readonly rule: number; readonly by: number }
-  /** Two rules have the same name. Rename one of them. */
-  | { readonly code: 'repeated_name'; readonly rule: number; readonly name: string; readonly first: number };
-
 /** Rules of a run that make no sense for a tool, as facts. */
 export type RulesProblem =
   /** The rules have no time zone, which the tool needs. Set `timeZone`. */

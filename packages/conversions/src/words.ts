@@ -1,4 +1,4 @@
-import type { Change, LeftOutReason, RulesProblem, SheetProblem, ValueRulesProblem } from './reasons.ts';
+import type { Change, LeftOutReason, RulesProblem, SheetProblem } from './reasons.ts';
 
 /** What each reason means and what can be done about it, in one line. */
 export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
@@ -48,48 +48,6 @@ export function sheetProblemText(problem: SheetProblem): string {
       return `${problem.column} must look like ${problem.example}`;
     case 'repeated_row':
       return `the row repeats line ${problem.firstLine}`;
-  }
-}
-
-const shape =
-  'write it as { "rules": [{ "minMinutes": 10, "campaign": "Brand*", "value": 120 }], "otherwise": 20 }';
-
-/** Says what is wrong in a rule table: the message, then what to write instead. */
-export function valueRulesText(problem: ValueRulesProblem, source: string): [message: string, hint?: string] {
-  const where = 'rule' in problem && problem.rule !== null ? `${source}: rule ${problem.rule}` : source;
-  switch (problem.code) {
-    case 'not_json':
-      return [`${source} is not JSON: ${problem.reason}`, shape];
-    case 'not_an_object':
-      return [`${where} must be an object`, shape];
-    case 'rules_not_a_list':
-      return [`${source}: "rules" must be a list`, shape];
-    case 'unknown_name':
-      return [
-        `${where} has an unknown name ${JSON.stringify(problem.name)}`,
-        problem.near === undefined
-          ? `known names: ${problem.known.join(', ')}`
-          : `did you mean ${JSON.stringify(problem.near)}?`,
-      ];
-    case 'not_an_amount':
-      return [`${where}: ${JSON.stringify(problem.name)} must be a number, 0 or greater`];
-    case 'not_a_string':
-      return [`${where}: ${JSON.stringify(problem.name)} must be a string`];
-    case 'value_missing':
-      return [`${where} has no "value"`, shape];
-    case 'not_an_hour':
-      return [`${where}: ${JSON.stringify(problem.name)} must be an hour, from 0 to 24`];
-    case 'not_a_caller':
-      return [`${where}: "caller" must be "first" or "repeat"`];
-    case 'never_applies':
-      return [`${where} can never apply: its conditions exclude each other`];
-    case 'hidden':
-      return [
-        `${where} can never apply: rule ${problem.by} applies to the same calls first`,
-        'put the narrower rule first, or remove one of them',
-      ];
-    case 'repeated_name':
-      return [`${where} has the name ${JSON.stringify(problem.name)}, as rule ${problem.first} has`];
   }
 }
 

@@ -1,14 +1,9 @@
-import {
-  createSheet,
-  readValueRules,
-  sheetFormats,
-  ValueRulesError,
-  valueByRules,
-} from '@call-attribution/conversions';
+import { createSheet, readValueRules, sheetFormats, valueByRules } from '@call-attribution/conversions';
+import { InputError } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
-const rules = readValueRules(
+const rules = await readValueRules(
   JSON.stringify({
     rules: [
       { minMinutes: 10, campaign: 'brand*', value: 120 },
@@ -30,8 +25,8 @@ test.each([
   expect(valueByRules(callWith(changes), rules)).toBe(value);
 });
 
-test('a call without a rule that applies and without otherwise is left out', () => {
-  const strict = readValueRules('{ "rules": [{ "minMinutes": 100, "value": 1 }] }', 'rules.json');
+test('a call without a rule that applies and without otherwise is left out', async () => {
+  const strict = await readValueRules('{ "rules": [{ "minMinutes": 100, "value": 1 }] }', 'rules.json');
   const tagged = 'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
@@ -46,37 +41,58 @@ test('a call without a rule that applies and without otherwise is left out', () 
 });
 
 test.each([
-  ['{', /is not JSON/],
-  ['[]', /must be an object/],
-  ['{}', /"rules" must be a list/],
-  ['{ "rules": [{}] }', /rule 1 has no "value"/],
-  ['{ "rules": [{ "value": -1 }] }', /rule 1: "value" must be a number/],
-  ['{ "rules": [{ "value": 1, "campain": "x" }] }', /unknown name "campain"/],
-  ['{ "rules": [{ "value": 1, "label": 5 }] }', /"label" must be a string/],
-  ['{ "rules": [], "otherwise": "x" }', /"otherwise" must be a number/],
-  ['{ "rules": [{ "value": 1, "fromHour": 25 }] }', /rule 1: "fromHour" must be an hour/],
-  ['{ "rules": [{ "value": 1, "caller": "new" }] }', /rule 1: "caller" must be "first" or "repeat"/],
+  ['{', 'rules.json is not JSON: line 1, column 2 should have a name in double quotes, or }'],
+  ['[]', 'rules.json must be an object, not a list'],
+  ['{}', 'rules.json: rules is missing'],
+  ['{ "rules": {} }', 'rules.json: rules must be a list, not an object'],
+  ['{ "rules": [{}] }', 'rules.json: rules[0].value is missing; it must be a number, 0 or greater'],
+  ['{ "rules": [7] }', 'rules.json: rules[0] must be an object, not a number'],
+  ['{ "rules": [{ "value": -1 }] }', 'rules[0].value must be a number, 0 or greater, not -1'],
+  [
+    '{ "rules": [{ "value": 1, "campain": "x" }] }',
+    'rules.json: rules[0] has an unknown name "campain"; did you mean campaign?',
+  ],
+  ['{ "rule": [] }', 'rules.json has an unknown name "rule"; did you mean rules?'],
+  ['{ "rules": [{ "value": 1, "label": 5 }] }', 'rules[0].label must be a string, not a number'],
+  ['{ "rules": [], "otherwise": "x" }', 'otherwise must be a number, 0 or greater, not a string'],
+  [
+    '{ "rules": [{ "value": 1, "fromHour": 25 }] }',
+    'rules[0].fromHour must be an hour, from 0 to 24, not 25',
+  ],
+  ['{ "rules": [{ "value": 1, "toHour": -1 }] }', 'rules[0].toHour must be a number, 0 or greater, not -1'],
+  ['{ "rules": [{ "value": 1, "caller": "new" }] }', 'rules[0].caller must be first or repeat'],
   [
     '{ "rules": [{ "value": 1, "minMinutes": 5, "maxMinutes": 5 }] }',
-    /rule 1 can never apply: its conditions/,
+    'rules[0] can never apply: its conditions exclude each other',
   ],
-  ['{ "rules": [{ "value": 1, "fromHour": 8, "toHour": 8 }] }', /rule 1 can never apply: its conditions/],
-  ['{ "rules": [{ "value": 1 }, { "value": 2, "label": "x" }] }', /rule 2 can never apply: rule 1 applies/],
+  [
+    '{ "rules": [{ "value": 1, "fromHour": 8, "toHour": 8 }] }',
+    'rules[0] can never apply: its conditions exclude each other',
+  ],
+  [
+    '{ "rules": [{ "value": 1 }, { "value": 2, "label": "x" }] }',
+    'rules[1] can never apply: rules[0] applies to the same calls first; put the narrower rule first',
+  ],
   [
     '{ "rules": [{ "value": 1, "campaign": "brand*" }, { "value": 2, "campaign": "Brand*East", "minMinutes": 3 }] }',
-    /rule 2 can never apply: rule 1 applies/,
+    'rules[1] can never apply: rules[0] applies',
   ],
   [
     '{ "rules": [{ "value": 1, "fromHour": 20, "toHour": 8 }, { "value": 2, "fromHour": 22, "toHour": 6 }] }',
-    /rule 2 can never apply: rule 1 applies/,
+    'rules[1] can never apply: rules[0] applies',
   ],
   [
     '{ "rules": [{ "value": 1, "minMinutes": 9, "name": "long" }, { "value": 2, "name": "long" }] }',
-    /rule 2 has the name "long", as rule 1 has/,
+    'rules[1] has the name "long", as rules[0] has',
   ],
-])('the rule table %s is refused', (text, message) => {
-  expect(() => readValueRules(text, 'rules.json')).toThrow(message);
-  expect(() => readValueRules(text, 'rules.json')).toThrow(ValueRulesError);
+])('the rule table %s is refused: %s', async (text, message) => {
+  const error = await readValueRules(text, 'rules.json').catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(InputError);
+  expect(String(error)).toContain(message);
+});
+
+test('otherwise may be null, as if it were left out', async () => {
+  expect(await readValueRules('{ "rules": [], "otherwise": null }', 'rules.json')).toEqual({ rules: [] });
 });
 
 test.each([
@@ -85,8 +101,8 @@ test.each([
   ['2026-11-18 08:00:00', false, 20],
   ['2026-11-18 17:59:59', null, 10],
   ['2026-11-18 23:00:00', null, 40],
-])('a call at %s is worth what its hour and its caller say', (date_added, isFirstCall, value) => {
-  const table = readValueRules(
+])('a call at %s is worth what its hour and its caller say', async (date_added, isFirstCall, value) => {
+  const table = await readValueRules(
     JSON.stringify({
       rules: [
         { name: 'night', fromHour: 18, toHour: 8, value: 40 },
@@ -100,7 +116,7 @@ test.each([
   expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
 });
 
-test('a misspelled name in a rule table gets a suggestion', () => {
-  const read = () => readValueRules('{ "rules": [{ "value": 1, "campain": "x" }] }', 'rules.json');
-  expect(read).toThrow(expect.objectContaining({ code: 'unknown_name', hint: 'did you mean "campaign"?' }));
+test('a misspelled name in a rule table gets a suggestion apart from the message', async () => {
+  const read = readValueRules('{ "rules": [{ "value": 1, "campain": "x" }] }', 'rules.json');
+  await expect(read).rejects.toMatchObject({ code: 'invalid_input', hint: 'did you mean campaign?' });
 });

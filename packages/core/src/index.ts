@@ -31,6 +31,7 @@ export {
   type ErrorWithCode,
   type ErrorWords,
   HttpError,
+  InputError,
   type KnownErrorCode,
   ResponseError,
 } from './errors/calls-error.ts';
@@ -40,6 +41,7 @@ export type {
   DeadlineErrorCode,
   ErrorCode,
   HttpErrorCode,
+  InputErrorCode,
   ResponseErrorCode,
 } from './errors/codes.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';

@@ -2,9 +2,7 @@
 // Start with createService({ store }).listen(); the sandbox package starts one over made-up calls.
 export { type Access, hashedAccess, hashPassword, passwordAccess } from './feeds/access.ts';
 export type { Feed, FeedSource, Once } from './feeds/feed.ts';
-export { FeedsError, type FeedsProblem } from './feeds/problems.ts';
-export type { FeedsContext } from './feeds/read-access.ts';
-export { readFeeds } from './feeds/read-feeds.ts';
+export { type FeedsContext, readFeeds } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
 export type { Exchange, Intercept, Reply, ReplyChanges, Route, Shape } from './http/exchange.ts';
 export type { LogEntry } from './http/front.ts';

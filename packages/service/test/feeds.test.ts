@@ -4,11 +4,11 @@ import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { Call } from '@call-attribution/core';
+import { type Call, InputError } from '@call-attribution/core';
 import { openStore } from '@call-attribution/store';
 import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createService, FeedsError, hashPassword, type LogEntry, readFeeds } from '../src/index.ts';
+import { createService, hashPassword, type LogEntry, readFeeds } from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'feeds-'));
 const start = Date.UTC(2026, 10, 20, 12);
@@ -376,71 +376,91 @@ describe('TLS', () => {
 
 describe('a file of feeds', () => {
   const wrong: [string, object[], string][] = [
-    ['no time zone', [{ ...feed, timeZone: undefined }], 'feed 1 has no "timeZone"'],
     [
-      'a window that is too long',
-      [{ ...feed, window: '91d' }],
-      'a window of 91 days is too long, because Google Ads',
+      'no time zone',
+      [{ ...feed, timeZone: undefined }],
+      'feeds[0].timeZone is missing; it must be a time zone such as America/New_York',
     ],
+    ['a window that is too long', [{ ...feed, window: '91d' }], 'feeds[0].window is too long: Google Ads'],
     [
       'two feeds at one path',
       [feed, feed],
-      'feeds.json: feed 2 has the same path as feed 1: /feeds/clicks.csv',
+      'feeds.json: feeds[1].path is the same as that of feeds[0]: /feeds/clicks.csv',
     ],
     [
       'a password in clear',
       [{ ...feed, password: 'hunter2' }],
-      'feed 1: the password must not be in the file',
+      'feeds[0].password must not be in the file; use passwordEnv',
     ],
-    ['a user without a password', [{ ...feed, passwordEnv: undefined }], 'feed 1 has no password'],
-    ['a password without a user', [{ ...feed, user: undefined }], 'feed 1 has no "user"'],
+    [
+      'a user without a password',
+      [{ ...feed, passwordEnv: undefined }],
+      'feeds[0] has a user without a password; use passwordEnv',
+    ],
+    [
+      'a password without a user',
+      [{ ...feed, user: undefined }],
+      'feeds[0].user is missing: the feed has a password',
+    ],
     [
       'a variable of another kind',
       [{ ...feed, passwordEnv: 'SECRET' }],
-      'the variable SECRET must be called CALLS_..._PASSWORD',
+      'feeds[0].passwordEnv must be the name of a variable CALLS_..._PASSWORD',
     ],
     [
       'a variable that is not set',
       [{ ...feed, passwordEnv: 'CALLS_X_PASSWORD' }],
-      'CALLS_X_PASSWORD holds no password',
+      'feeds[0].passwordEnv names CALLS_X_PASSWORD, which holds no password',
     ],
     [
       'a wrong hash',
       [{ ...feed, passwordEnv: undefined, passwordHash: 'md5' }],
-      '"passwordHash" is not a hash',
+      'feeds[0].passwordHash is not a hash',
     ],
-    ['an unknown name', [{ ...feed, windw: '7d' }], 'feed 1 has an unknown name "windw"'],
+    [
+      'an unknown name',
+      [{ ...feed, windw: '7d' }],
+      'feeds.json: feeds[0] has an unknown name "windw"; did you mean window?',
+    ],
     [
       'an unknown format',
       [{ ...feed, format: 'google-ads-click' }],
-      'feed 1: "format" is not one that we know',
+      'feeds[0].format must be one of google-ads-calls, google-ads-clicks, microsoft-ads, microsoft-bulk, sa360, skai, marin, not "google-ads-click"; did you mean google-ads-clicks?',
     ],
     [
       'a format that adds up',
       [{ ...feed, format: 'marin', path: '/m.tsv' }],
-      'Marin, revenue upload (add) adds what it gets',
+      'feeds[0] is for Marin, revenue upload (add), which adds what it gets',
     ],
-    ['a period without a ledger', [{ ...feed, once: '1d' }], 'feed 1 has "once" without "ledger"'],
+    [
+      'a period without a ledger',
+      [{ ...feed, once: '1d' }],
+      'feeds[0].ledger is missing: once needs it; write both',
+    ],
     [
       'a period that is too short',
       [{ ...feed, once: '5m', ledger: 'x' }],
-      '"once" must be a duration of an hour or more',
+      'feeds[0].once must be a duration of an hour or more',
     ],
-    ['another ending', [{ ...feed, path: '/feeds/clicks.txt' }], '"path" must be a path of letters'],
-    ['no conversion name', [{ ...feed, conversionName: undefined }], 'needs "conversionName"'],
+    ['another ending', [{ ...feed, path: '/feeds/clicks.txt' }], 'feeds[0].path must be a path of letters'],
     [
-      'two values',
-      [{ ...feed, value: 1, valueRules: 'r.json' }],
-      'give either "value" or "valueRules", not both',
+      'no conversion name',
+      [{ ...feed, conversionName: undefined }],
+      'feeds[0].conversionName is missing: Google Ads',
     ],
-    ['a rule file that is missing', [{ ...feed, valueRules: 'none.json' }], 'cannot read none.json (ENOENT)'],
-    ['no feed', [], '"feeds" must be a list of at least one feed'],
+    ['two values', [{ ...feed, value: 1, valueRules: 'r.json' }], 'feeds[0] has both value and valueRules'],
+    [
+      'a rule file that is missing',
+      [{ ...feed, valueRules: 'none.json' }],
+      'feeds[0].valueRules names none.json, which cannot be read (ENOENT)',
+    ],
+    ['no feed', [], 'feeds.json: feeds must be a list of at least one feed'],
   ];
   test.each(wrong)('with %s it is refused in one sentence', async (_, feeds, message) => {
     const error = await read(feeds, feeds[0] && 'timeZone' in feeds[0] ? {} : undefined).catch(
       (e: unknown) => e,
     );
-    expect(error).toBeInstanceOf(FeedsError);
+    expect(error).toBeInstanceOf(InputError);
     expect(String(error)).toContain(message);
     expect(String(error)).not.toMatch(/hunter2|correct horse/);
   });

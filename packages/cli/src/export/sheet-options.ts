@@ -10,7 +10,6 @@ import {
   sheetFormats,
   type Tool,
   type ValueRules,
-  ValueRulesError,
   valueByRules,
 } from '@call-attribution/conversions';
 import type { Args } from '../args/command.ts';
@@ -201,12 +200,7 @@ async function readRuleFile(file: string, io: Io): Promise<ValueRules> {
   } catch (error) {
     throw new UsageError(`--value-rules: cannot read ${file}`, { cause: error });
   }
-  try {
-    return readValueRules(text, file);
-  } catch (error) {
-    if (!(error instanceof ValueRulesError)) throw error;
-    throw new UsageError(error.summary, { hints: error.hint === undefined ? [] : [error.hint] });
-  }
+  return readValueRules(text, file);
 }
 
 function readLeftOut(args: Args, io: Io): string | null {

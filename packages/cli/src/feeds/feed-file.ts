@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isLoopback } from '@call-attribution/core';
 import { printFilter, where } from '@call-attribution/query-dsl';
-import { type Feed, type FeedSource, FeedsError, readFeeds } from '@call-attribution/service';
+import { type Feed, type FeedSource, readFeeds } from '@call-attribution/service';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { systemCode, UsageError } from '../errors.ts';
@@ -19,12 +19,7 @@ export async function readFeedFile(file: string | null, io: Io): Promise<Feed[]>
     throw new UsageError(`--feeds: cannot read ${file} (${systemCode(cause)})`, { cause });
   }
   const timeZone = io.env.CALLS_TIME_ZONE ?? null;
-  try {
-    return await readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
-  } catch (error) {
-    if (!(error instanceof FeedsError)) throw error;
-    throw new UsageError(error.summary, { hints: error.hint === undefined ? [] : [error.hint] });
-  }
+  return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
 }
 
 /** A password that is typed, or the first line of stdin. */

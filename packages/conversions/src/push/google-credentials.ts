@@ -1,16 +1,22 @@
-import { createSign } from 'node:crypto';
+import { createPrivateKey, createSign } from 'node:crypto';
 import { join } from 'node:path';
-import type { Environment } from '@call-attribution/core/settings';
+import { type Environment, readJsonInput } from '@call-attribution/core/settings';
+import type { z } from 'zod';
 import { refused, type Sending, safeUrl, sendJson } from './http.ts';
 import { PushError } from './problems.ts';
 import { type Grant, keepToken, readKeyFile } from './token.ts';
 
-/** Credentials of Google: where they come from, and the fields of the file. Nothing prints the fields by accident. */
+/** A key of Google, as its file has it, or the metadata server. */
+export type GoogleKey =
+  | z.infer<Awaited<ReturnType<typeof keySchema>>>
+  | { readonly type: 'metadata'; readonly host: string; readonly quota_project_id?: undefined };
+
+/** Credentials of Google: where they come from, and the key. Nothing prints the key by accident. */
 export interface GoogleCredentials {
   /** The file, or `the metadata server`. */
   readonly from: string;
-  /** A field of the file. */
-  field(name: string): unknown;
+  /** The key. */
+  key(): GoogleKey;
 }
 
 const scope = 'https://www.googleapis.com/auth/datamanager';
@@ -22,13 +28,13 @@ const metadataServer = 'http://metadata.google.internal';
  */
 export async function findGoogleCredentials(env: Environment): Promise<GoogleCredentials> {
   const named = env.GOOGLE_APPLICATION_CREDENTIALS;
-  if (named) return credentialsOf(named, await readKeyFile(named));
+  if (named) return keyFrom(named);
   const folder =
     env.CLOUDSDK_CONFIG ??
     (env.APPDATA ? join(env.APPDATA, 'gcloud') : join(env.HOME ?? '', '.config', 'gcloud'));
   const usual = join(folder, 'application_default_credentials.json');
   try {
-    return credentialsOf(usual, await readKeyFile(usual));
+    return await keyFrom(usual);
   } catch (error) {
     if (!(error instanceof PushError && error.problem.code === 'key_file_unreadable')) throw error;
     if (error.problem.reason !== 'ENOENT') throw error;
@@ -40,79 +46,113 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
     throw new PushError({ code: 'no_credentials', looked });
   }
   const host = env.GCE_METADATA_HOST ? `http://${env.GCE_METADATA_HOST}` : metadataServer;
-  return credentialsOf('the metadata server', { type: 'metadata', host });
+  return { from: 'the metadata server', key: () => ({ type: 'metadata', host }) };
 }
 
-const credentialsOf = (from: string, fields: Record<string, unknown>): GoogleCredentials => ({
-  from,
-  field: (name) => fields[name],
-});
+async function keyFrom(file: string): Promise<GoogleCredentials> {
+  const key = readJsonInput(await keySchema(), await readKeyFile(file), `the key file ${file}`);
+  return { from: file, key: () => key };
+}
+
+const tokenServer = 'https://oauth2.googleapis.com/token';
+
+async function keySchema() {
+  const { z } = await import('zod');
+  const text = z.string().min(1);
+  const server = z.string().refine(isTrusted, {
+    error: ({ input }) => `must be a server of Google${hostOf(String(input))}`,
+    params: { hint: 'use only key files that you have downloaded yourself' },
+  });
+  const shared = { quota_project_id: z.string().optional(), token_uri: server.default(tokenServer) };
+  const serviceAccount = z.object({
+    type: z.literal('service_account'),
+    client_email: text,
+    private_key: text.refine(canSign, 'must be a private key that can sign'),
+    private_key_id: z.string().optional(),
+    ...shared,
+  });
+  const user = z.object({
+    type: z.literal('authorized_user'),
+    client_id: text,
+    client_secret: text,
+    refresh_token: text,
+    ...shared,
+  });
+  const impersonated = z.object({
+    type: z.literal('impersonated_service_account'),
+    source_credentials: z.discriminatedUnion('type', [serviceAccount, user]),
+    service_account_impersonation_url: server,
+    ...shared,
+  });
+  return z.discriminatedUnion('type', [serviceAccount, user, impersonated]);
+}
+
+/** A server that a key may be sent to: one of Google, or this machine. */
+function isTrusted(address: string): boolean {
+  const url = safeUrl(address);
+  if (url === null) return false;
+  const isGoogle = /(?:^|\.)googleapis\.com$/.test(url.hostname) || url.hostname === 'accounts.google.com';
+  return isGoogle || url.protocol === 'http:';
+}
+
+const hostOf = (address: string): string => (URL.canParse(address) ? `, not ${new URL(address).host}` : '');
+
+function canSign(key: string): boolean {
+  try {
+    return createPrivateKey(key).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
 
 /** Returns an access token; `renew` gets another one. */
 export function createTokenSource(
   credentials: GoogleCredentials,
   sending: Sending,
 ): (renew: boolean) => Promise<string> {
-  return keepToken(sending.clock, () => exchange(credentials, sending));
+  return keepToken(sending.clock, () => exchange(credentials.key(), sending));
 }
 
-function exchange(credentials: GoogleCredentials, sending: Sending): Promise<Grant> {
-  const kind = credentials.field('type');
-  switch (kind) {
+function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
+  switch (key.type) {
     case 'service_account':
-      return grant(credentials, sending, () => ({
+      return grant(key.token_uri, sending, {
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: assertionOf(credentials, sending.clock.now()),
-      }));
+        assertion: assertionOf(key, sending.clock.now()),
+      });
     case 'authorized_user':
-      return grant(credentials, sending, () => ({
+      return grant(key.token_uri, sending, {
         grant_type: 'refresh_token',
-        client_id: text(credentials, 'client_id'),
-        client_secret: text(credentials, 'client_secret'),
-        refresh_token: text(credentials, 'refresh_token'),
-      }));
+        client_id: key.client_id,
+        client_secret: key.client_secret,
+        refresh_token: key.refresh_token,
+      });
     case 'impersonated_service_account':
-      return impersonate(credentials, sending);
+      return impersonate(key, sending);
     case 'metadata':
-      return fromMetadata(credentials, sending);
-    default:
-      throw new PushError({ code: 'key_file_kind', file: credentials.from, kind: String(kind) });
+      return fromMetadata(key.host, sending);
   }
 }
 
-const tokenServer = 'https://oauth2.googleapis.com/token';
-
-async function grant(
-  credentials: GoogleCredentials,
-  sending: Sending,
-  form: () => Record<string, string>,
-): Promise<Grant> {
-  const url = trusted(credentials, String(credentials.field('token_uri') ?? tokenServer));
+async function grant(server: string, sending: Sending, form: Record<string, string>): Promise<Grant> {
+  const url = new URL(server);
   const response = await sendJson(
     url,
     {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form()).toString(),
+      body: new URLSearchParams(form).toString(),
     },
     sending,
   );
   return granted(url, response.status, response.body, 'access_token', Number(response.body.expires_in));
 }
 
-async function impersonate(credentials: GoogleCredentials, sending: Sending): Promise<Grant> {
-  const source = credentials.field('source_credentials');
-  if (typeof source !== 'object' || source === null)
-    throw new PushError({
-      code: 'key_file_incomplete',
-      file: credentials.from,
-      missing: 'source_credentials',
-    });
-  const { token } = await exchange(
-    credentialsOf(credentials.from, source as Record<string, unknown>),
-    sending,
-  );
-  const url = trusted(credentials, text(credentials, 'service_account_impersonation_url'));
+type KeyOf<Type extends GoogleKey['type']> = Extract<GoogleKey, { type: Type }>;
+
+async function impersonate(key: KeyOf<'impersonated_service_account'>, sending: Sending): Promise<Grant> {
+  const { token } = await exchange(key.source_credentials, sending);
+  const url = new URL(key.service_account_impersonation_url);
   const { status, body } = await sendJson(
     url,
     {
@@ -125,11 +165,8 @@ async function impersonate(credentials: GoogleCredentials, sending: Sending): Pr
   return granted(url, status, body, 'accessToken', 3600);
 }
 
-async function fromMetadata(credentials: GoogleCredentials, sending: Sending): Promise<Grant> {
-  const url = new URL(
-    '/computeMetadata/v1/instance/service-accounts/default/token',
-    text(credentials, 'host'),
-  );
+async function fromMetadata(host: string, sending: Sending): Promise<Grant> {
+  const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', host);
   url.searchParams.set('scopes', scope);
   const { status, body } = await sendJson(
     url,
@@ -153,47 +190,13 @@ function granted(
 }
 
 /** A signed statement of who asks for a token, as RFC 7523 describes it. */
-function assertionOf(credentials: GoogleCredentials, now: number): string {
+function assertionOf(key: KeyOf<'service_account'>, now: number): string {
   const issued = Math.floor(now / 1000);
-  const keyId = credentials.field('private_key_id');
-  const head = { alg: 'RS256', typ: 'JWT', ...(typeof keyId === 'string' ? { kid: keyId } : {}) };
-  const claims = {
-    iss: text(credentials, 'client_email'),
-    scope,
-    aud: String(credentials.field('token_uri') ?? tokenServer),
-    iat: issued,
-    exp: issued + 3600,
-  };
+  const { private_key_id: kid } = key;
+  const head = { alg: 'RS256', typ: 'JWT', ...(kid === undefined ? {} : { kid }) };
+  const claims = { iss: key.client_email, scope, aud: key.token_uri, iat: issued, exp: issued + 3600 };
   const signed = `${encode(head)}.${encode(claims)}`;
-  try {
-    const signature = createSign('RSA-SHA256')
-      .update(signed)
-      .sign(text(credentials, 'private_key'), 'base64url');
-    return `${signed}.${signature}`;
-  } catch (error) {
-    if (error instanceof PushError) throw error;
-    throw new PushError({
-      code: 'key_file_incomplete',
-      file: credentials.from,
-      missing: 'private_key that can sign',
-    });
-  }
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key.private_key, 'base64url')}`;
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-function text(credentials: GoogleCredentials, name: string): string {
-  const value = credentials.field(name);
-  if (typeof value === 'string' && value !== '') return value;
-  throw new PushError({ code: 'key_file_incomplete', file: credentials.from, missing: name });
-}
-
-/** A server that a key file may send its key to: one of Google, or this machine. */
-function trusted(credentials: GoogleCredentials, address: string): URL {
-  const url = safeUrl(address);
-  const isGoogle =
-    url !== null && (/(?:^|\.)googleapis\.com$/.test(url.hostname) || url.hostname === 'accounts.google.com');
-  if (url !== null && (isGoogle || url.protocol === 'http:')) return url;
-  const host = URL.canParse(address) ? new URL(address).host : 'an address that is not a URL';
-  throw new PushError({ code: 'strange_token_server', file: credentials.from, host });
-}

@@ -63,10 +63,10 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const call = (url: URL, request: JsonRequest): Promise<JsonResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
-        const project = options.credentials.field('quota_project_id');
+        const { quota_project_id: project } = options.credentials.key();
         return {
           authorization: `Bearer ${await token(renew)}`,
-          ...(typeof project === 'string' ? { 'x-goog-user-project': project } : {}),
+          ...(project === undefined ? {} : { 'x-goog-user-project': project }),
         };
       },
       refusalOf,

@@ -1,7 +1,7 @@
 // Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches, and what became of them.
 // Start with createDataManager() or createMicrosoftAds(); changesToPush() finds what is new, pushConversions() sends it.
 export { changesToPush, type PushChanges } from './changes.ts';
-export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
+export { findGoogleCredentials, type GoogleCredentials, type GoogleKey } from './google-credentials.ts';
 export {
   createDataManager,
   type DataManager,
@@ -20,6 +20,7 @@ export {
   createMicrosoftAds,
   type MicrosoftAdsOptions,
   type MicrosoftCredentials,
+  type MicrosoftKey,
   readMicrosoftCredentials,
 } from './microsoft.ts';
 export { PushError, type PushProblem } from './problems.ts';

@@ -1,5 +1,7 @@
 import { redact, systemClock } from '@call-attribution/core';
+import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
+import type { z } from 'zod';
 import {
   type JsonRequest,
   type JsonResponse,
@@ -13,39 +15,48 @@ import { PushError } from './problems.ts';
 import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
 import { type Grant, keepToken, readKeyFile } from './token.ts';
 
+/** The fields of a file of credentials of Microsoft Advertising. */
+export type MicrosoftKey = z.infer<Awaited<ReturnType<typeof keySchema>>>;
+
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
   /** The file. */
   readonly from: string;
-  /** A field of the file. */
-  field(name: string): string | null;
+  /** The fields of the file. */
+  key(): MicrosoftKey;
   /** Keeps a refresh token that has replaced the one of the file. */
   keep(refreshToken: string): Promise<void>;
 }
-
-const needed = ['developerToken', 'clientId', 'refreshToken', 'customerId', 'accountId'];
 
 /**
  * Reads a JSON file with `developerToken`, `clientId`, `clientSecret` (for a web application), `refreshToken`, `customerId` and
  * `accountId`. Microsoft replaces a refresh token when it is used, so the file is written again, readable by its owner only.
  */
 export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
-  let fields = await readKeyFile(file);
-  const field = (name: string): string | null => {
-    const value = fields[name];
-    return typeof value === 'string' && value !== '' ? value : null;
-  };
-  const missing = needed.find((name) => field(name) === null);
-  if (missing !== undefined) throw new PushError({ code: 'key_file_incomplete', file, missing });
+  let key = readJsonInput(await keySchema(), await readKeyFile(file), `the key file ${file}`);
   return {
     from: file,
-    field,
+    key: () => key,
     async keep(refreshToken) {
-      if (fields.refreshToken === refreshToken) return;
-      fields = { ...fields, refreshToken };
-      await writeWholeFile(file, `${JSON.stringify(fields, null, 2)}\n`, { mode: 0o600 });
+      if (key.refreshToken === refreshToken) return;
+      key = { ...key, refreshToken };
+      await writeWholeFile(file, `${JSON.stringify(key, null, 2)}\n`, { mode: 0o600 });
     },
   };
+}
+
+/** Other fields of the file stay in it. */
+async function keySchema() {
+  const { z } = await import('zod');
+  const text = z.string().min(1);
+  return z.looseObject({
+    developerToken: text,
+    clientId: text,
+    clientSecret: z.string().optional(),
+    refreshToken: text,
+    customerId: text,
+    accountId: text,
+  });
 }
 
 /** Settings of `createMicrosoftAds`. */
@@ -86,11 +97,13 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     const request: JsonRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
     const response = await sendSigned(url, request, sending, {
       async headers(renew) {
+        const authorization = `Bearer ${await token(renew)}`;
+        const { developerToken, customerId, accountId } = credentials.key();
         return {
-          authorization: `Bearer ${await token(renew)}`,
-          developertoken: credentials.field('developerToken') ?? '',
-          customerid: credentials.field('customerId') ?? '',
-          customeraccountid: credentials.field('accountId') ?? '',
+          authorization,
+          developertoken: developerToken,
+          customerid: customerId,
+          customeraccountid: accountId,
         };
       },
       refusalOf,
@@ -166,13 +179,13 @@ function adjustmentOf({ entry }: ConversionChange, now: number): object {
 
 async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending: Sending): Promise<Grant> {
   const url = new URL('/common/oauth2/v2.0/token', tokens);
-  const secret = credentials.field('clientSecret');
+  const { clientId, clientSecret = '', refreshToken } = credentials.key();
   const form = new URLSearchParams({
     grant_type: 'refresh_token',
-    client_id: credentials.field('clientId') ?? '',
-    refresh_token: credentials.field('refreshToken') ?? '',
+    client_id: clientId,
+    refresh_token: refreshToken,
     scope,
-    ...(secret === null ? {} : { client_secret: secret }),
+    ...(clientSecret === '' ? {} : { client_secret: clientSecret }),
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const { status, body } = await sendJson(url, { method: 'POST', headers, body: form.toString() }, sending);

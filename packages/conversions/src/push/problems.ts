@@ -1,5 +1,4 @@
 import { CallsError, nameErrors } from '@call-attribution/core/errors';
-import { pushProblemText } from './words.ts';
 
 /** Why conversions could not be sent, as facts. `PushError` has a sentence for each. */
 export type PushProblem =
@@ -7,12 +6,6 @@ export type PushProblem =
   | { readonly code: 'no_credentials'; readonly looked: readonly string[] }
   /** The key file cannot be read. Check its path and permissions. */
   | { readonly code: 'key_file_unreadable'; readonly file: string; readonly reason: string }
-  /** The key file lacks a member. Download it again from the tool. */
-  | { readonly code: 'key_file_incomplete'; readonly file: string; readonly missing: string }
-  /** The key file is of a kind that cannot be used. Use a key of a service account, or of a user. */
-  | { readonly code: 'key_file_kind'; readonly file: string; readonly kind: string }
-  /** The key file names a token server that is not the one of the tool. Do not use the file; download it again. */
-  | { readonly code: 'strange_token_server'; readonly file: string; readonly host: string }
   /** The endpoint is not an https URL. Correct it. */
   | { readonly code: 'bad_endpoint'; readonly endpoint: string }
   /** The destination lacks something, or has it in the wrong form. Write it as the message shows. */
@@ -50,6 +43,52 @@ export class PushError extends CallsError<PushProblem['code']> {
       ...('status' in problem ? { status: problem.status } : {}),
     });
     this.problem = problem;
+  }
+}
+
+/** Says why conversions could not be sent: the message, then what to do. */
+function pushProblemText(problem: PushProblem): [message: string, hint?: string] {
+  switch (problem.code) {
+    case 'no_credentials':
+      return [
+        `no Google credentials were found (looked at ${problem.looked.join(', ')})`,
+        'set GOOGLE_APPLICATION_CREDENTIALS to a key file, or run gcloud auth application-default login',
+      ];
+    case 'key_file_unreadable':
+      return [`the key file ${problem.file} cannot be read: ${problem.reason}`];
+    case 'bad_endpoint':
+      return [
+        `the endpoint ${JSON.stringify(problem.endpoint)} must be an https URL; plain http is for this machine only`,
+      ];
+    case 'bad_destination':
+      return [`${problem.name} must be ${problem.expected}`];
+    case 'unreachable':
+      return [
+        `${problem.host} cannot be reached: ${problem.reason}`,
+        'what was not sent is sent by the next run',
+      ];
+    case 'unreadable_response':
+      return [
+        `${problem.host} sent a response with status ${problem.status} that cannot be read`,
+        'what was not sent is sent by the next run',
+      ];
+    case 'refused':
+      return [
+        `${problem.host} refused the request: ${problem.reason} (status ${problem.status})${problem.detail === '' ? '' : `: ${problem.detail}`}`,
+        ...(refusalHint(problem.reason) ?? []),
+      ];
+  }
+}
+
+function refusalHint(reason: string): [string] | undefined {
+  switch (reason) {
+    case 'PERMISSION_DENIED':
+      return ['give the user of the credentials access to the account, and enable the API in its project'];
+    case 'UNAUTHENTICATED':
+    case 'invalid_grant':
+      return ['the credentials have expired or were revoked; create new ones'];
+    default:
+      return undefined;
   }
 }
 

@@ -2,20 +2,18 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '@call-attribution/core';
 import { PushError } from './problems.ts';
 
-/** The object in a JSON file of credentials. */
-export async function readKeyFile(file: string): Promise<Record<string, unknown>> {
-  let fields: unknown;
+/** The text of a file of credentials. */
+export async function readKeyFile(file: string): Promise<string> {
   try {
-    fields = JSON.parse(await readFile(file, 'utf8'));
+    return await readFile(file, 'utf8');
   } catch (error) {
-    // The message of a JSON error quotes the file, which holds a key.
-    const reason =
-      error instanceof SyntaxError ? 'it is not JSON' : String((error as { code?: unknown }).code);
-    throw new PushError({ code: 'key_file_unreadable', file, reason });
+    throw new PushError({ code: 'key_file_unreadable', file, reason: systemCode(error) });
   }
-  if (typeof fields !== 'object' || fields === null)
-    throw new PushError({ code: 'key_file_unreadable', file, reason: 'it is not a JSON object' });
-  return fields as Record<string, unknown>;
+}
+
+function systemCode(error: unknown): string {
+  const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
+  return isCoded ? String(error.code) : 'unknown reason';
 }
 
 /** An access token, and for how many seconds it is valid; NaN when the server does not say. */

@@ -200,9 +200,12 @@ test('it takes a new token when the old one has expired, and stops when there is
 
 test('it cannot only check, and a file without a field is refused', async () => {
   writeFileSync(file, JSON.stringify({ ...credentials, customerId: '' }));
-  await expect(readMicrosoftCredentials(file)).rejects.toThrow('has no customerId');
+  await expect(readMicrosoftCredentials(file)).rejects.toThrow('customerId must not be empty');
+  const { accountId: _, ...rest } = credentials;
+  writeFileSync(file, JSON.stringify(rest));
+  await expect(readMicrosoftCredentials(file)).rejects.toThrow('accountId is missing');
   writeFileSync(file, 'null');
-  await expect(readMicrosoftCredentials(file)).rejects.toThrow('it is not a JSON object');
+  await expect(readMicrosoftCredentials(file)).rejects.toThrow('must be an object, not null');
   writeFileSync(file, JSON.stringify(credentials));
   const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials(file), endpoint: url });
   await expect(target.send([], { validateOnly: true, now })).rejects.toThrow(

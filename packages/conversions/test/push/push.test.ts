@@ -412,19 +412,27 @@ describe('credentials', () => {
     const failure = async (fields: object): Promise<string> =>
       String(await tokenFor(keyFile('bad.json', fields)).catch((error: unknown) => error));
     expect(await failure({ type: 'external_account' })).toContain(
-      'of the kind "external_account", which is not supported',
+      'bad.json: type must be one of service_account, authorized_user, impersonated_service_account',
     );
+    expect(await failure({ type: 'authorized_user', client_id: 'c' })).toContain('client_secret is missing');
+    expect(
+      await failure({
+        type: 'impersonated_service_account',
+        source_credentials: { type: 'authorized_user', client_id: 'c', client_secret: '' },
+        service_account_impersonation_url: `${stub.url}/v1`,
+      }),
+    ).toContain('source_credentials.client_secret must not be empty');
     const secret = {
       type: 'service_account',
       client_email: 'a',
       private_key: 'TOP SECRET',
       token_uri: `${stub.url}/token`,
     };
-    expect(await failure(secret)).toContain('has no private_key that can sign');
+    expect(await failure(secret)).toContain('private_key must be a private key that can sign');
     expect(await failure(secret)).not.toContain('TOP SECRET');
     expect(
       await failure({ ...secret, private_key: keys.privateKey, token_uri: 'https://evil.example/token' }),
-    ).toContain('sends its key to evil.example, which is not a server of Google');
+    ).toContain('token_uri must be a server of Google, not evil.example');
     expect(
       await failure({
         type: 'authorized_user',
@@ -437,7 +445,9 @@ describe('credentials', () => {
     writeFileSync(join(folder, 'broken.json'), '{"private_key": "TOP SECRET", oops');
     await expect(
       findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'broken.json') }),
-    ).rejects.toThrow(/^the key file .*broken\.json cannot be read: it is not JSON$/);
+    ).rejects.toThrow(
+      /^the key file .*broken\.json is not JSON: line 1, column 31 should have a name in double quotes$/,
+    );
     await expect(findGoogleCredentials({ HOME: join(folder, 'nobody') })).rejects.toThrow(
       'no Google credentials were found',
     );

@@ -4,6 +4,7 @@ import type {
   ConnectionErrorCode,
   DeadlineErrorCode,
   HttpErrorCode,
+  InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';
 
@@ -160,6 +161,17 @@ export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
   }
 }
 
+/** A file that a person wrote cannot be used. It says where in the file, and never holds a secret of it. */
+export class InputError extends CallsError<InputErrorCode> {
+  static {
+    nameErrors(InputError, 'InputError');
+  }
+
+  constructor(words: string | ErrorWords, details: ErrorDetails = {}) {
+    super('invalid_input', words, details);
+  }
+}
+
 /** The server responded with a status that is not success. */
 export class HttpError extends CallsError<HttpErrorCode> {
   static {
@@ -192,6 +204,8 @@ export class ResponseError extends CallsError<ResponseErrorCode> {
 export interface ErrorFamily {
   /** See `ConfigurationError`. */
   ConfigurationError: ConfigurationError;
+  /** See `InputError`. */
+  InputError: InputError;
   /** See `HttpError`. */
   HttpError: HttpError;
   /** See `ConnectionError`. */

@@ -22,6 +22,11 @@ export type ConfigurationErrorCode =
   /** The client or its dispatcher has been closed. Create another client, or close this one later. */
   | 'client_closed';
 
+/** Codes of `InputError`. */
+export type InputErrorCode =
+  /** A file that a person wrote is not JSON, or has a name or a value that cannot be used. The message says where, and what is expected there. */
+  'invalid_input';
+
 /** Codes of `HttpError`. */
 export type HttpErrorCode =
   /** The server refused the request as malformed (status 400). Check the filter, `rows` and the page against the server's reason. */
@@ -113,6 +118,7 @@ export type ResponseErrorCode =
 /** Stable names of what can go wrong in this package. New ones may be added; these keep their meaning. */
 export type ErrorCode =
   | ConfigurationErrorCode
+  | InputErrorCode
   | HttpErrorCode
   | ConnectionErrorCode
   | DeadlineErrorCode

@@ -21,5 +21,6 @@ export type {
   DeadlineErrorCode,
   ErrorCode,
   HttpErrorCode,
+  InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';

@@ -44,6 +44,7 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   missing_legacy_url: 'parcel',
   missing_package: 'target',
   client_closed: 'server',
+  invalid_input: 'parcel',
   // core: what the API answers. A wrong URL, a login page or a page that says "back soon" is not the fault of one parcel.
   bad_request: 'parcel',
   unauthorized: 'credential',

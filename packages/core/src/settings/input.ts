@@ -1,0 +1,261 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import { type ErrorWords, InputError } from '../errors/calls-error.ts';
+import { jsonError } from './json-error.ts';
+
+// What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
+// schema finds into sentences. It takes the findings as they are, so that this package does not need zod.
+
+/** Something that a schema found, as zod 4 says it. */
+export interface InputIssue {
+  /** What kind of problem it is. */
+  readonly code?: string | undefined;
+  /** Where it is. */
+  readonly path: readonly PropertyKey[];
+  /** The words of the schema, such as `must be a duration`; empty when it has none. */
+  readonly message: string;
+  /** What was found there. */
+  readonly input?: unknown;
+  /** The type that was expected. */
+  readonly expected?: string;
+  /** The values that were expected. */
+  readonly values?: readonly unknown[];
+  /** The names that are unknown. */
+  readonly keys?: readonly string[];
+  /** The least number, length or count. */
+  readonly minimum?: unknown;
+  /** The greatest number, length or count. */
+  readonly maximum?: unknown;
+  /** Whether the limit itself may be given. */
+  readonly inclusive?: boolean | undefined;
+  /** What the limit is of: a string, a number or an array. */
+  readonly origin?: string;
+  /** What was found for each alternative. */
+  readonly errors?: readonly (readonly InputIssue[])[];
+  /** The name whose value chooses the alternative, when it chooses none. */
+  readonly discriminator?: string | undefined;
+  /** The values that choose one. */
+  readonly options?: readonly unknown[] | undefined;
+  /** Of a check of the schema's own: `hint` says what to do. */
+  readonly params?: { readonly hint?: unknown } | undefined;
+}
+
+/** A schema, as `z.object(...)` of zod 4 makes it. Its own words complete the sentence `<place> ...`, such as `must be a path`. */
+export interface InputSchema<T> {
+  /** Checks a value. */
+  safeParse(
+    value: unknown,
+    how: {
+      readonly reportInput: true;
+      error(issue: { readonly code?: string; readonly input?: unknown; readonly inst?: unknown }): string;
+    },
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly InputIssue[] } };
+}
+
+/** The first problem of a value. It quotes numbers and what was nearly right, and no other string: one may be a secret. */
+export interface InputProblem {
+  /** The place, such as `feeds[0].window`; empty for the whole value. */
+  readonly path: string;
+  /** What is wrong, to be read after the place: `must be a number, not a list`. */
+  readonly what: string;
+  /** What to write instead. */
+  readonly hint?: string;
+}
+
+/** Checks a value against a schema: the value as the schema reads it, or its first problem. Unknown names come first. */
+export function findProblem<T>(
+  schema: InputSchema<T>,
+  value: unknown,
+): { readonly data: T } | { readonly problem: InputProblem } {
+  const known = new Map<unknown, readonly string[]>();
+  const result = schema.safeParse(value, {
+    reportInput: true,
+    error({ code, input, inst }) {
+      if (code === 'unrecognized_keys') known.set(input, namesOf(inst));
+      return '';
+    },
+  });
+  if (result.success) return { data: result.data };
+  const issues = result.error.issues.map(innermost);
+  const issue = foremost(issues);
+  if (issue === undefined) return { problem: { path: '', what: 'cannot be used' } };
+  const [what, hint] = wordsOf(issue, known.get(issue.input) ?? []);
+  return { problem: { path: pathText(issue.path), what, ...(hint === undefined ? {} : { hint }) } };
+}
+
+/**
+ * Checks a value that a person wrote.
+ *
+ * @param source what messages call it, such as the name of its file.
+ * @param errorOf makes the error that is thrown. Default: an `InputError`.
+ * @example
+ * const rules = readInput(z.strictObject({ otherwise: z.number() }), json, 'rules.json');
+ * // InputError: rules.json: otherwise must be a number, not a list
+ */
+export function readInput<T>(
+  schema: InputSchema<T>,
+  value: unknown,
+  source: string,
+  errorOf: (words: ErrorWords) => Error = (words) => new InputError(words),
+): T {
+  const result = findProblem(schema, value);
+  if ('data' in result) return result.data;
+  const { path, what, hint } = result.problem;
+  const message = path === '' ? `${source} ${what}` : `${source}: ${path} ${what}`;
+  throw errorOf(hint === undefined ? { message } : { message, hint });
+}
+
+/** The same for a string of JSON. What is not JSON is refused with its line and column, and without what is there. */
+export function readJsonInput<T>(
+  schema: InputSchema<T>,
+  text: string,
+  source: string,
+  errorOf: (words: ErrorWords) => Error = (words) => new InputError(words),
+): T {
+  const bare = text.replace(/^\uFEFF/, '');
+  let value: unknown;
+  try {
+    value = JSON.parse(bare);
+  } catch {
+    // The message of JSON.parse quotes what is around the place.
+    const { line, column, expected } = jsonError(bare);
+    throw errorOf({
+      message: `${source} is not JSON: line ${line}, column ${column} should have ${expected}`,
+    });
+  }
+  return readInput(schema, value, source, errorOf);
+}
+
+/** The names that an object of zod has. */
+function namesOf(schema: unknown): readonly string[] {
+  if (!isObject(schema) || !('shape' in schema)) return [];
+  return isObject(schema.shape) ? Object.keys(schema.shape) : [];
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isUnknownName = ({ code }: InputIssue): boolean => code === 'unrecognized_keys';
+
+const foremost = (issues: readonly InputIssue[]): InputIssue | undefined =>
+  issues.find(isUnknownName) ?? issues[0];
+
+/** Of alternatives, the one that the value was meant to be: its problem lies inside. */
+function innermost(issue: InputIssue): InputIssue {
+  const { discriminator, options = [], input } = issue;
+  if (discriminator !== undefined && isObject(input) && options.length > 0)
+    return {
+      ...issue,
+      code: 'invalid_value',
+      values: options,
+      input: Object.entries(input).find(([name]) => name === discriminator)?.[1],
+    };
+  for (const issues of issue.errors ?? []) {
+    const inside = foremost(issues);
+    if (inside !== undefined && (inside.path.length > 0 || isUnknownName(inside)))
+      return innermost({ ...inside, path: [...issue.path, ...inside.path] });
+  }
+  return issue;
+}
+
+/** A path as it would be written in JavaScript. A name that is not one is not shown. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    const name = isShown(String(part)) ? String(part) : '…';
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+/** A name that nobody takes for a key or a token, nor for data of a caller. */
+const isShown = (name: string): boolean =>
+  /^[a-z_$][\w$ .-]{0,39}$/i.test(name) && !/\d\D*\d\D*\d\D*\d/.test(name);
+
+function wordsOf(issue: InputIssue, known: readonly string[]): [what: string, hint?: string] {
+  const { code, input, message, values } = issue;
+  if (code === 'unrecognized_keys') return unknownName(issue.keys?.[0] ?? '', known);
+  const isWrongType = code === 'invalid_type' || code === 'invalid_union' || code === 'invalid_value';
+  const what = message === '' ? expectation(issue) : message;
+  if (input === undefined && isWrongType)
+    return [message === '' && code === 'invalid_type' ? 'is missing' : `is missing; it ${what}`];
+  if (typeof issue.params?.hint === 'string') return [what, issue.params.hint];
+  if (!what.startsWith('must be ')) return [what];
+  const choices = values?.filter((value) => typeof value === 'string') ?? [];
+  const near = typeof input === 'string' ? nearest(input, choices) : undefined;
+  if (near !== undefined) return [`${what}, not ${JSON.stringify(input)}`, `did you mean ${near}?`];
+  if (typeof input === 'string' && choices.length > 0) return [what];
+  if (isWrongType) return [`${what}, not ${typeText(input)}`];
+  return [typeof input === 'number' ? `${what}, not ${input}` : what];
+}
+
+function unknownName(name: string, known: readonly string[]): [what: string, hint?: string] {
+  const near = nearest(name, known);
+  const isSafe = near !== undefined || isShown(name);
+  const what = isSafe ? `has an unknown name ${JSON.stringify(name)}` : 'has an unknown name';
+  if (near !== undefined) return [what, `did you mean ${near}?`];
+  return known.length === 0 ? [what] : [what, `known names: ${known.join(', ')}`];
+}
+
+/** What was expected, in words, where the schema has none of its own. */
+function expectation(issue: InputIssue): string {
+  const { code, expected = '', values = [], origin = '', errors = [] } = issue;
+  switch (code) {
+    case 'invalid_type':
+      return `must be ${types[expected] ?? expected}`;
+    case 'invalid_value':
+      return `must be ${listText(values)}`;
+    case 'invalid_union':
+      return `must be ${alternatives(errors)}`;
+    case 'too_small':
+      return limit(origin, Number(issue.minimum), 'at least', issue.inclusive ?? true);
+    case 'too_big':
+      return limit(origin, Number(issue.maximum), 'at most', issue.inclusive ?? true);
+    case 'invalid_format':
+      return 'does not have the expected form';
+    default:
+      return 'cannot be used';
+  }
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+function listText(values: readonly unknown[]): string {
+  const texts = values.map(String);
+  return texts.length > 2 ? `one of ${texts.join(', ')}` : texts.join(' or ');
+}
+
+function alternatives(errors: readonly (readonly InputIssue[])[]): string {
+  const all = errors.flatMap(([first]) => {
+    const words = first === undefined ? '' : first.message || expectation(first);
+    return words.startsWith('must be ') ? [words.slice('must be '.length)] : [];
+  });
+  return all.length === 0 ? 'another value' : [...new Set(all)].join(', or ');
+}
+
+function limit(origin: string, bound: number, words: string, inclusive: boolean): string {
+  const isLeast = words === 'at least';
+  const units = { string: 'characters', array: 'items' };
+  const unit = origin === 'string' || origin === 'array' ? units[origin] : null;
+  if (unit === null) {
+    if (inclusive) return `must be ${words} ${bound}`;
+    return `must be ${isLeast ? 'greater' : 'less'} than ${bound}`;
+  }
+  if (isLeast && bound === 1) return 'must not be empty';
+  return `must have ${words} ${bound} ${bound === 1 ? unit.slice(0, -1) : unit}`;
+}
+
+function typeText(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'number' && !Number.isInteger(value) ? String(value) : `a ${typeof value}`;
+}

@@ -1,0 +1,131 @@
+import { isCurrency, type SheetFormat, sheetFormats } from '@call-attribution/conversions';
+import { day, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
+import * as z from 'zod';
+
+// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` imports it.
+
+const shaped = (form: RegExp, expected: string) => z.string(expected).regex(form, expected);
+const checked = (isGood: (text: string) => boolean, expected: string) =>
+  z.string(expected).refine(isGood, expected);
+const text = z.string().min(1);
+const count = (expected: string) => z.int(expected).min(0, expected);
+const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
+const consent = z.enum(['granted', 'denied']);
+
+const fields = z.strictObject({
+  path: shaped(
+    /^(?:\/[\w.~-]+)+\.(?:csv|tsv)$/,
+    'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
+  ),
+  format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
+  account: shaped(/^[\w.-]{1,64}$/, 'must be an account ID, such as "101"'),
+  window: shaped(/^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/, 'must be a duration such as 36h, 14d or 2w'),
+  timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
+  conversionName: z.string().trim().min(1).max(100).optional(),
+  value: amount.optional(),
+  valueRules: text.optional(),
+  currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
+  minTalk: count('must be a number of seconds').optional(),
+  minAge: checked((age) => parseDuration(age) >= 0, 'must be a duration such as 6h').optional(),
+  unanswered: z.boolean().optional(),
+  firstCallOnly: z.boolean().optional(),
+  oncePerCallerDays: count('must be a number of days').optional(),
+  repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
+  consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
+  once: checked(
+    (every) => parseDuration(every) >= hour,
+    'must be a duration of an hour or more, such as 1d',
+  ).optional(),
+  ledger: text.optional(),
+  user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon').optional(),
+  passwordEnv: shaped(
+    /^CALLS_\w*PASSWORD$/,
+    'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
+  ).optional(),
+  passwordFile: text.optional(),
+  passwordHash: text.optional(),
+  password: z
+    .custom<never>(() => false, { error: 'must not be in the file', params: { hint: passwordsHint() } })
+    .optional(),
+});
+
+function passwordsHint(): string {
+  return 'use passwordEnv, passwordFile or passwordHash';
+}
+
+/** A feed, as the file has it. */
+export type FeedFields = z.infer<typeof fields>;
+
+/**
+ * A file of feeds: what stands next to `feeds` holds for each feed that does not say otherwise.
+ *
+ * @param timeZone that of feeds that name none.
+ */
+export function feedsSchema(timeZone: string | null) {
+  const some = 'must be a list of at least one feed';
+  return fields
+    .partial()
+    .extend({ feeds: z.array(fields.partial(), some).min(1, some) })
+    .transform(({ feeds, ...shared }) => ({
+      feeds: feeds.map((feed) => ({ ...(timeZone === null ? {} : { timeZone }), ...shared, ...feed })),
+    }))
+    .pipe(z.object({ feeds: z.array(fields.superRefine(checkFeed)).superRefine(checkPaths) }));
+}
+
+type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) => void;
+
+/** Adds a problem of a name, or of the whole. */
+const refusing =
+  (context: z.RefinementCtx): Refuse =>
+  (name, message, hint) =>
+    context.addIssue({ code: 'custom', path: name === null ? [] : [name], message, params: { hint } });
+
+/** Refuses what does not go together in a feed. */
+function checkFeed(feed: FeedFields, context: z.RefinementCtx): void {
+  const refuse = refusing(context);
+  const format = sheetFormats[feed.format];
+  checkFormat(feed, format, refuse);
+  const { value, valueRules, once, ledger, user } = feed;
+  if (value !== undefined && valueRules !== undefined)
+    refuse(null, 'has both value and valueRules', 'keep one of the two');
+  const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
+  if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
+  if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);
+  const passwords = [feed.passwordEnv, feed.passwordFile, feed.passwordHash].filter(
+    (one) => one !== undefined,
+  );
+  if (passwords.length > 1) refuse(null, 'has more than one password', passwordsHint());
+  if (user === undefined && passwords.length > 0) refuse('user', 'is missing: the feed has a password');
+  if (user !== undefined && passwords.length === 0)
+    refuse(null, 'has a user without a password', passwordsHint());
+}
+
+function checkFormat(feed: FeedFields, format: SheetFormat, refuse: Refuse): void {
+  const { path, window, once, conversionName = '', timeZone } = feed;
+  const ending = format.delimiter === '\t' ? '.tsv' : '.csv';
+  if (!path.endsWith(ending)) refuse('path', `must end in ${ending}, as the format is`);
+  const most = format.accepts.maxClickDays;
+  if (most !== null && parseDuration(window) > most * day)
+    refuse('window', `is too long: ${format.title} forgets a click after ${most} days`);
+  if (format.needsName && conversionName === '')
+    refuse('conversionName', `is missing: ${format.title} needs it, spelled as in the tool`);
+  const columns = format.columns({ timeZone, conversionName, now: 0 });
+  if (once === undefined && columns.every(({ isKey }) => !isKey))
+    refuse(
+      null,
+      `is for ${format.title}, which adds what it gets, and so would count each call once per import`,
+      'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
+    );
+}
+
+function checkPaths(feeds: readonly FeedFields[], context: z.RefinementCtx): void {
+  for (const [at, { path }] of feeds.entries()) {
+    const first = feeds.findIndex((other) => other.path === path);
+    if (first < at)
+      context.addIssue({
+        code: 'custom',
+        path: [at, 'path'],
+        message: `is the same as that of feeds[${first}]: ${path}`,
+      });
+  }
+}
