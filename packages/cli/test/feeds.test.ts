@@ -175,7 +175,9 @@ describe('calls pipeline', () => {
       'there are feeds of account 999, and what is synced is account',
     );
     const unset = feedFile('unset.json', feed);
-    expect(await refused(['--feeds', unset])).toContain('passwordEnv names CALLS_FEED_PASSWORD, which holds no password');
+    expect(await refused(['--feeds', unset])).toContain(
+      'passwordEnv names CALLS_FEED_PASSWORD, which holds no password',
+    );
   });
 });
 

@@ -1,15 +1,37 @@
 import { createPrivateKey, createSign } from 'node:crypto';
 import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
-import type { z } from 'zod';
+import type { ZodType } from 'zod';
 import { refused, type Sending, safeUrl, sendJson } from './http.ts';
 import { PushError } from './problems.ts';
 import { type Grant, keepToken, readKeyFile } from './token.ts';
 
 /** A key of Google, as its file has it, or the metadata server. */
-export type GoogleKey =
-  | z.infer<Awaited<ReturnType<typeof keySchema>>>
-  | { readonly type: 'metadata'; readonly host: string; readonly quota_project_id?: undefined };
+export type GoogleKey = {
+  /** The project that requests count for. */
+  readonly quota_project_id?: string | undefined;
+} & (
+  | {
+      readonly type: 'service_account';
+      readonly client_email: string;
+      readonly private_key: string;
+      readonly private_key_id?: string | undefined;
+      readonly token_uri: string;
+    }
+  | {
+      readonly type: 'authorized_user';
+      readonly client_id: string;
+      readonly client_secret: string;
+      readonly refresh_token: string;
+      readonly token_uri: string;
+    }
+  | {
+      readonly type: 'impersonated_service_account';
+      readonly source_credentials: GoogleKey;
+      readonly service_account_impersonation_url: string;
+    }
+  | { readonly type: 'metadata'; readonly host: string }
+);
 
 /** Credentials of Google: where they come from, and the key. Nothing prints the key by accident. */
 export interface GoogleCredentials {
@@ -56,7 +78,7 @@ async function keyFrom(file: string): Promise<GoogleCredentials> {
 
 const tokenServer = 'https://oauth2.googleapis.com/token';
 
-async function keySchema() {
+async function keySchema(): Promise<ZodType<GoogleKey>> {
   const { z } = await import('zod');
   const text = z.string().min(1);
   const server = z.string().refine(isTrusted, {
@@ -82,7 +104,7 @@ async function keySchema() {
     type: z.literal('impersonated_service_account'),
     source_credentials: z.discriminatedUnion('type', [serviceAccount, user]),
     service_account_impersonation_url: server,
-    ...shared,
+    quota_project_id: z.string().optional(),
   });
   return z.discriminatedUnion('type', [serviceAccount, user, impersonated]);
 }

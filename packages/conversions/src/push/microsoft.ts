@@ -1,7 +1,7 @@
 import { redact, systemClock } from '@call-attribution/core';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
-import type { z } from 'zod';
+import type { ZodType } from 'zod';
 import {
   type JsonRequest,
   type JsonResponse,
@@ -16,7 +16,20 @@ import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
 import { type Grant, keepToken, readKeyFile } from './token.ts';
 
 /** The fields of a file of credentials of Microsoft Advertising. */
-export type MicrosoftKey = z.infer<Awaited<ReturnType<typeof keySchema>>>;
+export interface MicrosoftKey {
+  /** The token of the developer. */
+  readonly developerToken: string;
+  /** The ID of the application. */
+  readonly clientId: string;
+  /** The secret of a web application. */
+  readonly clientSecret?: string | undefined;
+  /** What access tokens are made with. */
+  readonly refreshToken: string;
+  /** The ID of the customer. */
+  readonly customerId: string;
+  /** The ID of the account. */
+  readonly accountId: string;
+}
 
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
@@ -46,7 +59,7 @@ export async function readMicrosoftCredentials(file: string): Promise<MicrosoftC
 }
 
 /** Other fields of the file stay in it. */
-async function keySchema() {
+async function keySchema(): Promise<ZodType<MicrosoftKey>> {
   const { z } = await import('zod');
   const text = z.string().min(1);
   return z.looseObject({
