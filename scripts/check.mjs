@@ -9,7 +9,6 @@ const stages = [
     ['lint', 'pnpm lint'],
     ['types', 'pnpm types'],
     ['generated files', 'node scripts/generate.mjs --check'],
-    ['layers', 'pnpm layers'],
     ['dead code, versions', 'pnpm deps'],
     ['links', 'pnpm links'],
     ['build', 'pnpm build'],

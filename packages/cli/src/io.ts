@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { isAscii, toAscii } from './ascii.ts';
-import { CliError, ClosedPipe, systemCode } from './errors.ts';
+import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** An output of the process: a terminal knows its size. */
@@ -86,4 +87,11 @@ export function show(io: Io, lines: readonly string[]): Promise<void> {
 export function say(io: Io, line: string): void {
   beforeOutput.getStore()?.();
   io.stderr.write(isAscii(io.env) ? `${toAscii(line)}\n` : `${line}\n`, () => {});
+}
+
+/** Whether the path names a pipe or a device. */
+export function isSpecial(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw new UsageError(`${path} is a folder; name a file in it`);
+  return found !== undefined && !found.isFile();
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createLineReader, FileLockedError, lockFile, syncFolder } from '@call-attribution/node-stream/files';
-import { pause } from '../calls/until-stopped.ts';
 import { Interrupted } from '../errors.ts';
+import { pause } from '../term/until-stopped.ts';
 
 /** Adds lines to a file, each once. Resolves when they are on the disk. */
 export type AddLines = (lines: ReadonlyMap<string, string>) => Promise<void>;

@@ -10,9 +10,8 @@ import {
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { isSpecial } from '../export/target.ts';
 import { explain } from '../failure.ts';
-import { fileError, type Io, say } from '../io.ts';
+import { fileError, type Io, isSpecial, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { keyOf, lineFile } from './file.ts';
 

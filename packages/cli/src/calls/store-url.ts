@@ -4,7 +4,7 @@ import { openStore, type Store } from '@call-attribution/store';
 import type { ServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import type { ChosenStore } from '../warehouse/choose.ts';
+import type { ChosenStore } from './choose-store.ts';
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string, option = '--store'): void {

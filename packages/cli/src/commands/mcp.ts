@@ -10,15 +10,15 @@ import {
 } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
+import { chooseWarehouse } from '../calls/choose-store.ts';
 import { openClient } from '../calls/connect.ts';
-import { stopped } from '../calls/until-stopped.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../term/numbers.ts';
+import { stopped } from '../term/until-stopped.ts';
 import { accountsOfApi } from '../warehouse/accounts.ts';
-import { chooseWarehouse } from '../warehouse/choose.ts';
 
 /** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {

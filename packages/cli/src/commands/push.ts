@@ -20,13 +20,13 @@ import { badRecords, withWayOut } from '../bad-records/policy.ts';
 import { contextOf } from '../calls/connect.ts';
 import { type FilterContext, filterOf, rangeOf, withExtensions } from '../calls/filter.ts';
 import { verdictText, watch } from '../calls/reading.ts';
-import { pause } from '../calls/until-stopped.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readRules } from '../export/sheet-options.ts';
 import { openNamedLedger } from '../export/upload-ledger.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
+import { pause } from '../term/until-stopped.ts';
 import { chooseAccount } from '../warehouse/accounts.ts';
 import { type Destination, destinationOf, explained } from './push-destination.ts';
 

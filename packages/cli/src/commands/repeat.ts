@@ -1,10 +1,10 @@
 import { CallsError } from '@call-attribution/core/errors';
-import { pause } from '../calls/until-stopped.ts';
 import { type CliError, Interrupted, isStoreError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
+import { pause } from '../term/until-stopped.ts';
 import { isWarehouseError } from '../warehouse-failure.ts';
 
 /** Takes the message of a failure after which something is tried again. */

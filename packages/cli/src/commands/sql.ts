@@ -1,5 +1,6 @@
 import type { SqlResult, SqlRow } from '@call-attribution/warehouse';
 import type { Handler } from '../args/command.ts';
+import { chooseWarehouse } from '../calls/choose-store.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,7 +8,6 @@ import { saveLines } from '../export/output.ts';
 import { explain } from '../failure.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
-import { chooseWarehouse } from '../warehouse/choose.ts';
 import { openWarehouseSource } from '../warehouse/source.ts';
 import { encodedRows, readRowTarget, showRows } from '../warehouse/sql-output.ts';
 

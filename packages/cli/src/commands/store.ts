@@ -5,6 +5,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { exportCalls, importCalls, type RecordForm, type Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
+import { chooseStore } from '../calls/choose-store.ts';
 import { openStoreOf } from '../calls/store-url.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
@@ -13,7 +14,6 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, write } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { chooseStore } from '../warehouse/choose.ts';
 import { accountOf, accounts, needed, print } from './store-accounts.ts';
 
 type Task = (store: Store, args: Args, io: Io) => Promise<number>;

@@ -2,11 +2,11 @@ import type { Settings } from '@call-attribution/core/settings';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
 import { mirrorSink, openStore, type Store } from '@call-attribution/store';
+import { type ChosenStore, type WarehouseFile, warehouseFile } from '../calls/choose-store.ts';
 import { rowStoreUrl } from '../calls/store-url.ts';
 import { warehouseFeeds } from '../feeds/feed-file.ts';
 import type { Io } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { type ChosenStore, type WarehouseFile, warehouseFile } from '../warehouse/choose.ts';
 import { loadLibrary } from '../warehouse/library.ts';
 
 /** What a sync fills: a row store or a warehouse. */

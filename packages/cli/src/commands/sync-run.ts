@@ -17,6 +17,7 @@ import {
   toleratingSink,
   withWayOut,
 } from '../bad-records/policy.ts';
+import { chooseStore } from '../calls/choose-store.ts';
 import { contextOf, openClient } from '../calls/connect.ts';
 import { type FilterContext, withExtensions } from '../calls/filter.ts';
 import { watch } from '../calls/reading.ts';
@@ -26,7 +27,6 @@ import { CliError, codeOf, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count, duration } from '../term/numbers.ts';
 import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
-import { chooseStore } from '../warehouse/choose.ts';
 import { untilOpen } from './repeat.ts';
 import { type Copy, openCopy, refuseStrangeCopy } from './sync-copy.ts';
 

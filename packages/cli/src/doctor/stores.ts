@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import type { Settings } from '@call-attribution/core/settings';
 import { openStore } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
+import { chooseStore, warehouseFile } from '../calls/choose-store.ts';
 import { rowStoreUrl } from '../calls/store-url.ts';
 import { explain } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { bytes, plural } from '../term/numbers.ts';
-import { chooseStore, warehouseFile } from '../warehouse/choose.ts';
 import { loadLibrary } from '../warehouse/library.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 

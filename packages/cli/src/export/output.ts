@@ -8,9 +8,9 @@ import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { ClosedPipe, Interrupted } from '../errors.ts';
-import { fileError, type Io, say, write } from '../io.ts';
+import { fileError, type Io, isSpecial, say, write } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
-import { isSpecial, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 

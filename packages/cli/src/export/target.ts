@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Args } from '../args/command.ts';
 import { isTime } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
+import { isSpecial } from '../io.ts';
 
 /** Formats a file of calls can have. */
 export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
@@ -50,13 +50,6 @@ export function formatOfName(name: string): { readonly format: FileFormat | null
   const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
   const known = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
   return { format: known ?? null, gzip };
-}
-
-/** Whether the path names a pipe or a device. */
-export function isSpecial(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) throw new UsageError(`${path} is a folder; name a file in it`);
-  return found !== undefined && !found.isFile();
 }
 
 /** The value of `--output`. A file name in `--to`, where it once belonged, is pointed out. */

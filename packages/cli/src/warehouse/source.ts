@@ -3,6 +3,7 @@ import type { Settings } from '@call-attribution/core/settings';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
+import { chooseWarehouse, type WarehouseFile } from '../calls/choose-store.ts';
 import { openClient } from '../calls/connect.ts';
 import type { WarehouseVerdict } from '../calls/reading.ts';
 import { apiSource, type Source } from '../calls/source.ts';
@@ -11,7 +12,6 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
-import { chooseWarehouse, type WarehouseFile } from './choose.ts';
 import { loadLibrary } from './library.ts';
 
 /** A warehouse as a source of calls. */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { type RetryPolicy, requestedDelay, retryDelay, sleep, systemClock } from '@call-attribution/core';
 import { FleetError } from '../errors.ts';
 import { type BucketAddress, bucketName } from './bucket-address.ts';
 import { refusedBy, unansweredBy, unreadable } from './bucket-errors.ts';
-import { type BucketBody, NoAnswer, openSender } from './bucket-http.ts';
+import { type BucketAnswer, type BucketBody, NoAnswer, openSender } from './bucket-http.ts';
 import { type ListedObject, readListing } from './bucket-listing.ts';
 import { emptySha256, signedHeaders, uriPath, uriQuery } from './sigv4.ts';
 
@@ -23,14 +22,6 @@ export const bucketWaits: BucketWaits = {
   idleMs: 60_000,
   lookMs: 5_000,
 };
-
-/** One response. */
-export interface BucketAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** Empty when the bytes were passed on. */
-  readonly body: Buffer;
-}
 
 /** What a server says about an object. */
 export interface BucketObject {

@@ -1,6 +1,5 @@
 import { FleetError } from '../errors.ts';
-import type { BucketAnswer } from './bucket-client.ts';
-import type { NoAnswer } from './bucket-http.ts';
+import type { BucketAnswer, NoAnswer } from './bucket-http.ts';
 
 // What a server refuses, in words. Its own sentences are not repeated: they may quote keys.
 

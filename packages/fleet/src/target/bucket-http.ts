@@ -30,15 +30,17 @@ interface Sent {
   readonly onBytes: ((bytes: Uint8Array) => void) | undefined;
 }
 
-interface Answer {
+/** One response. */
+export interface BucketAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** Empty when the bytes were passed on. */
   readonly body: Buffer;
 }
 
 /** Sends requests until it is closed. */
 interface Sender {
-  send(request: Sent): Promise<Answer>;
+  send(request: Sent): Promise<BucketAnswer>;
   /** Aborted once it is closed. */
   readonly closed: AbortSignal;
   close(): void;
@@ -58,7 +60,7 @@ export function openSender(endpoint: URL, idleMs: number): Sender {
   // One for each request under way.
   setMaxListeners(0, stop.signal);
 
-  const send = ({ method, path, headers, body, onBytes }: Sent): Promise<Answer> =>
+  const send = ({ method, path, headers, body, onBytes }: Sent): Promise<BucketAnswer> =>
     new Promise((resolve, reject) => {
       const request = (isSecure ? requestHttps : requestHttp)({
         agent,

@@ -1,5 +1,6 @@
-import { type BucketAnswer, type BucketClient, etagOf, inForm, mayPass } from './bucket-client.ts';
-import { type BucketBody, NoAnswer } from './bucket-http.ts';
+import { type BucketClient, etagOf, inForm, mayPass } from './bucket-client.ts';
+
+import { type BucketAnswer, type BucketBody, NoAnswer } from './bucket-http.ts';
 
 /** A conditional write. */
 export interface ConditionalPut {

@@ -1,7 +1,7 @@
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
-import { type BucketAnswer, type BucketClient, inForm, mayPass } from './bucket-client.ts';
-import { NoAnswer } from './bucket-http.ts';
+import { type BucketClient, inForm, mayPass } from './bucket-client.ts';
+import { type BucketAnswer, NoAnswer } from './bucket-http.ts';
 import { putWhen } from './bucket-put.ts';
 import { jsonBody, newClaim } from './bucket-slot.ts';
 import { jobPath } from './part-names.ts';

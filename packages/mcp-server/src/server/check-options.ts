@@ -14,7 +14,7 @@ import {
 } from '@call-attribution/core/errors';
 import type { HttpOptions, MountOptions, SessionOptions } from '../http/options.ts';
 import type { MirrorOptions } from '../mirror/options.ts';
-import type { CallsMcpOptions } from './create-server.ts';
+import type { CallsMcpOptions } from './options.ts';
 
 const clientKind = either(
   withMethods('a client made by createClient()', 'listCalls', 'getCall'),

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { whileWaiting } from '../term/waiting.ts';
+import { whileWaiting } from './waiting.ts';
 
 /** Resolves when the signal aborts, or when `or` is over. No listener stays on the signal. */
 export async function stopped(signal: AbortSignal, or?: Promise<unknown>): Promise<void> {
