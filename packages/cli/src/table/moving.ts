@@ -41,7 +41,7 @@ export const movingCommands: readonly CommandSpec[] = [
         name: 'partition',
         value: 'BY',
         choices: ['month', 'day'],
-        text: 'write a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
+        text: 'from a warehouse: a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
@@ -59,7 +59,7 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'three months, typed columns',
       },
       {
-        line: 'calls export -o calls/ --partition month',
+        line: 'calls export -o calls/ --partition month --store duckdb:calls.duckdb',
         text: 'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
       },
       { line: 'calls export -o calls.ndjson.gz --resume', text: 'continue after Ctrl-C or a crash' },
