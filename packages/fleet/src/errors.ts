@@ -1,4 +1,4 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type ErrorWords, nameErrors } from '@call-attribution/core/errors';
 
 /** What can go wrong with a fleet. Codes are stable; messages may be reworded. */
 export type FleetErrorCode =
@@ -35,6 +35,10 @@ export class FleetError extends CallsError<FleetErrorCode> {
     super(code, message, { ...details, isRetryable: passing.has(code) });
   }
 }
+
+/** The error of a job that cannot be used. */
+export const jobError = ({ message, hint }: ErrorWords): FleetError =>
+  new FleetError('job_invalid', message, hint === undefined ? {} : { hint });
 
 /** What ends by itself. */
 const passing: ReadonlySet<FleetErrorCode> = new Set(['board_unavailable', 'target_unavailable']);
