@@ -44,6 +44,7 @@ export type {
   InputErrorCode,
   ResponseErrorCode,
 } from './errors/codes.ts';
+export { redact } from './errors/redact.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export type { CustomHeaders } from './http/custom-headers.ts';
 export type {
@@ -68,7 +69,6 @@ export type {
 } from './observe/events.ts';
 export type { PageRange } from './page/content-range.ts';
 export { type ByteRange, splitRecords } from './page/split-records.ts';
-export { redact } from './privacy/redact.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {
   type FieldGroup,
@@ -85,6 +85,7 @@ export {
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
+export { phoneKey } from './record/phone.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
