@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type StatusSource, statusPaths, statusReply } from '@call-attribution/core/status';
+import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';

@@ -1,4 +1,4 @@
-import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/core/status';
+import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
 import type { Board } from '../board/board.ts';
 import { plainOf, workersOn } from '../lanes/board-values.ts';
 import type { WorkerEvent } from '../worker/events.ts';
