@@ -10,7 +10,7 @@ export type FleetErrorCode =
   | 'job_newer'
   /** The board has no such job. Plan it first. */
   | 'unknown_job'
-  /** The job has no such account. `calls fleet status --accounts` lists them. */
+  /** The job has no such account. `calls fleet status --all` lists them. */
   | 'unknown_account'
   /** The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`. */
   | 'credential_missing'

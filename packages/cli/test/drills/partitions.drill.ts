@@ -39,7 +39,7 @@ describe('calls export --partition', () => {
   });
 
   test('calls of the API are refused before anything is read, with how to have them', async () => {
-    const { code, stderr } = await calls([...month, '-o', 'api/', '--verbose']);
+    const { code, stderr } = await calls([...month, '-o', 'api/', '--debug']);
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /these are read from the API\n.*calls sync --store duckdb:calls\.duckdb.*\n.*then calls export --store duckdb:calls\.duckdb --partition month -o api\//,
