@@ -11,16 +11,24 @@ export type {
   CallPage,
   Client,
   CountSource,
-  FilterInput,
-  ListQuery,
   RawPage,
-  RequestOptions,
   ResponseInfo,
   ResponseMeta,
-  SmsOptions,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
-export { type ClientOptions, type ClientReport, clientDefaults, type Timeouts } from './client/options.ts';
+export {
+  type ClientOptions,
+  type ClientReport,
+  clientDefaults,
+  type FilterInput,
+  type ListQuery,
+  type RequestOptions,
+  type RequestTimeoutOptions,
+  requestOptions,
+  type SmsOptions,
+  type TimeoutOptions,
+  type Timeouts,
+} from './client/options.ts';
 export {
   CallsError,
   ConfigurationError,
@@ -55,7 +63,7 @@ export type {
 } from './http/dispatch.ts';
 export type { Fetch, FetchInit, FetchResponse } from './http/fetch-dispatcher.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
-export { type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
+export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type {
   AttemptEvent,

@@ -1,6 +1,6 @@
 import { diagnose, dialects, FilterSyntaxError, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { Version } from '../record/fields.ts';
-import type { FilterInput } from './client.ts';
+import type { FilterInput } from './options.ts';
 
 /** A filter as it is sent, and as errors and events may show it. */
 export interface FilterText {
