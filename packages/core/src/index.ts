@@ -12,7 +12,6 @@ export type {
   Client,
   CountSource,
   RawPage,
-  ResponseInfo,
   ResponseMeta,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
@@ -24,6 +23,7 @@ export {
   type ListQuery,
   type RequestOptions,
   type RequestTimeoutOptions,
+  type ResponseInfo,
   requestOptions,
   type SmsOptions,
   type TimeoutOptions,

@@ -3,19 +3,7 @@ import type { ByteRange } from '../page/split-records.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { ListQuery, RequestOptions, SmsOptions } from './options.ts';
-
-/** The response that a result was read from. */
-export interface ResponseInfo {
-  /** HTTP status. */
-  readonly status: number;
-  /** Headers by their names in lower case, without cookies. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Id under which the server knows the request; null when it does not send one. */
-  readonly requestId: string | null;
-  /** How many times the request was sent. */
-  readonly attempts: number;
-}
+import type { ListQuery, RequestOptions, ResponseInfo, SmsOptions } from './options.ts';
 
 /** The response that a page was read from, and what was requested. */
 export interface ResponseMeta extends ResponseInfo {

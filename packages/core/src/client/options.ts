@@ -13,7 +13,6 @@ import { option } from '../options/option.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Environment } from '../settings/environment.ts';
 import type { Address } from './address.ts';
-import type { ResponseInfo } from './client.ts';
 
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
@@ -42,6 +41,18 @@ const requestTimeoutOptions = defineOptions(requestTimeouts);
 
 /** Deadlines of a request, in milliseconds. */
 export interface RequestTimeoutOptions extends OptionsOf<typeof requestTimeoutOptions> {}
+
+/** The response that a result was read from. */
+export interface ResponseInfo {
+  /** HTTP status. */
+  readonly status: number;
+  /** Headers by their names in lower case, without cookies. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Id under which the server knows the request; null when it does not send one. */
+  readonly requestId: string | null;
+  /** How many times the request was sent. */
+  readonly attempts: number;
+}
 
 /** The options of every request. */
 export const requestOptions = defineOptions({
