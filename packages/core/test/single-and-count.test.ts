@@ -185,6 +185,23 @@ describe('filters', () => {
       name: 'FilterSyntaxError',
     });
   });
+  test.each([
+    [
+      'a misspelled field',
+      'talk_minuts:[1 TO *]',
+      'There is no field "talk_minuts" to filter by. Did you mean "talk_minutes"?',
+    ],
+    [
+      'a range without a bound',
+      where('talk_minutes') as unknown as string,
+      "where('talk_minutes') has no bound yet.",
+    ],
+  ])('%s is refused, and nothing is sent', async (_, filter, message) => {
+    const { server, client } = await serve();
+    const error = await failure(client.listCalls({ filter }));
+    expect(String(error)).toContain(message);
+    expect(server.requests).toEqual([]);
+  });
   test('a filter on an unknown field is left for the server to judge', async () => {
     const { server, client } = await serve();
     server.next(faults.status(400));

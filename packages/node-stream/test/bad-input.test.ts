@@ -1,4 +1,5 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
+import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
@@ -31,6 +32,18 @@ const refused = async (run: () => unknown): Promise<string> => {
   }
   throw new Error('It was accepted.');
 };
+
+// Nothing listens at the address of the client: a request would be another error.
+test.each([
+  ['a misspelled field', 'talk_minuts:[1 TO *]'],
+  ['a range without a bound', where('talk_minutes') as unknown as string],
+])('%s in a filter is refused by a stream and by a list with the same words', async (_, filter) => {
+  const wordsOf = (run: () => PromiseLike<unknown>) => Promise.resolve().then(run).catch(String);
+  const byStream = await wordsOf(() => createCallStream(client, { filter }).toArray());
+  const byList = await wordsOf(() => client.listCalls({ filter }));
+  expect(byStream).toMatch(/Did you mean "talk_minutes"|has no bound yet/);
+  expect(byStream).toBe(byList);
+});
 
 describe('wrong options are refused when a read begins', () => {
   test.each<[object, string]>([

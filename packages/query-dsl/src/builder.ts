@@ -1,5 +1,5 @@
+import { compare, decimalText, isBound, shortest } from './bounds.ts';
 import { formatDate } from './calendar.ts';
-import { Cursor } from './cursor.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
 import { toProblem } from './explain.ts';
 import {
@@ -8,17 +8,14 @@ import {
   type ExtraFields,
   type Field,
   type Filter,
-  type FilterLike,
   fieldsOf,
-  filterOf,
+  type ParseOptions,
   type Version,
 } from './filter.ts';
-import { printFilter, shortest } from './print.ts';
+import { factAboutName, factAboutWhole } from './found.ts';
+import { toFilter } from './parse.ts';
+import { printFilter } from './print.ts';
 import type { Fact } from './problem.ts';
-import { compare } from './ranges.ts';
-import { isBound } from './scan.ts';
-import { decimalText, readBound } from './tolerant-bound.ts';
-import { factAboutName, vocabularyOf } from './tolerant-clause.ts';
 
 /** A filter under construction. `V` are the versions that it may be sent to. */
 export interface FilterBuilder<V extends Version = Version> extends Filter {
@@ -36,44 +33,41 @@ export interface InZone {
   readonly timeZone: string;
 }
 
-/** Bounds of a date field: a string `YYYY-MM-DD HH:MM:SS`, or a `Date` with the time zone to read it in. */
-export type DateArguments = [text: string] | [date: Date, zone: InZone];
-/** Bounds of a decimal field: a number, or a string that is one. */
-export type DecimalArguments = [value: number | `${number}`];
+/** Bounds by the type of the field. */
+export interface Bounds {
+  /** `YYYY-MM-DD HH:MM:SS`, or a `Date`, which needs the time zone to read it in after it. */
+  date: string | Date;
+  /** A number, or a string that is one. */
+  decimal: number | `${number}`;
+}
+
+/** What follows a bound: the time zone of a `Date`, nothing after any other. */
+export type ZoneOf<B> = B extends Date ? [zone: InZone] : [];
 
 /** A range that has no lower bound yet. */
-export interface WithoutLower<A extends unknown[], Next> {
+export interface WithoutLower<B, Next> {
   /** At or after the bound; the same as `atLeast`. */
-  from(...bound: A): Next;
+  from<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
   /** The bound or more; the same as `from`. */
-  atLeast(...bound: A): Next;
+  atLeast<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
   /** More than the bound, or after it. */
-  above(...bound: A): Next;
+  above<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
 }
 
 /** A range that has no upper bound yet. */
-export interface WithoutUpper<A extends unknown[], Next> {
+export interface WithoutUpper<B, Next> {
   /** Before the bound; the same as `below`. */
-  before(...bound: A): Next;
+  before<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
   /** Less than the bound; the same as `before`. */
-  below(...bound: A): Next;
+  below<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
   /** The bound or less. */
-  atMost(...bound: A): Next;
+  atMost<T extends B>(bound: T, ...zone: ZoneOf<T>): Next;
 }
 
-/** What `where` returns. Each end can be set once. With no end set, it matches every record that has a value. */
-export interface RangeBuilder<A extends unknown[]>
-  extends FilterBuilder,
-    WithoutLower<A, FilterBuilder & WithoutUpper<A, FilterBuilder>>,
-    WithoutUpper<A, FilterBuilder & WithoutLower<A, FilterBuilder>> {}
-
-/** The types of bounds by field type. */
-export interface BoundArguments {
-  /** Bounds of a date field. */
-  date: DateArguments;
-  /** Bounds of a decimal field. */
-  decimal: DecimalArguments;
-}
+/** What `where` returns: a range that is a filter once it has a bound. Each end can be set once. */
+export interface RangeBuilder<B>
+  extends WithoutLower<B, FilterBuilder & WithoutUpper<B, FilterBuilder>>,
+    WithoutUpper<B, FilterBuilder & WithoutLower<B, FilterBuilder>> {}
 
 /** The fields of both versions that have ranges. */
 export interface DocumentedRanges {
@@ -84,9 +78,7 @@ export interface DocumentedRanges {
 }
 
 /** Starts a range on one of the fields in `F`. */
-export type Where<F> = <N extends keyof F & string>(
-  field: N,
-) => RangeBuilder<BoundArguments[F[N] & keyof BoundArguments]>;
+export type Where<F> = <N extends keyof F & string>(field: N) => RangeBuilder<Bounds[F[N] & keyof Bounds]>;
 
 /** A tree that was parsed or written by hand. The types do not know which version it is for. */
 export interface PlainFilter extends Filter {
@@ -137,7 +129,7 @@ export function builderFor<F extends ExtraFields = Record<never, never>>(
   options?: BuildOptions<F>,
 ): BuildV3<F>;
 export function builderFor(version: Version, options: BuildOptions<ExtraFields> = {}): object {
-  const start = (field: string): object => startRange(field, version, options.fields);
+  const start = (field: string): AnyRange => startRange(field, { version, fields: options.fields });
   return version === 'v2' ? { where: start, allOf } : { where: start, allOf, includeCallExtensions };
 }
 
@@ -148,7 +140,7 @@ export function builderFor(version: Version, options: BuildOptions<ExtraFields> 
  * where('talk_minutes').atLeast(2); // talk_minutes:[2 TO *]
  * where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00');
  */
-export const where = startRange as Where<DocumentedRanges>;
+export const where: Where<DocumentedRanges> = (field) => startRange(field, {});
 
 /**
  * A filter whose clauses are those of all the parts, in this order. A record has to match them all.
@@ -159,7 +151,7 @@ export const where = startRange as Where<DocumentedRanges>;
 export function allOf<V extends Version>(
   ...parts: readonly (FilterBuilder<V> | PlainFilter)[]
 ): FilterBuilder<V> {
-  return build(parts.flatMap((part: FilterLike) => filterOf(part).clauses));
+  return build(parts.flatMap((part: Filter) => toFilter(part).clauses));
 }
 
 /** `inc_gce:1` (v3): calls made through call extensions are included. */
@@ -167,21 +159,19 @@ export function includeCallExtensions(): FilterBuilder<'v3'> {
   return build([{ kind: 'flag', field: 'inc_gce' }]);
 }
 
-function build(clauses: readonly Clause[]) {
+function build(clauses: readonly Clause[]): FilterBuilder {
   return {
     clauses,
-    fits: (version: Version) => version === 'v3' || clauses.every(({ kind }) => kind !== 'flag'),
+    fits: (version) => version === 'v3' || clauses.every(({ kind }) => kind !== 'flag'),
     toFilter: () => ({ clauses }),
     toString: () => printFilter({ clauses }),
   };
 }
 
-function startRange(field: string, version?: Version, extra?: ExtraFields): object {
-  const options = { version, fields: extra };
+function startRange(field: string, options: ParseOptions): AnyRange {
   const known = fieldsOf(options).find(({ name }) => name === field);
-  const place = { start: 0, end: field.length };
-  if (known === undefined) fail(field, factAboutName(field, place, vocabularyOf(options)));
-  if (known.type === 'flag') fail(field, { reason: 'flag_range', ...place, field });
+  if (known === undefined) return fail(field, factAboutName(field, 0, options));
+  if (known.type === 'flag') fail(field, { reason: 'flag_range', start: 0, end: field.length, field });
   return range(known, null, null);
 }
 
@@ -191,10 +181,20 @@ function fail(text: string, fact: Fact): never {
 
 type Value = string | number | Date;
 
-function range(field: Field, lower: Bound | null, upper: Bound | null): object {
+/** A range whose bounds are checked when it runs. */
+interface AnyRange extends FilterBuilder {
+  from(value: Value, zone?: InZone): AnyRange;
+  atLeast(value: Value, zone?: InZone): AnyRange;
+  above(value: Value, zone?: InZone): AnyRange;
+  before(value: Value, zone?: InZone): AnyRange;
+  below(value: Value, zone?: InZone): AnyRange;
+  atMost(value: Value, zone?: InZone): AnyRange;
+}
+
+function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange {
   const set =
     (end: 'lower' | 'upper', inclusive: boolean) =>
-    (value: Value, zone?: InZone): object => {
+    (value: Value, zone?: InZone): AnyRange => {
       const ends = { lower, upper };
       if (ends[end] !== null)
         throw new FilterArgumentError(`The ${end} bound of ${field.name} is already set.`);
@@ -202,8 +202,7 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): object {
       refuseInverted(field.name, ends.lower, ends.upper);
       return range(field, ends.lower, ends.upper);
     };
-  return {
-    ...build([{ kind: 'range', field: field.name, lower, upper }]),
+  const bounds = {
     from: set('lower', true),
     atLeast: set('lower', true),
     above: set('lower', false),
@@ -211,33 +210,51 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): object {
     below: set('upper', false),
     atMost: set('upper', true),
   };
+  if (lower !== null || upper !== null)
+    return { ...build([{ kind: 'range', field: field.name, lower, upper }]), ...bounds };
+  // A range without a bound is no filter: what reads it as one says so.
+  const refuse = (): never => {
+    const example = field.type === 'date' ? ".from('2026-01-01 00:00:00')" : '.atLeast(2)';
+    throw new FilterArgumentError(
+      `where('${field.name}') has no bound yet. Add one, such as where('${field.name}')${example}; the filter for any value is '${field.name}:[* TO *]'.`,
+    );
+  };
+  return {
+    ...bounds,
+    get clauses() {
+      return refuse();
+    },
+    fits: refuse,
+    toFilter: refuse,
+    toString: refuse,
+  };
 }
-
 function refuseInverted(field: string, lower: Bound | null, upper: Bound | null): void {
   if (lower === null || upper === null || compare(lower, upper) <= 0) return;
   const text = printFilter({ clauses: [{ kind: 'range', field, lower, upper }] });
-  const swapped = printFilter({ clauses: [{ kind: 'range', field, lower: upper, upper: lower }] });
-  const values = { lower: lower.text, upper: upper.text, range: swapped.slice(field.length + 1) };
-  fail(text, { reason: 'inverted', start: 0, end: text.length, ...values });
+  const clause = printFilter({ clauses: [{ kind: 'range', field, lower: upper, upper: lower }] });
+  const fact = {
+    reason: 'inverted',
+    start: 0,
+    end: text.length,
+    lower: lower.text,
+    upper: upper.text,
+  } as const;
+  throw new FilterSyntaxError(toProblem(text, fact, { clause }));
 }
 
 function boundText(field: Field, value: Value, zone: InZone | undefined): string {
   const isDate = field.type === 'date';
   if (value instanceof Date && isDate) return dateText(value, zone);
   const text = typeof value === 'number' && !isDate ? decimalText(value) : String(value);
-  if (isBound(text, field.type)) return shortest(text);
-  const cursor = new Cursor(text);
-  readBound(cursor, field, 'lower');
-  const [fact] = cursor.isAtEnd ? cursor.facts : [];
-  const reason = isDate ? 'not_a_date' : 'not_a_number';
-  fail(text, fact ?? { reason, start: 0, end: text.length });
+  return isBound(text, field.type) ? shortest(text) : fail(text, factAboutWhole(text, field));
 }
 
 /** The wall-clock time `YYYY-MM-DD HH:MM:SS` of an instant in a time zone. Parts of a second are dropped. */
 function dateText(date: Date, zone: InZone | undefined): string {
   if (zone?.timeZone === undefined) {
     throw new FilterArgumentError(
-      'A Date needs a time zone: pass { timeZone: ... } after it, or pass a string YYYY-MM-DD HH:MM:SS instead.',
+      "A Date needs a time zone after it: from(date, { timeZone: 'America/New_York' }). Or pass a string YYYY-MM-DD HH:MM:SS.",
     );
   }
   if (Number.isNaN(date.getTime())) throw new FilterArgumentError('This Date is not a valid time.');

@@ -1,5 +1,5 @@
+import { isBound } from './bounds.ts';
 import { type Field, type FieldType, fieldsOf, type ParseOptions } from './filter.ts';
-import { isBound } from './scan.ts';
 
 /** One thing that can follow at the cursor. */
 export interface Completion {

@@ -56,8 +56,7 @@ export class FilterSyntaxError extends Error implements Problem {
   /** Makes the error for a problem that `diagnose` or `safeParse` found. */
   constructor(problem: Problem) {
     super(problem.message);
-    // Descriptors and not values, so that the frame is drawn only when it is read.
-    Object.defineProperties(this, Object.getOwnPropertyDescriptors(problem));
+    Object.assign(this, problem);
     this.name = 'FilterSyntaxError';
     this.problem = problem;
   }

@@ -1,242 +1,175 @@
 import { monthName } from './calendar.ts';
-import type { FieldType } from './filter.ts';
-import { codeOf, drawFrame, type Fact, type Fix, type Problem } from './problem.ts';
+import {
+  drawFrame,
+  type Fact,
+  type FactOf,
+  type Fix,
+  type Problem,
+  type ProblemCode,
+  type Reason,
+} from './problem.ts';
+
+/** How a text is corrected. */
+export interface Correction {
+  /** Corrects the whole text; undefined when that cannot be done for sure. */
+  readonly fix: Fix | undefined;
+  /** What to write in place of the clause that has the problem. */
+  readonly clause: string | undefined;
+}
 
 /** A fact about a string as a problem that can be shown. */
-export function toProblem(text: string, fact: Fact, fix?: Fix): Problem {
+export function toProblem(text: string, fact: Fact, { fix, clause }: Partial<Correction> = {}): Problem {
   const { start, end } = fact;
   // Where something is missing, what is found is the next character.
   const found = text.slice(start, Math.max(end, start + 1));
-  const { message, expected } = explain(fact, found);
+  const { reason } = fact;
+  const advice = clause === undefined || saysWhat.has(reason) ? '' : ` Write "${clause}".`;
   return {
-    code: codeOf(fact),
-    message,
+    code: codes[reason] ?? 'syntax',
+    message: sayFact(fact, found) + advice,
     start,
     end,
     found: visible(found) || 'nothing',
-    expected,
-    suggestions: fact.reason === 'unknown_field' && fact.suggestion !== undefined ? [fact.suggestion] : [],
+    expected: expectedBy(fact),
+    suggestions: reason === 'unknown_field' && fact.suggestion !== undefined ? [fact.suggestion] : [],
     fix,
-    get frame() {
-      return drawFrame(text, start, end - start);
-    },
+    frame: drawFrame(text, start, end - start),
   };
 }
 
-/** A fact in words. */
-interface Explanation {
-  /** What is wrong and what to write instead: one line. */
-  readonly message: string;
-  /** What could be at the place instead. */
-  readonly expected: readonly string[];
-}
+// The sentences that say what to write themselves.
+const saysWhat: ReadonlySet<Reason> = new Set(['stray', 'unknown_field', 'flag_value']);
+
+/** The public code of each reason that is not simply a mistake of syntax. */
+const codes: Partial<Record<Reason, ProblemCode>> = {
+  too_long: 'limit',
+  too_many_clauses: 'limit',
+  still_encoded: 'encoded',
+  bad_encoding: 'encoded',
+  unknown_field: 'unknown_field',
+  other_version: 'version',
+  inverted: 'inverted',
+  not_a_number: 'bound',
+  number_size: 'bound',
+  date_for_number: 'bound',
+  not_a_date: 'bound',
+  date_with_zone: 'bound',
+  date_with_fraction: 'bound',
+  no_such_date: 'bound',
+  any_value: 'any_value',
+  empty_range: 'empty_range',
+  undocumented_bracket: 'undocumented',
+};
 
 const dateForm = 'YYYY-MM-DD HH:MM:SS';
 
-/** The words for a fact. This is the only place where messages about filters are written. */
-function explain(fact: Fact, found: string): Explanation {
-  const shown = found === '' ? 'nothing' : quote(found);
-  const isMissing = fact.start === fact.end;
-  const say = (message: string, ...expected: readonly string[]): Explanation => ({ message, expected });
+/** What could be at the place of a fact. */
+function expectedBy(fact: Fact): readonly string[] {
   switch (fact.reason) {
-    // The whole text.
-    case 'too_long':
-      return say(`A filter may have at most ${fact.most} characters; this one has ${fact.length}.`);
-    case 'too_many_clauses':
-      return say(`A filter may have at most ${fact.most} clauses.`);
-    case 'still_encoded':
-      return say(
-        `The filter is still percent-encoded: found ${shown}. Decode it first, for example with fromQueryParam.`,
-      );
-    case 'bad_encoding':
-      return say('This is not percent-encoded UTF-8. A percent sign is encoded as "%25".', '%25');
-    case 'parameter_name':
-      return say(`Remove ${shown}; the filter is only the value of this parameter.`);
-
-    // Between clauses.
-    case 'stray':
-      return say(`Remove ${nameOf(found)}; it does not belong here.`);
-    case 'nothing_before_comma':
-      return say('There is no clause before this comma. Remove the comma.');
-    case 'nothing_after_comma':
-      return say('There is no clause after the last comma. Remove the comma or add a clause.');
-    case 'missing_comma':
-      return say(`Write a comma between two clauses, before ${quote(fact.next)}.`, ',');
-    case 'wrong_comma':
-      return say(`Write a comma between two clauses, not ${shown}.`, ',');
-    case 'or':
-      return say(
-        `${shown} is not supported: a record has to match every clause. Send one request for each alternative.`,
-      );
-    case 'not':
-      return say(`${shown} is not supported: a clause can only say which values to include.`);
-    case 'extra_bracket':
-      return say(`Remove ${shown}; a range has one bracket at each end.`);
-    case 'unexpected_text':
-      return say(`Expected a comma and another clause, found ${shown}.`, ',');
-
-    // Fields and operators.
     case 'missing_field':
-      return say(
-        `Expected a field name, found ${shown}. Fields that can be filtered: ${list(fact.names)}.`,
-        ...fact.names,
-      );
     case 'unknown_field':
-      return say(
-        fact.suggestion === undefined
-          ? `${shown} cannot be filtered. Fields that can be filtered: ${list(fact.names)}.`
-          : `There is no field ${shown} to filter by. Did you mean "${fact.suggestion}"?`,
-        ...fact.names,
-      );
-    case 'other_version':
-      return say(`"${fact.field}" works only in v3, and this filter is for v2. Leave it out, or use v3.`);
-    case 'wrong_colon':
-      return say(
-        /^\s*:?$/.test(isMissing ? '' : found)
-          ? 'Write ":" directly after the field name.'
-          : `Write ":" after the field name, not ${quote(found.trim())}.`,
-        ':',
-      );
-    case 'missing_range':
-      return say(
-        `Expected a range after "${fact.field}", such as "${exampleOf(fact.type)}"; found ${shown}.`,
-        '[',
-        '{',
-      );
-    case 'bare_value': {
-      const value = quote(found.replace(quotesAround, ''));
-      return fact.range === undefined
-        ? say(`Expected a range in brackets, found ${value}.`, '[', '{')
-        : say(`A value has to be written as a range. Write "${fact.range}" instead of ${value}.`, fact.range);
-    }
-    case 'comparison':
-      return fact.clause === undefined
-        ? say(
-            `"${fact.operator}" is not supported. Write a range such as "${exampleOf(fact.type)}".`,
-            '[',
-            '{',
-          )
-        : say(`"${fact.operator}" is not supported. Write the range "${fact.clause}".`, fact.clause);
-    case 'unsupported_operator':
-      return say(`${shown} is not supported: a clause can only say which values to include, as a range.`);
-    case 'flag_value':
-      return say('"inc_gce" accepts only the value 1. Write "inc_gce:1", or leave it out.', '1');
-    case 'flag_range':
-      return say(`"${fact.field}" has no range. Use includeCallExtensions().`);
-
-    // Ranges.
-    case 'wrong_bracket':
-      return say(`Write "${fact.bracket}" for a bound that is excluded, not ${shown}.`, fact.bracket);
-    case 'unclosed_range':
-      return say('The range is not closed. Add "]", or "}" to exclude the upper bound.', ']', '}');
+      return fact.names;
     case 'missing_bound':
-      return say(
-        `The range has no ${fact.side} bound. Write ${kindOf(fact.type)}, or "*" for no limit.`,
-        formOf(fact.type),
-        '*',
-      );
-    case 'single_bound':
-      return say(
-        fact.bound === '*'
-          ? 'A range needs two bounds. Write "[* TO *]" for any value.'
-          : `A range needs two bounds. Write "[${fact.bound} TO *]" for ${fact.bound} or more, or "[${fact.bound} TO ${fact.bound}]" for exactly ${fact.bound}.`,
-        ' TO ',
-      );
-    case 'wrong_to':
-      return say(wrongTo(fact.written, found.slice(0, fact.end - fact.start)), fact.wanted);
-    case 'unexpected_in_range':
-      return say(`Expected "]" or "}" at the end of the range, found ${shown}.`, ']', '}');
-    case 'inverted':
-      return say(
-        `The lower bound ${fact.lower} is above the upper bound ${fact.upper}.${fact.range === undefined ? '' : ` Write "${fact.range}".`}`,
-        ...(fact.range === undefined ? [] : [fact.range]),
-      );
-
-    // Numbers.
-    case 'not_a_number':
-      return say(`Expected a number such as 2 or 2.5, found ${shown}.`, 'decimal', '*');
-    case 'number_form':
-      return say(`Write the number as "${fact.number}", not ${shown}.`, fact.number);
-    case 'number_size':
-      return say(`A number may have at most ${fact.most} digits before the decimal point.`, 'decimal', '*');
-    case 'decimal_comma':
-      return say('Write a decimal point, not a comma.', '.');
-    case 'unit':
-      return say(`Remove ${shown}; the number alone means minutes.`);
-    case 'date_for_number':
-      return say(`"${fact.field}" takes numbers, not dates such as ${shown}.`, 'decimal', '*');
-
-    // Dates.
-    case 'not_a_date':
-      return say(`Expected a date as ${dateForm}, found ${shown}.`, dateForm, '*');
-    case 'date_form':
-      return say(`Write the date as "${fact.date}" (${dateForm}), not ${shown}.`, fact.date);
-    case 'date_without_time':
-      return say(withoutTime(fact), fact.bound ?? dateForm);
-    case 'date_with_zone':
-      return say(
-        `A date in a filter has no time zone. Convert it to the time zone of the account and remove ${shown}.`,
-        dateForm,
-      );
-    case 'date_with_fraction':
-      return say(`A date in a filter is exact to the second. Remove ${shown}.`, dateForm);
-    case 'no_such_date': {
-      const { part, value, least, most, year, month } = fact;
-      const range = `${twoDigits(least)} to ${twoDigits(most)}`;
-      return say(
-        part === 'day'
-          ? `There is no day ${value}: ${monthName(year, month)} has ${most} days.`
-          : `There is no ${part} ${value}: write ${range}.`,
-        range,
-      );
-    }
-
-    // Warnings.
-    case 'any_value':
-      return say(`This matches every record that has a value in ${fact.field}.`);
-    case 'empty_range':
-      return say(`This matches nothing, because ${fact.bound} itself is excluded.`);
-    case 'undocumented_bracket':
-      return say('"{" and "}" are documented for v2, not for v3.');
+      return [fact.type === 'date' ? dateForm : 'decimal', '*'];
+    case 'wrong_bracket':
+      return [fact.bracket];
+    case 'no_such_date':
+      return [valuesOf(fact)];
+    default:
+      return expected[fact.reason] ?? [];
   }
 }
 
-function wrongTo(written: string, found: string): string {
-  if (/^\s*to\s*$/i.test(written)) {
-    const isCase = !written.includes('TO');
-    if (isCase) return `Write "TO" in capital letters, not ${quote(written.trim())}.`;
-    return `Write exactly one space before and after "TO"${/^\s+$/.test(found) ? `; found ${quote(found)}` : ''}.`;
-  }
-  return `Write " TO " between the two bounds${written.trim() === '' ? '' : `, not ${quote(written.trim())}`}.`;
-}
-
-const lacking = {
-  year: 'is not a full date',
-  month: 'is not a full date',
-  day: 'has no time of day',
-  minute: 'has no seconds',
+const expected: Partial<Record<Reason, readonly string[]>> = {
+  bad_encoding: ['%25'],
+  missing_comma: [','],
+  wrong_colon: [':'],
+  missing_range: ['[', '{'],
+  flag_value: ['1'],
+  single_bound: [' TO '],
+  wrong_to: [' TO '],
+  unclosed_range: [']', '}'],
+  not_a_number: ['decimal', '*'],
+  number_size: ['decimal', '*'],
+  date_for_number: ['decimal', '*'],
+  not_a_date: [dateForm, '*'],
+  date_with_zone: [dateForm],
+  date_with_fraction: [dateForm],
 };
 
-function withoutTime({
-  date,
-  precision,
-  side,
-  needsEnd,
-  bound,
-}: Extract<Fact, { reason: 'date_without_time' }>): string {
-  const problem = `"${date}" ${lacking[precision]}.`;
-  if (bound === undefined) return `${problem} Write it as ${dateForm}.`;
-  if (!needsEnd) return `${problem} Write "${bound}".`;
-  return `${problem} To ${side === 'upper' ? 'include' : 'exclude'} all of it, write "${bound}".`;
+/** The sentence for a fact: what is wrong, what was expected and what was found. `shown` is the text at its place. */
+type Say<R extends Reason> = (fact: FactOf<R>, shown: string, found: string) => string;
+
+// The only place where messages about filters are written.
+const sentences: { readonly [R in Reason]: Say<R> } = {
+  too_long: ({ most, length }) => `A filter may have at most ${most} characters; this one has ${length}.`,
+  too_many_clauses: ({ most }) => `A filter may have at most ${most} clauses.`,
+  still_encoded: (_, shown) =>
+    `The filter is still percent-encoded: found ${shown}. Decode it first, for example with fromQueryParam.`,
+  bad_encoding: () => 'This is not percent-encoded UTF-8. A percent sign is encoded as "%25".',
+  parameter_name: (_, shown) => `Remove ${shown}; the filter is only the value of this parameter.`,
+
+  stray: (_, __, found) => `Remove ${nameOf(found)}; it does not belong here.`,
+  empty_clause: () => 'There is no clause next to this comma. Remove the comma or add a clause.',
+  missing_comma: (_, shown) => `Expected a comma and another clause, found ${shown}.`,
+  or: (_, shown) =>
+    `${shown} is not supported: a record has to match every clause. Send one request for each alternative.`,
+  not: (_, shown) => `${shown} is not supported: a clause can only say which values to include.`,
+
+  missing_field: ({ names }, shown) =>
+    `Expected a field name, found ${shown}. Fields that can be filtered: ${list(names)}.`,
+  unknown_field: ({ suggestion, names }, shown) =>
+    suggestion === undefined
+      ? `${shown} cannot be filtered. Fields that can be filtered: ${list(names)}.`
+      : `There is no field ${shown} to filter by. Did you mean "${suggestion}"?`,
+  other_version: ({ field }) =>
+    `"${field}" works only in v3, and this filter is for v2. Leave it out, or use v3.`,
+  wrong_colon: ({ field }, shown) => `Expected ":" directly after "${field}", found ${shown}.`,
+  missing_range: ({ field, type }, shown) =>
+    `Expected a range after "${field}", such as "${type === 'date' ? dateRange : '[2 TO 5]'}"; found ${shown}.`,
+  flag_value: () => '"inc_gce" accepts only the value 1. Write "inc_gce:1", or leave it out.',
+  flag_range: ({ field }) => `"${field}" has no range. Use includeCallExtensions().`,
+
+  missing_bound: ({ type }, shown) =>
+    `Expected ${type === 'date' ? `a date as ${dateForm}` : 'a number'}, or "*" for no limit; found ${shown}.`,
+  single_bound: ({ bound }) =>
+    bound === '*'
+      ? 'A range needs two bounds. Write "[* TO *]" for any value.'
+      : `A range needs two bounds. Write "[${bound} TO *]" for ${bound} or more, or "[${bound} TO ${bound}]" for exactly ${bound}.`,
+  wrong_to: (_, shown) =>
+    `Expected " TO " between the two bounds, with one space on each side; found ${shown}.`,
+  wrong_bracket: ({ bracket }, shown) =>
+    `Expected "${bracket}" for a bound that is excluded, found ${shown}.`,
+  unclosed_range: (_, shown) =>
+    `Expected "]" at the end of the range, or "}" to exclude the bound; found ${shown}.`,
+  inverted: ({ lower, upper }) => `The lower bound ${lower} is above the upper bound ${upper}.`,
+
+  not_a_number: (_, shown) => `Expected a number such as 2 or 2.5, found ${shown}.`,
+  number_size: ({ most }) => `A number may have at most ${most} digits before the decimal point.`,
+  date_for_number: ({ field }, shown) => `"${field}" takes numbers, not dates such as ${shown}.`,
+  not_a_date: (_, shown) => `Expected a date as ${dateForm}, found ${shown}.`,
+  date_with_zone: (_, shown) =>
+    `A date in a filter has no time zone. Convert it to the time zone of the account and remove ${shown}.`,
+  date_with_fraction: (_, shown) => `A date in a filter is exact to the second. Remove ${shown}.`,
+  no_such_date: (fact) =>
+    fact.part === 'day'
+      ? `There is no day ${fact.value}: ${monthName(fact.year, fact.month)} has ${fact.most} days.`
+      : `There is no ${fact.part} ${fact.value}: write ${valuesOf(fact)}.`,
+
+  any_value: ({ field }) => `This matches every record that has a value in ${field}.`,
+  empty_range: ({ bound }) => `This matches nothing, because ${bound} itself is excluded.`,
+  undocumented_bracket: () => '"{" and "}" are documented for v2, not for v3.',
+};
+
+function sayFact<R extends Reason>(fact: FactOf<R>, found: string): string {
+  const shown = found === '' ? 'nothing' : `"${visible(found.replace(quotesAround, '') || found)}"`;
+  return sentences[fact.reason](fact, shown, found);
 }
 
-const exampleOf = (type: FieldType): string =>
-  type === 'date' ? '[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}' : '[2 TO 5]';
+const dateRange = '[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}';
 
-const kindOf = (type: FieldType): string => (type === 'date' ? `a date as ${dateForm}` : 'a number');
-const formOf = (type: FieldType): string => (type === 'date' ? dateForm : 'decimal');
-
-const twoDigits = (value: number): string => String(value).padStart(2, '0');
+const valuesOf = ({ least, most }: FactOf<'no_such_date'>): string =>
+  `${String(least).padStart(2, '0')} to ${String(most).padStart(2, '0')}`;
 
 /** Names as people list them: `a, b and c`. */
 const list = (names: readonly string[]): string => names.join(', ').replace(/, ([^,]*)$/, ' and $1');
@@ -252,7 +185,7 @@ const names: Readonly<Record<string, string>> = {
 function nameOf(found: string): string {
   if (/["'`\u2018\u2019\u201c\u201d]/.test(found)) return 'the quotation mark';
   if (/^ {2,}$/.test(found)) return 'the spaces';
-  return names[found] ?? quote(found);
+  return names[found] ?? `"${visible(found)}"`;
 }
 
 const quotesAround = /^["'`\u2018\u2019\u201c\u201d]+|["'`\u2018\u2019\u201c\u201d]+$/g;
@@ -265,5 +198,3 @@ function visible(text: string): string {
     .slice(0, mostShown)
     .replace(/[^ -~]/gu, (char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`);
 }
-
-const quote = (text: string): string => `"${visible(text)}"`;

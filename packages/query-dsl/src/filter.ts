@@ -50,13 +50,8 @@ export interface Filter {
   readonly clauses: readonly Clause[];
 }
 
-/** A filter, or an object that makes one. What `where` and `allOf` return is both. */
-export type FilterLike = Filter | { toFilter(): Filter };
-
-/** The tree of a filter or of a builder. */
-export function filterOf(input: FilterLike): Filter {
-  return 'toFilter' in input ? input.toFilter() : input;
-}
+/** A filter as every function takes it: its text, a tree that was parsed or written by hand, or what `where` and `allOf` build. */
+export type FilterInput = string | Filter | { toFilter(): Filter };
 
 /** What may follow a field: a range of dates, a range of decimal numbers, or `1` (a flag). */
 export type FieldType = 'date' | 'decimal' | 'flag';

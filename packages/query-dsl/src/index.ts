@@ -4,13 +4,11 @@
 
 export {
   allOf,
-  type BoundArguments,
+  type Bounds,
   type Build,
   type BuildOptions,
   type BuildV3,
   builderFor,
-  type DateArguments,
-  type DecimalArguments,
   type DocumentedRanges,
   type FilterBuilder,
   type InZone,
@@ -21,6 +19,7 @@ export {
   type WithoutLower,
   type WithoutUpper,
   where,
+  type ZoneOf,
 } from './builder.ts';
 export { type Completion, type Completions, complete } from './complete.ts';
 export { FilterArgumentError, type FilterArgumentErrorCode, FilterSyntaxError } from './errors.ts';
@@ -32,7 +31,7 @@ export {
   type ExtraFields,
   type FieldType,
   type Filter,
-  type FilterLike,
+  type FilterInput,
   type FlagClause,
   type ParseOptions,
   type RangeClause,
@@ -58,4 +57,3 @@ export {
   type ProblemCode,
 } from './problem.ts';
 export { simplify } from './ranges.ts';
-export { type SqlColumn, type SqlCondition, type SqlOptions, type SqlValue, toSql } from './sql.ts';

@@ -1,5 +1,6 @@
-import type { Bound, FilterLike } from './filter.ts';
-import { intersect, isDate, type Range } from './ranges.ts';
+import { isDate } from './bounds.ts';
+import type { Bound, FilterInput } from './filter.ts';
+import { intersect, type Range } from './ranges.ts';
 
 /** How to recognize records of calls made through call extensions. */
 export interface CallExtensions {
@@ -28,11 +29,11 @@ type Test = (record: Readonly<Record<string, unknown>>) => boolean;
  * const matches = matcher(parse('talk_minutes:[2 TO *]'));
  * records.filter(matches);
  */
-export function matcher(filter: FilterLike, options: MatcherOptions = {}): (record: object) => boolean {
+export function matcher(filter: FilterInput, options: MatcherOptions = {}): (record: object) => boolean {
   return compile(filter, options) as (record: object) => boolean;
 }
 
-function compile(filter: FilterLike, options: MatcherOptions): Test {
+function compile(filter: FilterInput, options: MatcherOptions): Test {
   const { ranges, flagged } = intersect(filter);
   const tests = ranges.map(toTest);
   const extensions = options.callExtensions;

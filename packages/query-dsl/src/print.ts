@@ -1,6 +1,8 @@
+import { shortest } from './bounds.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
 import { toProblem } from './explain.ts';
-import { type Bound, type Filter, type FilterLike, filterOf } from './filter.ts';
+import type { Bound, Filter, FilterInput } from './filter.ts';
+import { toFilter } from './parse.ts';
 
 /**
  * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
@@ -32,17 +34,9 @@ function printBound(bound: Bound | null): string {
   return text;
 }
 
-const leadingZeros = /^(-?)0+(?=\d+(?:\.|$))/;
-const trailingZeros = /(\.\d*[1-9])0*$|\.0*$/;
-
-/** A decimal number without needless zeros: `007.50` is `7.5`. Digits are never rounded; a date stays as it is. */
-export function shortest(text: string): string {
-  return text.includes(':') ? text : text.replace(leadingZeros, '$1').replace(trailingZeros, '$1');
-}
-
 /** The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`. */
-export function toQueryParam(filter: FilterLike): string {
-  return encodeURIComponent(printFilter(filterOf(filter)));
+export function toQueryParam(filter: FilterInput): string {
+  return encodeURIComponent(printFilter(toFilter(filter)));
 }
 
 /**

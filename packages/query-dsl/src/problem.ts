@@ -1,4 +1,4 @@
-import type { OutOfRange, Precision } from './calendar.ts';
+import type { OutOfRange } from './calendar.ts';
 import type { FieldType } from './filter.ts';
 
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
@@ -87,7 +87,7 @@ export function drawFrame(text: string, start: number, length: number): string {
 }
 
 /** The values that a fact holds besides its place, by reason. `explain` makes a sentence of each. */
-interface Values {
+export interface Values {
   // About the whole text.
   too_long: { most: number; length: number };
   too_many_clauses: { most: number };
@@ -97,52 +97,33 @@ interface Values {
 
   // Between clauses.
   stray: object;
-  nothing_before_comma: object;
-  nothing_after_comma: object;
-  missing_comma: { next: string };
-  wrong_comma: object;
+  empty_clause: object;
+  missing_comma: object;
   or: object;
   not: object;
-  extra_bracket: object;
-  unexpected_text: object;
 
   // A field and what follows it.
   missing_field: { names: readonly string[] };
   unknown_field: { suggestion: string | undefined; names: readonly string[] };
   other_version: { field: string };
-  wrong_colon: object;
+  wrong_colon: { field: string };
   missing_range: { field: string; type: FieldType };
-  bare_value: { range: string | undefined };
-  comparison: { operator: string; type: FieldType; clause: string | undefined };
-  unsupported_operator: { operator: string };
   flag_value: object;
   flag_range: { field: string };
 
   // A range.
+  missing_bound: { type: FieldType };
+  single_bound: { bound: string };
+  wrong_to: object;
   wrong_bracket: { bracket: string };
   unclosed_range: object;
-  missing_bound: { side: 'lower' | 'upper'; type: FieldType };
-  single_bound: { bound: string };
-  wrong_to: { written: string; wanted: string };
-  unexpected_in_range: object;
-  inverted: { lower: string; upper: string; range: string | undefined };
+  inverted: { lower: string; upper: string };
 
   // A bound.
   not_a_number: object;
-  number_form: { number: string };
   number_size: { most: number };
-  decimal_comma: object;
-  unit: object;
   date_for_number: { field: string };
   not_a_date: object;
-  date_form: { date: string };
-  date_without_time: {
-    date: string;
-    precision: Exclude<Precision, 'second'>;
-    side: 'lower' | 'upper';
-    needsEnd: boolean;
-    bound: string | undefined;
-  };
   date_with_zone: object;
   date_with_fraction: object;
   no_such_date: OutOfRange & { year: number; month: number };
@@ -156,36 +137,14 @@ interface Values {
 /** What a fact is about. */
 export type Reason = keyof Values;
 
-/** One thing that is wrong, or worth a warning: its place in the text and the values that belong to it. No words. */
-export type Fact = {
-  [R in Reason]: { readonly reason: R; readonly start: number; readonly end: number } & Readonly<Values[R]>;
-}[Reason];
+/** Where something is, in UTF-16 offsets. Nothing is there when `end` is `start`. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
 
-/** The public code of each reason that is not simply a mistake of syntax. */
-const codes: Partial<Record<Reason, ProblemCode>> = {
-  too_long: 'limit',
-  too_many_clauses: 'limit',
-  still_encoded: 'encoded',
-  bad_encoding: 'encoded',
-  unknown_field: 'unknown_field',
-  other_version: 'version',
-  inverted: 'inverted',
-  not_a_number: 'bound',
-  number_form: 'bound',
-  number_size: 'bound',
-  decimal_comma: 'bound',
-  unit: 'bound',
-  date_for_number: 'bound',
-  not_a_date: 'bound',
-  date_form: 'bound',
-  date_without_time: 'bound',
-  date_with_zone: 'bound',
-  date_with_fraction: 'bound',
-  no_such_date: 'bound',
-  any_value: 'any_value',
-  empty_range: 'empty_range',
-  undocumented_bracket: 'undocumented',
-};
+/** A fact for one reason: its place in the text and the values that belong to it. No words. */
+export type FactOf<R extends Reason> = { readonly reason: R } & Place & Readonly<Values[R]>;
 
-/** The public code of a fact. */
-export const codeOf = ({ reason }: Fact): ProblemCode => codes[reason] ?? 'syntax';
+/** One thing that is wrong, or worth a warning. */
+export type Fact = { [R in Reason]: FactOf<R> }[Reason];

@@ -1,5 +1,6 @@
-import { FilterArgumentError } from './errors.ts';
-import { type Bound, type Clause, type Filter, type FilterLike, filterOf } from './filter.ts';
+import { compare } from './bounds.ts';
+import type { Bound, Clause, Filter, FilterInput } from './filter.ts';
+import { toFilter } from './parse.ts';
 
 /** The one range that all ranges on a field leave. */
 export interface Range {
@@ -8,26 +9,11 @@ export interface Range {
   upper: Bound | null;
 }
 
-/** Whether a bound is a date and not a number. */
-export const isDate = (bound: Bound): boolean => bound.text[4] === '-';
-
-/** Negative, 0 or positive, as the values of two bounds of one field compare. */
-export function compare(left: Bound, right: Bound): number {
-  const dates = isDate(left);
-  if (dates !== isDate(right)) {
-    throw new FilterArgumentError(
-      `The bounds ${left.text} and ${right.text} on one field mix dates and numbers.`,
-    );
-  }
-  if (!dates) return Number(left.text) - Number(right.text);
-  return left.text < right.text ? -1 : left.text > right.text ? 1 : 0;
-}
-
 /** Intersects the ranges of each field, in the order in which the fields first appear. */
-export function intersect(filter: FilterLike): { ranges: Range[]; flagged: boolean } {
+export function intersect(filter: FilterInput): { ranges: Range[]; flagged: boolean } {
   const ranges = new Map<string, Range>();
   let flagged = false;
-  for (const clause of filterOf(filter).clauses) {
+  for (const clause of toFilter(filter).clauses) {
     if (clause.kind === 'flag') flagged = true;
     else {
       const { field, lower, upper } = clause;
@@ -53,7 +39,7 @@ function tighter(old: Bound | null, bound: Bound | null, side: 1 | -1): Bound | 
  * @example
  * print(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2 TO 9]
  */
-export function simplify(filter: FilterLike): Filter {
+export function simplify(filter: FilterInput): Filter {
   const { ranges, flagged } = intersect(filter);
   const clauses: Clause[] = ranges.map(({ field, lower, upper }) => {
     const empty = lower !== null && upper !== null && compare(lower, upper) > 0;

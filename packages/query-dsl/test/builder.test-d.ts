@@ -1,5 +1,14 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import { allOf, builderFor, type Filter, includeCallExtensions, printFilter, where } from '../src/index.ts';
+import {
+  allOf,
+  builderFor,
+  type Filter,
+  type FilterInput,
+  includeCallExtensions,
+  matcher,
+  printFilter,
+  where,
+} from '../src/index.ts';
 
 describe('the types of the builder', () => {
   it('accept only bounds of the type of the field', () => {
@@ -11,6 +20,8 @@ describe('the types of the builder', () => {
     where('date_added').from(5);
     // @ts-expect-error a Date needs a time zone
     where('date_added').from(new Date(0));
+    // @ts-expect-error a string has no time zone
+    where('date_added').from('2024-01-01 00:00:00', { timeZone: 'UTC' });
     // @ts-expect-error a date is not a bound of a number
     where('talk_minutes').atLeast('2024-01-01 00:00:00');
     // @ts-expect-error a Date is not a bound of a number
@@ -19,6 +30,15 @@ describe('the types of the builder', () => {
     where('tlk_minutes');
     // @ts-expect-error inc_gce has no range
     where('inc_gce');
+  });
+
+  it('know that a range without a bound is no filter', () => {
+    expectTypeOf(where('talk_minutes')).not.toExtend<FilterInput>();
+    // @ts-expect-error it has no bound
+    matcher(where('talk_minutes'));
+    // @ts-expect-error it has no bound
+    allOf(where('talk_minutes'));
+    matcher(where('talk_minutes').atLeast(2));
   });
 
   it('allow each end to be set only once', () => {

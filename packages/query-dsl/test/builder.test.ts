@@ -3,13 +3,18 @@ import {
   allOf,
   builderFor,
   dialects,
+  type FilterBuilder,
   FilterSyntaxError,
   includeCallExtensions,
+  matcher,
   parse,
   printFilter,
   toFilter,
   where,
 } from '../src/index.ts';
+
+// What a caller without types may pass.
+const unbounded = where('talk_minutes') as unknown as FilterBuilder;
 
 describe('where', () => {
   it.each([
@@ -24,7 +29,6 @@ describe('where', () => {
     [where('talk_minutes').atLeast(1e21), 'talk_minutes:[1000000000000000000000 TO *]'],
     [where('talk_minutes').atLeast(-1.5e-7), 'talk_minutes:[-0.00000015 TO *]'],
     [where('talk_minutes').atLeast(-0), 'talk_minutes:[0 TO *]'],
-    [where('talk_minutes'), 'talk_minutes:[* TO *]'],
     [allOf(), ''],
     [allOf(where('talk_minutes').atLeast(2), parse('inc_gce:1')), 'talk_minutes:[2 TO *],inc_gce:1'],
     [
@@ -56,9 +60,25 @@ describe('where', () => {
   });
 
   it('refuses a Date without a time zone, or one that is not a valid time', () => {
-    const from = where('date_added').from as (...values: unknown[]) => unknown;
-    expect(() => from(new Date(0))).toThrow('A Date needs a time zone');
-    expect(() => from(new Date(Number.NaN), { timeZone: 'UTC' })).toThrow('not a valid time');
+    const from: (...values: never[]) => unknown = where('date_added').from;
+    expect(() => Reflect.apply(from, undefined, [new Date(0)])).toThrow(
+      "A Date needs a time zone after it: from(date, { timeZone: 'America/New_York' }).",
+    );
+    expect(() => where('date_added').from(new Date(Number.NaN), { timeZone: 'UTC' })).toThrow(
+      'not a valid time',
+    );
+  });
+
+  it.each([
+    ['toFilter', () => toFilter(unbounded)],
+    ['allOf', () => allOf(unbounded)],
+    ['printFilter', () => printFilter(unbounded)],
+    ['matcher', () => matcher(unbounded)],
+    ['String', () => String(unbounded)],
+  ])('is no filter for %s before it has a bound', (_, run) => {
+    expect(run).toThrow(
+      "where('talk_minutes') has no bound yet. Add one, such as where('talk_minutes').atLeast(2); the filter for any value is 'talk_minutes:[* TO *]'.",
+    );
   });
 
   it.each([
@@ -94,6 +114,18 @@ describe('where', () => {
     'talk_minutes:[1 TO 2],date_added',
   ])('refuses the field %j', (field) => {
     expect(() => where(field as 'talk_minutes')).toThrow(FilterSyntaxError);
+  });
+});
+
+describe('toFilter', () => {
+  it('takes a string, a tree or a builder', () => {
+    const filter = where('talk_minutes').atLeast(2);
+    for (const input of ['talk_minutes:[2 TO *]', filter, filter.toFilter()])
+      expect(printFilter(toFilter(input))).toBe('talk_minutes:[2 TO *]');
+  });
+
+  it.each([undefined, null, 2, {}, { clauses: 'talk_minutes' }, []])('refuses %j', (input) => {
+    expect(() => toFilter(input as unknown as string)).toThrow('A filter is a string such as');
   });
 });
 

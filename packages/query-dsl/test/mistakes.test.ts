@@ -109,19 +109,11 @@ describe('a string with several problems', () => {
 
   it('has one fix for all of them', () => {
     const { problems } = diagnose(text);
-    expect(problems.map(({ found }) => found)).toEqual([
-      'talk_minuts',
-      'to',
-      'and',
-      '2026-10-01',
-      '-',
-      '2026-10-31]',
-      ',',
-    ]);
+    expect(problems.map(({ found }) => found)).toEqual(['talk_minuts', 'and', ',']);
     for (const problem of problems) expect(applyFix(text, problem)).toBe(fixed);
   });
 
-  it('is corrected in lenient reading, which returns every change', () => {
+  it('is corrected in lenient reading, which returns what was wrong with each clause', () => {
     const result = safeParse(text, { lenient: true });
     expect(result).toMatchObject({ ok: true, text: fixed });
     if (result.ok) expect(result.warnings).toEqual(diagnose(text).problems);
@@ -132,11 +124,14 @@ describe('a string with several problems', () => {
     expect(problems.every(({ fix }) => fix === undefined)).toBe(true);
   });
 
-  it('reports mistakes that only the first correction brings up', () => {
+  it('is corrected when the mistakes show only after it is decoded', () => {
     const encoded = 'talk_minutes%3A%5B9%20to%202%5D';
     const result = safeParse(encoded, { lenient: true });
-    expect(result).toMatchObject({ ok: true, text: 'talk_minutes:[2 TO 9]' });
-    if (result.ok) expect(result.warnings.map(({ code }) => code)).toEqual(['encoded', 'inverted', 'syntax']);
+    expect(result).toMatchObject({
+      ok: true,
+      text: 'talk_minutes:[2 TO 9]',
+      warnings: [{ code: 'encoded' }],
+    });
   });
 
   it('causes no warnings when nothing has to be changed', () => {

@@ -1,4 +1,5 @@
-import { type Call, isCallExtension, phoneKey } from '@call-attribution/core';
+import { type Call, isCallExtension } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
 import { day, formatNaive, instantOf, naiveAt, parseNaive, parseTime } from '@call-attribution/core/time';
 import type { AnswerValue, Question } from '../src/index.ts';
 

@@ -2,6 +2,7 @@ import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
 import { filterOf, sayExtensions } from '../calls/filter.ts';
+import { isJson } from '../calls/output.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
@@ -12,7 +13,7 @@ export const count: Handler = async (args, io) => {
   const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
     filterOf(args, contextOf(settings, io)),
   );
-  const asJson = args.flag('json');
+  const asJson = isJson(args);
   const counts: { account: string; total: number; source: string }[] = [];
   const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
     const counted = await open();
@@ -23,7 +24,7 @@ export const count: Handler = async (args, io) => {
       else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source })}\n`);
       // A script reads the number; a person should know what it leaves out.
       if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
-      if (args.flag('debug') && source !== 'warehouse') say(io, `counted by the server (${source})`);
+      if (args.flag('verbose') && source !== 'warehouse') say(io, `counted by the server (${source})`);
       return exitCodes.ok;
     } finally {
       await counted.close();

@@ -1,6 +1,12 @@
-import { diagnose, dialects, FilterSyntaxError, printFilter, toFilter } from '@call-attribution/query-dsl';
+import {
+  diagnose,
+  dialects,
+  type FilterInput,
+  FilterSyntaxError,
+  printFilter,
+  toFilter,
+} from '@call-attribution/query-dsl';
 import type { Version } from '../record/fields.ts';
-import type { FilterInput } from './options.ts';
 
 /** A filter as it is sent, and as errors and events may show it. */
 export interface FilterText {
@@ -10,8 +16,8 @@ export interface FilterText {
 
 /**
  * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a lenient server can
- * ignore it and send everything. Fields that this project does not know are for the server to judge; such a filter is
- * not shown, because it may name a caller.
+ * ignore it and send everything; so is a misspelled name of a field. Other fields that this project does not know are for
+ * the server to judge; such a filter is not shown, because it may name a caller.
  */
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
   if (typeof input === 'string') return fromString(input, version);
@@ -26,7 +32,9 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
 
 function fromString(input: string, version: Version): FilterText {
   const { filter, problems } = diagnose(input, { version });
-  const problem = problems.find(({ code }) => code !== 'unknown_field');
+  const problem = problems.find(
+    ({ code, suggestions }) => code !== 'unknown_field' || suggestions.length > 0,
+  );
   if (problem) throw new FilterSyntaxError(problem);
   return problems.length === 0 ? textOf(printFilter(filter), true) : textOf(input.trim(), false);
 }

@@ -10,11 +10,11 @@ import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { responseInfo } from './api-request.ts';
-import type { ResponseMeta } from './client.ts';
+import type { ListQuery, RequestOptions, ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
-import { clientDefaults, type ListQuery, listOptions, type RequestOptions } from './options.ts';
-import { checkRequest } from './read-options.ts';
+import { clientDefaults } from './options.ts';
+import { checkRequest, requestShapes } from './read-options.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {
@@ -24,7 +24,7 @@ export interface PageQuery extends PageRequest {
 
 /** Checks a list query and prints its filter. */
 export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
-  checkRequest(query, listOptions);
+  checkRequest(query, requestShapes.list);
   return {
     filter: filterText(query.filter, settings.version),
     rows: query.rows ?? clientDefaults.rows,

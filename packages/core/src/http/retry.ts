@@ -1,27 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
-import { option } from '../options/option.ts';
 
-/** The options of retries. */
-export const retryOptions = defineOptions({
+/** When a failed request is sent again. */
+export interface RetryPolicy {
   /** How many times a request is sent at most, including the first time. @default 4 */
-  attempts: option.whole(1).default(4),
+  readonly attempts: number;
   /** Upper bound of the first wait in milliseconds; it doubles with each attempt. @default 250 */
-  baseDelay: option.whole(0).default(250),
+  readonly baseDelay: number;
   /** Upper bound of every wait that the client chooses itself, in milliseconds. @default 8000 */
-  maxDelay: option.whole(0).default(8_000),
+  readonly maxDelay: number;
   /**
    * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
    * `false` ends a call to a server that is stuck after one deadline. @default true
    */
-  afterSilence: option.flag(),
-});
-
-/** When a failed request is sent again: what differs from the defaults. */
-export interface RetryOptions extends OptionsOf<typeof retryOptions> {}
-
-/** When a failed request is sent again. */
-export interface RetryPolicy extends ReadOf<typeof retryOptions> {}
+  readonly afterSilence?: boolean;
+}
 
 /**
  * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full jitter), and never less

@@ -98,23 +98,8 @@ function fromText(q: string, version: Version): Filter {
   } catch (error) {
     if (!(error instanceof FilterSyntaxError)) throw error;
     const { message, frame } = error;
-    throw new ToolError({ code: 'invalid_filter', message, frame, fixed: corrected(q, error, version) });
+    throw new ToolError({ code: 'invalid_filter', message, frame, fixed: applyFix(q, error) });
   }
-}
-
-/** The filter with each mistake corrected, if every one has a sure correction. */
-function corrected(q: string, first: FilterSyntaxError, version: Version): string | undefined {
-  let text: string | undefined = applyFix(q, first);
-  for (let round = 0; round < 10 && text !== undefined; round += 1) {
-    try {
-      parse(text, { version });
-      return text;
-    } catch (error) {
-      if (!(error instanceof FilterSyntaxError)) throw error;
-      text = applyFix(text, error);
-    }
-  }
-  return undefined;
 }
 
 function fromParts(minutes: number | undefined): Filter {

@@ -3,7 +3,7 @@ import {
   metricsText,
   type StatusSource,
   type SyncStatus,
-} from '@call-attribution/node-stream/status';
+} from '@call-attribution/core/status';
 import type { ToolCaller } from '../tools/call.ts';
 
 /** Counts the calls of tools. */

@@ -1,4 +1,5 @@
-import { type Call, phoneKey } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
 import { type Measure, percentile, sum } from '@call-attribution/node-stream/operators';
 import { nearest } from '@call-attribution/query-dsl';
 import { selectField } from '../fields/select.ts';

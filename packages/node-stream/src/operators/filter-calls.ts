@@ -1,6 +1,6 @@
 import { type Call, isCallExtension } from '@call-attribution/core';
 import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
-import { type FilterLike, matcher, toFilter } from '@call-attribution/query-dsl';
+import { type FilterInput, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
 /** Settings of `filterCalls`. */
@@ -21,7 +21,7 @@ const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtens
  * createCallStream(client).pipe(filterCalls('talk_minutes:[2 TO *]'));
  */
 export function filterCalls(
-  filter: string | FilterLike | ((call: Call) => boolean),
+  filter: FilterInput | ((call: Call) => boolean),
   options: FilterOptions = {},
 ): Operator<Call, Call> {
   checkOptions(options, shape);
@@ -33,6 +33,6 @@ export function filterCalls(
   }));
 }
 
-function compiled(filter: string | FilterLike, { asV3 }: FilterOptions): (call: Call) => boolean {
+function compiled(filter: FilterInput, { asV3 }: FilterOptions): (call: Call) => boolean {
   return matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
 }

@@ -1,4 +1,4 @@
-import { type FilterLike, printFilter } from '@call-attribution/query-dsl';
+import { type FilterInput, printFilter } from '@call-attribution/query-dsl';
 import { spanOf, type TimeSlice } from './time-slice.ts';
 import { type BoundStyle, windowQuery } from './window-query.ts';
 
@@ -11,7 +11,7 @@ import { type BoundStyle, windowQuery } from './window-query.ts';
  * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1
  */
 export function sliceFilter(
-  filter: string | FilterLike | undefined,
+  filter: FilterInput | undefined,
   slice: TimeSlice,
   bounds: BoundStyle,
   version: 'v2' | 'v3',

@@ -3,7 +3,7 @@ import {
   type Bound,
   type Clause,
   type Filter,
-  type FilterLike,
+  type FilterInput,
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
@@ -29,7 +29,7 @@ export interface WindowQuery {
 }
 
 /** Separates the range of `date_added` from the rest of a filter. */
-export function windowQuery(input: string | FilterLike | undefined, version: 'v2' | 'v3'): WindowQuery {
+export function windowQuery(input: FilterInput | undefined, version: 'v2' | 'v3'): WindowQuery {
   const filter = simplify(toFilter(input ?? '', { version }));
   const others = filter.clauses.filter((clause) => clause.field !== 'date_added');
   const own = filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '@call-attribution/core';
 import type { Duration } from '@call-attribution/core/time';
-import type { FilterLike } from '@call-attribution/query-dsl';
+import type { FilterInput } from '@call-attribution/query-dsl';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
 import type { BoundStyle } from '../query/window-query.ts';
@@ -40,7 +40,7 @@ export interface DeadRecord {
 /** Settings of the streams of call records. `timeout`, `retry` and `headers` are those of every request of the stream. */
 export interface StreamOptions extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers'> {
   /** Which calls: a string in the language of `q`, a filter or a builder. Default: all. */
-  filter?: string | FilterLike | undefined;
+  filter?: FilterInput | undefined;
   /** Records per request. Default 1000; when the server returns fewer, the reader adapts. */
   rows?: number | undefined;
   /** Most pages held ahead of the consumer, and their bytes. Default 4 pages and 64 MiB. */

@@ -1,13 +1,13 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
-import type { FilterLike } from '@call-attribution/query-dsl';
+import type { FilterInput } from '@call-attribution/query-dsl';
 import { windowQuery } from '../query/window-query.ts';
 import { queryOfState, type SyncState } from './sync-state.ts';
 
 /** What `syncStateFrom` makes a state of. */
 export interface SyncStart {
   /** The filter of the syncs to come. */
-  readonly filter?: string | FilterLike | undefined;
+  readonly filter?: FilterInput | undefined;
   /** The version of the API that they use. */
   readonly version: 'v2' | 'v3';
   /** The first of them reads all calls from this time on, `YYYY-MM-DD HH:MM:SS`. */

@@ -171,19 +171,19 @@ async function readTotals(session: Session, plan: Plan): Promise<Totals> {
     ),
   ];
   const { sql, parameters } = composeTotal(plan, leaves);
-  const byPeriod = new Map<number, AnswerValue[]>();
+  const byPeriod = new Map<number, unknown[]>();
   for await (const chunk of session.column(sql, parameters.values)) {
     for (const row of chunk) {
-      const [p, ...cells]: [number, ...AnswerValue[]] = JSON.parse(row);
-      byPeriod.set(p, cells);
+      const [p, ...cells] = JSON.parse(row) as unknown[];
+      byPeriod.set(Number(p), cells);
     }
   }
   const now = byPeriod.get(0) ?? [];
   const past = byPeriod.get(1) ?? [];
-  const measured = (cells: AnswerValue[], i: number): AnswerValue => {
+  const measured = (cells: unknown[], i: number): AnswerValue => {
     const name = plan.measures[i]?.name ?? 'calls';
     const empty = name === 'distinct' ? 0 : measureSpecs[name].empty;
-    return cells[i + 1] ?? empty;
+    return (cells[i + 1] ?? empty) as AnswerValue;
   };
   const total: Record<string, AnswerValue> = {};
   plan.measures.forEach(({ column, name }, i) => {
@@ -245,7 +245,7 @@ async function readGroupRows(
   let [groups, filled] = [0, 0];
   for await (const chunk of session.column(sql, parameters.values)) {
     for (const json of chunk) {
-      const values: AnswerValue[] = JSON.parse(json);
+      const values = JSON.parse(json) as unknown[];
       const row: Record<string, AnswerValue> = {};
       plan.groups.forEach((group, i) => {
         const value = groupValue(group, values[i], start);
@@ -255,11 +255,11 @@ async function readGroupRows(
             : value;
       });
       cells.forEach(({ column, number }, i) => {
-        const value = values[plan.groups.length + i] ?? null;
+        const value = values[plan.groups.length + i] as AnswerValue;
         row[column.name] =
           column.kind === 'change' && number !== 'time' && typeof value === 'number' ? exact(value) : value;
       });
-      [groups = 0, filled = 0] = values.slice(-2).map(Number);
+      [groups, filled] = values.slice(-2).map(Number) as [number, number];
       rows.push(row);
     }
   }

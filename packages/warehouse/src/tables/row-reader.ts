@@ -21,13 +21,14 @@ const sets = new Map<string, ReadonlySet<string>>();
 
 /** The call of such an array, exactly as it was stored. */
 export function callOf(json: string): Call {
-  const cells: (string | null)[] = JSON.parse(json);
+  const cells = JSON.parse(json) as (string | null)[];
   const [other = null, wire = null, absent = null] = cells.slice(fieldColumns.length);
   const missing = absent === null ? nothing : namesOf(absent);
   const call: Record<string, unknown> = {};
-  fieldColumns.forEach(({ name, wire: type }, i) => {
-    if (!missing.has(name)) call[name] = wireValue(type, cells[i] ?? null);
-  });
+  for (let i = 0; i < fieldColumns.length; i += 1) {
+    const { name, wire: type } = fieldColumns[i] as (typeof fieldColumns)[number];
+    if (!missing.has(name)) call[name] = wireValue(type, cells[i] as string | null);
+  }
   const isReplaced = wire?.startsWith(insteadOfOther) === true;
   if (other !== null && !isReplaced) putAll(call, other);
   if (wire !== null) putAll(call, isReplaced ? wire.slice(insteadOfOther.length) : wire);
@@ -35,8 +36,7 @@ export function callOf(json: string): Call {
 }
 
 function putAll(call: Record<string, unknown>, json: string): void {
-  const values: Record<string, unknown> = JSON.parse(json);
-  for (const [name, value] of Object.entries(values)) {
+  for (const [name, value] of Object.entries(JSON.parse(json) as object)) {
     if (name !== '__proto__') call[name] = value;
     else Object.defineProperty(call, name, { value, enumerable: true, configurable: true, writable: true });
   }

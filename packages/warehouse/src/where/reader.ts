@@ -75,10 +75,9 @@ export class Reader {
   }
 
   #chain(word: 'and' | 'or', part: () => Condition): Condition {
-    const first = part();
-    const parts = [first];
+    const parts = [part()];
     while (this.#takeWord(word)) parts.push(part());
-    return parts.length === 1 ? first : { kind: word, parts };
+    return parts.length === 1 ? (parts[0] as Condition) : { kind: word, parts };
   }
 
   #not(): Condition {

@@ -1,4 +1,5 @@
-import { type Call, phoneKey } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/privacy';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,0 +1,243 @@
+// One plain spelling for all the ways in which the same characters can be written: percent-encoding, HTML entities and
+// unicode escapes, several layers of them; digits of any script; wide, styled and accented letters; invisible characters.
+
+/** A string in its plain spelling, and where each of its characters came from. */
+export interface Folded {
+  /** Lower-case letters without accents, ASCII digits, and all else as it was. */
+  readonly text: string;
+  /** Where the source of a character of `text` begins. */
+  startOf(index: number): number;
+  /** Where the source of a character of `text` ends. */
+  endOf(index: number): number;
+  /** Was the character encoded in the source, so that it is part of a value and does not end one? */
+  wasEncoded(index: number): boolean;
+}
+
+/** Decoded characters, with the start and the end of each in the source when that was wanted. */
+interface Trail {
+  readonly text: string;
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+/** Layers of encoding that are looked through. */
+const mostLayers = 5;
+
+/** Brings a string into its plain spelling. Takes time in proportion to its length. */
+export function fold(text: string): Folded {
+  if (!/[^\0-\x7F]|[%&\\]/.test(text)) {
+    const own = (index: number): number => index;
+    return { text: text.toLowerCase(), startOf: own, endOf: (index) => index + 1, wasEncoded: () => false };
+  }
+  // Most strings hold nothing personal, and then nobody needs to know where their characters came from.
+  let trail: Trail | undefined;
+  const trailOf = (): Trail => {
+    trail ??= unfold(text, true);
+    return trail;
+  };
+  const startOf = (index: number): number => trailOf().from[index] ?? text.length;
+  const endOf = (index: number): number => trailOf().to[index] ?? text.length;
+  return {
+    text: unfold(text, false).text,
+    startOf,
+    endOf,
+    wasEncoded: (index) => endOf(index) - startOf(index) > 1 && /[%&\\]/.test(text[startOf(index)] as string),
+  };
+}
+
+function unfold(text: string, isTracked: boolean): Trail {
+  let trail = decodeLayer(text, isTracked);
+  for (let layer = 1; layer < mostLayers && encoded.test(trail.text); layer += 1) {
+    const next = decodeLayer(trail.text, isTracked);
+    if (next.text === trail.text) break;
+    trail = compose(next, trail);
+  }
+  return compose(plainCharacters(trail.text, isTracked), trail);
+}
+
+function compose(next: Trail, before: Trail): Trail {
+  return {
+    text: next.text,
+    from: next.from.map((index) => before.from[index] as number),
+    to: next.to.map((index) => before.to[index - 1] as number),
+  };
+}
+
+/** Collects characters, and where they came from. */
+function collector(text: string, isTracked: boolean) {
+  const parts: string[] = [];
+  const from: number[] = [];
+  const to: number[] = [];
+  return {
+    /** Characters that all come from one stretch of the source. */
+    put(plain: string, start: number, end: number): void {
+      parts.push(plain);
+      for (let i = 0; isTracked && i < plain.length; i += 1) {
+        from.push(start);
+        to.push(end);
+      }
+    },
+    /** Characters as they are. */
+    copy(start: number, end: number): void {
+      parts.push(text.slice(start, end));
+      for (let index = start; isTracked && index < end; index += 1) {
+        from.push(index);
+        to.push(index + 1);
+      }
+    },
+    trail: (): Trail => ({ text: parts.join(''), from, to }),
+  };
+}
+
+const encoded = /%[0-9a-f]{2}|%u[0-9a-f]{4}|&#?\w|\\[ux]/i;
+const anyEscape =
+  /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}|&#x0{0,8}[0-9a-f]{1,6};?|&#0{0,8}\d{1,7};?|&[a-z]{2,10};|\\u\{[0-9a-f]{1,6}\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}/gi;
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  commat: '@',
+  period: '.',
+  plus: '+',
+  lpar: '(',
+  rpar: ')',
+  hyphen: '-',
+  dash: '-',
+  ndash: '-',
+  mdash: '-',
+  minus: '-',
+  shy: '',
+  zwnj: '',
+  zwj: '',
+  num: '#',
+  sol: '/',
+  colon: ':',
+  comma: ',',
+  equals: '=',
+  lowbar: '_',
+  percnt: '%',
+  tab: ' ',
+  newline: ' ',
+};
+
+/** Removes one layer of encoding. */
+function decodeLayer(text: string, isTracked: boolean): Trail {
+  const { put, copy, trail } = collector(text, isTracked);
+  let done = 0;
+  for (const { 0: run, index } of text.matchAll(anyEscape)) {
+    copy(done, index);
+    done = index + run.length;
+    if (/^%[0-9a-f]/i.test(run)) putBytes(run, index, put);
+    else {
+      const plain = decodeOne(run);
+      if (plain === undefined) copy(index, done);
+      else put(plain, index, done);
+    }
+  }
+  copy(done, text.length);
+  return trail();
+}
+
+/** Decodes `%C3%A9` and the like. Bytes that are not UTF-8 are read as Latin-1, which old forms send. */
+function putBytes(run: string, index: number, put: (plain: string, from: number, to: number) => void): void {
+  const bytes = Array.from({ length: run.length / 3 }, (_, i) =>
+    Number.parseInt(run.slice(i * 3 + 1, i * 3 + 3), 16),
+  );
+  for (let i = 0; i < bytes.length; ) {
+    const lead = bytes[i] as number;
+    const length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+    const rest = bytes.slice(i + 1, i + Math.max(length, 1));
+    const whole = length > 0 && rest.length === length - 1 && rest.every((byte) => (byte & 0xc0) === 0x80);
+    const size = whole ? length : 1;
+    const first = length === 1 ? lead : lead & (0xff >> (length + 1));
+    const code = whole ? rest.reduce((sum, byte) => (sum << 6) | (byte & 0x3f), first) : lead;
+    put(code > 0x10ffff ? '\uFFFD' : String.fromCodePoint(code), index + i * 3, index + (i + size) * 3);
+    i += size;
+  }
+}
+
+function decodeOne(written: string): string | undefined {
+  const named = /^&([a-z]+);$/i.exec(written)?.[1];
+  if (named !== undefined) {
+    const name = named.toLowerCase();
+    return Object.hasOwn(entities, name) ? entities[name] : undefined;
+  }
+  const digits = /([0-9a-f]+)[;}]?$/i.exec(written)?.[1] ?? '';
+  const code = Number.parseInt(digits, /^&#\d/.test(written) ? 10 : 16);
+  return code > 0x10ffff ? '\uFFFD' : String.fromCodePoint(code);
+}
+
+/** Folds each character for itself, so that the trail stays exact. */
+function plainCharacters(text: string, isTracked: boolean): Trail {
+  if (!isTracked && /^[\0-\x7F]*$/.test(text)) return { text: text.toLowerCase(), from: [], to: [] };
+  const { put, trail } = collector(text, isTracked);
+  let index = 0;
+  for (const character of text) {
+    put(plainOf(character), index, index + character.length);
+    index += character.length;
+  }
+  return trail();
+}
+
+const remembered = new Map<string, string>();
+
+function plainOf(character: string): string {
+  if (character <= '\x7F') return character >= 'A' && character <= 'Z' ? character.toLowerCase() : character;
+  const found = remembered.get(character);
+  if (found !== undefined) return found;
+  const plain = writePlain(character);
+  if (remembered.size >= 5000) remembered.clear();
+  remembered.set(character, plain);
+  return plain;
+}
+
+const otherLetters: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ı: 'i',
+  ħ: 'h',
+};
+const chineseDigits = '〇一二三四五六七八九';
+
+function writePlain(character: string): string {
+  if (/[\p{Default_Ignorable_Code_Point}\p{Cf}]/u.test(character)) return '';
+  const chinese = chineseDigits.indexOf(character);
+  if (chinese >= 0) return String(chinese);
+  if (/\p{Pd}/u.test(character)) return '-';
+  if (/\p{Zs}/u.test(character)) return ' ';
+  const parts = character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  // One character can stand for a whole phrase, which would make long text much longer.
+  const bare = parts.length > 4 ? character : parts;
+  return bare
+    .replace(/\p{Nd}/gu, digitOf)
+    .replace(/[łøđðßæœþıħ]/g, (letter) => otherLetters[letter] ?? letter)
+    .replace(/\u2044/g, '/');
+}
+
+/** The value of a decimal digit: in every script the ten of them follow each other. */
+function digitOf(digit: string): string {
+  let before = 0;
+  while (before < 10 && /\p{Nd}/u.test(String.fromCodePoint((digit.codePointAt(0) as number) - before - 1)))
+    before += 1;
+  return String(before % 10);
+}
+
+/** The ways in which a name is spelled where its letters cannot be written: without accents, and `ue` for `ü`. */
+export function plainSpellings(value: string): readonly string[] {
+  const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
+  const long = value
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[äöüåøñ]/g, (letter) => letters[letter] ?? letter);
+  return [...new Set([fold(value).text, fold(long).text])];
+}

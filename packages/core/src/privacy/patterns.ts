@@ -1,0 +1,117 @@
+import { type Folded, fold } from './fold.ts';
+import { findKnown, type KnownValue } from './known.ts';
+import { findNumbers } from './numbers.ts';
+import { findParameters } from './parameters.ts';
+import type { Span } from './span.ts';
+
+// What personal data looks like inside URLs, titles and free text. When in doubt, a value is masked.
+
+/** An email address anywhere in a string. */
+export const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
+/** An IPv4 address; longer runs of numbers with dots are versions. */
+export const ipv4 =
+  /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
+/** What may be an IPv6 address; `isIpv6` decides. */
+export const ipv6 =
+  /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?::?[0-9a-f]{1,4}){0,6}(?![\w:])|(?<![\w:])::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}(?![\w:])/gi;
+/** Programs write their version like an address. */
+const versionBefore = /(?:v|version|chrome|firefox|safari|edge?|opera|build|os)[\s/:=]?$/;
+
+/** Masks personal data: gets the kind of data and its value in plain spelling, and returns what to show instead. */
+export type Replace = (kind: string, value: string) => string;
+
+/**
+ * Replaces everything in a string that looks like personal data: email addresses, phone, card and account numbers, IP
+ * addresses, and the values of parameters such as `name` or `phone`. It sees through percent-encoding, HTML entities,
+ * unicode escapes and digits of other scripts, and takes time in proportion to the length.
+ *
+ * @param replace gets the kind of data and the value that was found.
+ * @example
+ * replacePatterns('call 555-555-0100', (kind) => `[${kind}]`); // call [phone]
+ */
+export function replacePatterns(text: string, replace: Replace): string {
+  return replaceSpans(text, fold(text), [], replace);
+}
+
+/** Replaces what looks like personal data, and values that are known to be, such as the number of the caller. */
+export function replacePersonal(text: string, known: readonly KnownValue[], replace: Replace): string {
+  return replaceSpans(text, fold(text), known, replace);
+}
+
+/** Replaces only values that are known to be personal. */
+export function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
+  const folded = fold(text);
+  return splice(text, folded, findKnown(folded, known), replace);
+}
+
+function replaceSpans(text: string, folded: Folded, known: readonly KnownValue[], replace: Replace): string {
+  const plain = folded.text;
+  const spans = [
+    ...findKnown(folded, known),
+    ...findEmails(plain),
+    ...findAddresses(plain),
+    ...findNumbers(plain),
+    ...findParameters(folded),
+  ];
+  return splice(text, folded, spans, replace);
+}
+
+/** Replaces spans in the source of a folded string. Of spans that overlap, the longest says what they are. */
+function splice(text: string, folded: Folded, spans: readonly Span[], replace: Replace): string {
+  if (spans.length === 0) return text;
+  const sorted = [...spans].sort((a, b) => a.from - b.from || b.to - a.to);
+  let result = '';
+  let done = 0;
+  for (let i = 0; i < sorted.length; ) {
+    const first = sorted[i] as Span;
+    let longest = first;
+    let end = first.to;
+    for (i += 1; i < sorted.length && (sorted[i] as Span).from < end; i += 1) {
+      const next = sorted[i] as Span;
+      if (next.to - next.from > longest.to - longest.from) longest = next;
+      end = Math.max(end, next.to);
+    }
+    const from = Math.max(done, folded.startOf(first.from));
+    result += text.slice(done, from) + replace(longest.kind, folded.text.slice(longest.from, longest.to));
+    done = Math.max(from, folded.endOf(end - 1));
+  }
+  return result + text.slice(done);
+}
+
+const inLocalPart = /[\p{L}\p{N}._%+'-]/u;
+const domain = /^\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/u;
+
+/** Email addresses, also with `[at]` and `(dot)`. */
+function findEmails(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const { 0: sign, index } of text.matchAll(/@|\s?[[({]\s?at\s?[\])}]/g)) {
+    let from = index;
+    while (from > 0 && index - from < 64 && inLocalPart.test(text[from - 1] as string)) from -= 1;
+    const after = index + sign.length;
+    const length = domain.exec(text.slice(after, after + 260))?.[0].length ?? 0;
+    if (from < index && length > 0) spans.push({ kind: 'email', from, to: after + length });
+  }
+  return spans;
+}
+
+function findAddresses(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const { 0: found, index } of text.matchAll(ipv4)) {
+    const isVersion = versionBefore.test(text.slice(Math.max(0, index - 9), index));
+    if (!isVersion) spans.push({ kind: 'ip', from: index, to: index + found.length });
+  }
+  for (const { 0: found, index } of text.matchAll(ipv6)) {
+    if (isIpv6(found)) spans.push({ kind: 'ip', from: index, to: index + found.length });
+  }
+  return spans;
+}
+
+/** Does the string contain an email address? */
+export function hasEmail(text: string): boolean {
+  return findEmails(fold(text).text).length > 0;
+}
+
+/** Rules out times of day, which are also digits between colons. */
+export function isIpv6(value: string): boolean {
+  return value.length > 4 && (value.includes('::') || value.split(':').length === 8);
+}

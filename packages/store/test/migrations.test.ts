@@ -1,0 +1,65 @@
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { testStores } from '@call-attribution/test-tools';
+import { describe, expect, test } from 'vitest';
+import { everything, mirrorSink, openStore } from '../src/index.ts';
+import { documentParts, firstVersion } from './first-version.ts';
+
+const odd = {
+  first_name: 'Zoë \u0000 👩‍💻 \ud800',
+  url_tag: 'a\nb\t"c"\\d',
+  new_field: { nested: [1, null] },
+};
+const calls = fixtureCalls(600).map((call, i) => ({
+  phone_number: null,
+  super_id: null,
+  call_logging_id: null,
+  ...call,
+  ...(i % 100 === 0 ? odd : {}),
+})) as Call[];
+
+describe.each(testStores())('a $kind store', ({ newUrl }) => {
+  test('one of the first version is brought up to date, with every byte of its records', async () => {
+    const url = await newUrl();
+    await firstVersion(url, calls, { version: 1, seen: [] });
+    // Several processes may open it at the same moment.
+    const [store, other] = await Promise.all([openStore(url), openStore(url)]);
+    expect(await store.check()).toEqual([]);
+    expect(await store.count('1', everything)).toBe(calls.length);
+    for (const version of ['v2', 'v3'] as const) {
+      const page = await other.page('1', { selection: everything, version, offset: 0, rows: 5_000 });
+      let text = '';
+      for await (const part of Buffer.isBuffer(page.body) ? [page.body] : page.body) text += part;
+      expect(text === `[${calls.map((call) => recordOf(call, version)).join(',')}]`).toBe(true);
+    }
+    expect(await store.get('1', calls[100]?.sid as string)).toEqual(calls[100]);
+    expect((await store.sizes()).accounts[0]?.syncedAt).toBe(7);
+    expect(await mirrorSink(store, '1').load()).toEqual({ version: 1, seen: [] });
+    await store.close();
+    await other.close();
+  });
+
+  test('it returns records byte by byte as they were, whether they came as calls or as lines', async () => {
+    const store = await openStore(await newUrl(), { sliceRows: 100 });
+    await store.putAccount({ id: '1', name: 'calls' });
+    await store.putAccount({ id: '2', name: 'lines' });
+    await store.upsert('1', calls);
+    await store.upsert(
+      '2',
+      calls.map((call, i) => recordOf(call, i % 2 === 0 ? 'v3' : 'v2')),
+    );
+    const line = JSON.stringify(calls[3], null, 1);
+    expect(await store.upsert('2', [line])).toMatchObject({ stored: 1, added: 0 });
+    for (const call of calls.filter((_, i) => i % 25 < 2)) {
+      expect(String(await store.document('1', call.sid, 'v2'))).toBe(recordOf(call, 'v2'));
+      const version = calls.indexOf(call) % 2 === 0 ? 'v3' : 'v2';
+      expect(String(await store.document('2', call.sid, version))).toBe(recordOf(call, version));
+    }
+    await store.close();
+  });
+});
+
+function recordOf(call: Call, version: 'v2' | 'v3'): string {
+  const parts = documentParts(call);
+  return parts.common + parts[version];
+}
