@@ -3,7 +3,6 @@ import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import { countOf } from '../page/content-range.ts';
-import { parseRanges } from '../page/parse-in-pieces.ts';
 import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -60,8 +59,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     meta: page.meta,
     count: page.count,
     byteRanges: () => ranges,
-    records: () =>
-      (parseRanges(buffer, ranges) ?? (parsed(decodeText(buffer)) as unknown[])).map(context.adapt),
+    records: () => ranges.map((_, index) => record(index)),
     record,
   };
 }

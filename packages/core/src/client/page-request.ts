@@ -4,9 +4,8 @@ import { headerText } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import { channels, type PageEvent, type PageTrace, pageTracing } from '../observe/events.ts';
-import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
+import { type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
-import { parseInPieces } from '../page/parse-in-pieces.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { responseInfo } from './api-request.ts';
@@ -112,9 +111,8 @@ function readPage<T>(
 /** Reads a page into checked calls. */
 export function recordReader({ adapt }: Context): PageReader<Call[]> {
   return {
-    read(response, range) {
-      const records =
-        parseInPieces(response.body, countOf(range)) ?? expectArray(parseJson(response), response);
+    read(response) {
+      const records = expectArray(parseJson(response), response);
       return { content: records.map(adapt), count: records.length };
     },
     empty: [],

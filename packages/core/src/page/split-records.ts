@@ -86,16 +86,6 @@ function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
   return false;
 }
 
-/** The boundaries of the records if the quick way is certain of them, else undefined. Never throws. */
-export function quickBorders(bytes: Buffer, expected: number): ByteRange[] | undefined {
-  try {
-    const inner = innerRange(bytes);
-    return inner && quickSplit(bytes, inner, expected);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Goes through every byte: skips strings and counts braces. */
 function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
   const ranges: ByteRange[] = [];
