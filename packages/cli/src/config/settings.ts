@@ -20,6 +20,8 @@ const options = {
   config: 'config',
 } as const;
 
+const flags: ReadonlyMap<string, string> = new Map(Object.entries(options));
+
 type OptionName = keyof typeof options;
 const connection: readonly OptionName[] = ['baseUrl', 'legacyBaseUrl', 'apiVersion', 'timeZone', 'config'];
 
@@ -90,7 +92,7 @@ function sourceOf(args: Args, io: Io, known: readonly OptionName[]): SettingsSou
       apiVersion: text('apiVersion'),
       timeZone: text('timeZone'),
     },
-    nameOption: (name) => `--${options[name]}`,
+    nameOption: (name) => `--${flags.get(name) ?? name}`,
     config: text('config'),
     env: io.env,
     cwd: io.cwd,

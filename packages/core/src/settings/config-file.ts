@@ -1,51 +1,37 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { type AccountValues, parseAccounts } from './accounts.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, isCredentialVariable } from './environment.ts';
 import { jsonError } from './json-error.ts';
-import type { SettingFact } from './problems.ts';
-
-/**
- * Names that `calls.config.json` may hold, besides `accounts` and `service`. Credentials may be in it or, better, in files
- * that it names.
- */
-export const configNames = [
-  'baseUrl',
-  'legacyBaseUrl',
-  'apiVersion',
-  'timeZone',
-  'store',
-  'accessKey',
-  'secretKey',
-  'bearerToken',
-  'accessKeyFile',
-  'secretKeyFile',
-  'bearerTokenFile',
-] as const;
-
-/** A name that `calls.config.json` may hold. */
-export type ConfigName = (typeof configNames)[number];
+import { problems, type Report } from './problems.ts';
+import { accountNames, fileNames, secretSettings } from './table.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
   /** Absolute path. */
   readonly path: string;
-  /** What it holds; nothing when it has an error. */
-  readonly values: Readonly<Partial<Record<ConfigName, string>>>;
-  /** The accounts under `"accounts"`, by name. */
-  readonly accounts: ReadonlyMap<string, AccountValues>;
   /** What is under `"service"`, unread: the settings of a program that serves the API. Undefined when there is nothing. */
   readonly service?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
 
+/** Strings by their names. */
+export type Values = ReadonlyMap<string, string>;
+
+/** What is in a configuration file. */
+export interface FileContent {
+  readonly file: ConfigFile;
+  readonly values: Values;
+  /** The accounts under `"accounts"`, by name. */
+  readonly accounts: ReadonlyMap<string, Values>;
+}
+
 /** Where a configuration file is looked for. */
 export interface ConfigPlaces {
-  /** The file the user named with an option, such as `--config`. */
-  readonly named: string | null;
+  /** The file that was named with an option, such as `--config`, and that option. */
+  readonly named: { readonly path: string; readonly from: string } | null;
   readonly env: Environment;
   /** Folder that relative paths start from. */
   readonly cwd: string;
@@ -59,83 +45,142 @@ export interface ConfigPlaces {
  * Finds and reads the configuration file: the named one, else the one in CALLS_CONFIG, else `calls.config.json` in the
  * current folder, else the one in the user's configuration folder. Null when there is none.
  */
-export function readConfigFile(places: ConfigPlaces, report: (fact: SettingFact) => void): ConfigFile | null {
-  const { named, env, cwd, searchCwd, searchHome } = places;
-  const chosen = named ?? (env.CALLS_CONFIG || null);
-  if (chosen !== null) {
-    const path = resolve(cwd, chosen);
-    const file = readIfThere(path, report);
-    if (!file) report({ code: 'no_config_file', path, from: named === null ? 'CALLS_CONFIG' : 'option' });
-    return file;
+export function readConfigFile(places: ConfigPlaces, report: Report): FileContent | null {
+  const { env, cwd, searchCwd, searchHome } = places;
+  const named = places.named ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
+  if (named !== null) {
+    const path = resolve(cwd, named.path);
+    const content = readIfThere(path, report);
+    if (content === null) report(problems.noConfigFile(path, named.from));
+    return content;
   }
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
   const paths = searchHome ? [join(home, 'call-attribution', 'calls.config.json')] : [];
   if (searchCwd) paths.unshift(join(cwd, 'calls.config.json'));
   for (const path of paths) {
-    const file = readIfThere(path, report);
-    if (file) return file;
+    const content = readIfThere(path, report);
+    if (content !== null) return content;
   }
   return null;
 }
 
-function readIfThere(path: string, report: (fact: SettingFact) => void): ConfigFile | null {
+function readIfThere(path: string, report: Report): FileContent | null {
   let text: string;
   try {
     text = readTextFile(path);
   } catch (error) {
     const reason = systemCode(error);
     if (reason === 'ENOENT' || reason === 'ENOTDIR') return null;
-    report({ code: 'unreadable_file', from: null, path, reason });
-    return { path, values: {}, accounts: new Map(), isExposed: false };
+    report(problems.unreadableFile(path, reason));
+    return { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
   }
-  const { values, accounts, service } = parse(text, path, report);
-  const { accessKey, secretKey, bearerToken } = values;
-  const holdsCredential = accessKey !== undefined || secretKey !== undefined || bearerToken !== undefined;
+  const { accounts, service, ...plain } = parseObject(text, path, report);
+  const values = stringsOf(plain, fileNames, {
+    unknown: (name) => {
+      const known = [...fileNames, 'accounts', 'service'];
+      return problems.unknownName(path, name, nearest(name, known), known);
+    },
+    notString: (name) => problems.notString(path, name),
+    report,
+  });
+  const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   const isExposed = holdsCredential && process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
-  return { path, values, accounts, isExposed, ...(service === undefined ? {} : { service }) };
+  return {
+    file: { path, isExposed, ...(service === undefined ? {} : { service }) },
+    values,
+    accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
+  };
 }
 
-function parse(
-  text: string,
-  path: string,
-  report: (fact: SettingFact) => void,
-): Pick<ConfigFile, 'values' | 'accounts' | 'service'> {
+function parseObject(text: string, path: string, report: Report): Readonly<Record<string, unknown>> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    report({ code: 'config_not_json', path, ...jsonError(text) });
-    return { values: {}, accounts: new Map() };
+    report(problems.configNotJson(path, jsonError(text)));
+    return {};
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    report({ code: 'config_not_object', path });
-    return { values: {}, accounts: new Map() };
-  }
-  const values: Partial<Record<ConfigName, string>> = {};
-  const { accounts, service, ...plain } = json as { accounts?: unknown; service?: unknown };
-  for (const [name, value] of Object.entries(plain)) {
-    const known = configNames.find((known) => known === name);
-    if (known === undefined)
-      report({
-        code: 'unknown_config_name',
-        path,
-        name,
-        near: nearest(name, [...configNames, 'accounts', 'service']),
-      });
-    else if (typeof value !== 'string') report({ code: 'config_not_string', path, name });
-    else values[known] = value;
-  }
-  return {
-    values,
-    accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
-    service,
-  };
+  if (isObject(json)) return json;
+  report(problems.configNotObject(path));
+  return {};
 }
 
-/** A path in a configuration file starts from the folder of that file. */
-export function fromFolderOf(file: ConfigFile, path: string): string {
-  return isAbsolute(path) ? path : resolve(file.path, '..', path);
+/** The strings of an object under the names that it may have; everything else is reported. */
+function stringsOf(
+  json: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  say: {
+    readonly unknown: (name: string) => Parameters<Report>[0];
+    readonly notString: (name: string) => Parameters<Report>[0];
+    readonly report: Report;
+  },
+): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(json)) {
+    if (!known.includes(name)) say.report(say.unknown(name));
+    else if (typeof value !== 'string') say.report(say.notString(name));
+    else values.set(name, value);
+  }
+  return values;
 }
+
+const nameForm = /^[\w.-]{1,64}$/;
+
+/** Reads `"accounts"`: an object of accounts by their names. */
+function parseAccounts(json: unknown, path: string, report: Report): ReadonlyMap<string, Values> {
+  const accounts = new Map<string, Values>();
+  if (!isObject(json)) {
+    report(problems.accountsNotObject(path));
+    return accounts;
+  }
+  const owners = new Map<string, string>();
+  for (const [account, entry] of Object.entries(json)) {
+    const at = `${path}: account ${JSON.stringify(account.slice(0, 80))}`;
+    if (!nameForm.test(account)) report(problems.badAccountName(at));
+    else if (!isObject(entry)) report(problems.accountNotObject(at));
+    else {
+      const values = parseAccount(entry, account, at, report);
+      accounts.set(account, values);
+      const id = values.get('id') ?? account;
+      const owner = owners.get(id);
+      if (owner !== undefined) report(problems.sameAccountId(path, owner, account, id));
+      owners.set(id, account);
+    }
+  }
+  return accounts;
+}
+
+function parseAccount(
+  entry: Readonly<Record<string, unknown>>,
+  account: string,
+  at: string,
+  report: Report,
+): Values {
+  const values = stringsOf(entry, accountNames, {
+    unknown: (name) =>
+      Object.hasOwn(secretSettings, name)
+        ? problems.credentialInClear(at, account, name)
+        : problems.unknownAccountName(at, name, nearest(name, accountNames), accountNames),
+    notString: (name) => problems.accountNotString(at, name),
+    report,
+  });
+  if (values.has('id') && !nameForm.test(values.get('id') ?? '')) {
+    report(problems.badAccountId(at));
+    values.delete('id');
+  }
+  for (const secret of Object.keys(secretSettings)) {
+    const variable = values.get(`${secret}Env`);
+    if (variable === undefined) continue;
+    if (!isCredentialVariable(variable)) {
+      report(problems.badVariableName(at, account, `${secret}Env`));
+      values.delete(`${secret}Env`);
+    } else if (values.has(`${secret}File`)) report(problems.twoReferences(at, secret));
+  }
+  return values;
+}
+
+const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
 
 /** The text of a file, in UTF-8 or, as some Windows programs write it, UTF-16; without a byte order mark. */
 export function readTextFile(path: string): string {
@@ -146,6 +191,7 @@ export function readTextFile(path: string): string {
 
 /** The code of a system error, such as EACCES. */
 export function systemCode(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : 'unknown reason';
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'unknown reason';
 }

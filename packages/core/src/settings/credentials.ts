@@ -1,18 +1,38 @@
 import { type Auth, apiKeys, bearerToken, type KeyAuth } from '../auth/auth.ts';
 import { type Logger, type LogLevel, lineLogger } from '../log/logger.ts';
 import type { Version } from '../record/fields.ts';
-import { describe, type SettingProblem } from './problems.ts';
+import { problems, type SettingProblem } from './problems.ts';
 import type { Settings } from './read-settings.ts';
+import { plainSettings, type SecretName, secretSettings } from './table.ts';
+
+const legacyUsers = 'legacy users may set CALLS_BEARER_TOKEN instead of the two keys';
 
 /** What a program still has to be given before it can read calls; empty when nothing is missing. */
-export function missingSettings(settings: Settings): SettingProblem[] {
-  const { apiVersion } = settings;
-  const of = settings.account === null ? {} : { account: settings.account.name };
-  const missing = settings.baseUrl === null ? [describe({ code: 'no_base_url', ...of })] : [];
-  if (settings.secret('bearerToken') !== null) return missing;
-  if (apiVersion.value === 'v2') return [...missing, describe({ code: 'no_token', ...of })];
-  if (settings.secret('accessKey') === null) missing.push(describe({ code: 'no_access_key', ...of }));
-  if (settings.secret('secretKey') === null) missing.push(describe({ code: 'no_secret_key', ...of }));
+export function missingSettings({ account, apiVersion, baseUrl, secret }: Settings): SettingProblem[] {
+  const missing: SettingProblem[] = [];
+  const credential = (
+    code: 'no_access_key' | 'no_secret_key' | 'no_token',
+    name: SecretName,
+    what: string,
+  ) => {
+    const variable = secretSettings[name];
+    if (secret(name) !== null) return;
+    if (account !== null) missing.push(problems.missingCredentialOf(code, account.name, name, what));
+    else if (code === 'no_token')
+      missing.push(problems.missing(code, variable, 'v2 needs the bearer token of the account'));
+    else missing.push(problems.missing(code, variable, `the ${what} of the account`, legacyUsers));
+  };
+  if (baseUrl === null)
+    missing.push(
+      account === null
+        ? problems.missing('no_base_url', plainSettings.baseUrl.variable, 'the URL of the API')
+        : problems.missingUrlOf(account.name),
+    );
+  if (apiVersion.value === 'v2') credential('no_token', 'bearerToken', 'bearer token, which v2 needs');
+  else if (secret('bearerToken') === null) {
+    credential('no_access_key', 'accessKey', 'access key');
+    credential('no_secret_key', 'secretKey', 'secret key');
+  }
   return missing;
 }
 
@@ -55,6 +75,8 @@ export function connectionOf(settings: Settings, writeLog?: (line: string) => vo
     ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
     ...(auth ? { auth } : {}),
     ...(keys ? { legacyAuth: keys } : {}),
-    ...(settings.log ? { logger: lineLogger(settings.logFormat, writeLog), logLevel: settings.log } : {}),
+    ...(settings.log
+      ? { logger: lineLogger(settings.logFormat.value, writeLog), logLevel: settings.log.value }
+      : {}),
   };
 }

@@ -1,38 +1,24 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { type LogFormat, type LogLevel, logFormats, logLevels } from '../log/logger.ts';
-import type { Version } from '../record/fields.ts';
-import { isTimeZone } from '../time/zone.ts';
-import type { AccountValues } from './accounts.ts';
 import {
   type ConfigFile,
-  type ConfigName,
-  fromFolderOf,
+  type FileContent,
   readConfigFile,
   readTextFile,
   systemCode,
+  type Values,
 } from './config-file.ts';
-import type { Environment } from './environment.ts';
-import { describe, type SettingFact, type SettingProblem } from './problems.ts';
-
-/** Where a setting came from. */
-export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'default';
-
-/** A setting and where it came from. */
-export interface Setting<T = string> {
-  /** The value, as it will be used. */
-  readonly value: T;
-  /** Which kind of place it came from. */
-  readonly origin: Origin;
-  /** The option, variable or file it came from, such as `CALLS_BASE_URL`. */
-  readonly from: string;
-}
-
-/** Settings that are not secret. */
-export type PlainName = 'baseUrl' | 'legacyBaseUrl' | 'apiVersion' | 'timeZone' | 'store';
-
-/** Credentials. */
-export type SecretName = 'accessKey' | 'secretKey' | 'bearerToken';
+import { type Environment, readVariable } from './environment.ts';
+import { problems, type Report, type SettingProblem } from './problems.ts';
+import {
+  type PlainName,
+  type PlainSettings,
+  plainSettings,
+  type SecretName,
+  type Setting,
+  type Spec,
+  secretSettings,
+} from './table.ts';
 
 /** One of the accounts in the configuration file. */
 export interface ConfiguredAccount {
@@ -43,23 +29,9 @@ export interface ConfiguredAccount {
 }
 
 /** All settings, read once. Credentials are returned by a function, so that nothing prints them by accident. */
-export interface Settings {
+export interface Settings extends PlainSettings {
   /** The configuration file, when one was found. */
   readonly file: ConfigFile | null;
-  /** URL of the API. */
-  readonly baseUrl: Setting | null;
-  /** URL of the SMS number listing. */
-  readonly legacyBaseUrl: Setting | null;
-  /** Version of the API. */
-  readonly apiVersion: Setting<Version>;
-  /** IANA name of the time zone that the account's times are in. */
-  readonly timeZone: Setting | null;
-  /** Where calls are kept, such as `duckdb:calls.duckdb`. */
-  readonly store: Setting | null;
-  /** From which level on something is logged, from `CALLS_LOG`; null when it is not set. */
-  readonly log: LogLevel | null;
-  /** How it is written, from `CALLS_LOG_FORMAT`. */
-  readonly logFormat: LogFormat;
   /** The account of the configuration file that these settings are of; null for the settings outside of `accounts`. */
   readonly account: ConfiguredAccount | null;
   /** All accounts of the configuration file, in its order. */
@@ -75,7 +47,7 @@ export interface SettingsSource {
   /** Values that were given directly; they come first. Null and undefined count as not given. */
   readonly options?: Readonly<Partial<Record<PlainName, string | null | undefined>>> | undefined;
   /** What messages call an option. @default the name itself */
-  readonly nameOption?: ((name: PlainName | 'config') => string) | undefined;
+  readonly nameOption?: ((name: string) => string) | undefined;
   /**
    * Name of an account in the configuration file. Its credentials, and no others, are used; its other settings come after
    * `options` and before the environment. See also `readAccounts`.
@@ -97,16 +69,24 @@ export interface SettingsSource {
   readonly searchHome?: boolean | undefined;
 }
 
-const variables: Readonly<Record<PlainName | SecretName, string>> = {
-  baseUrl: 'CALLS_BASE_URL',
-  legacyBaseUrl: 'CALLS_LEGACY_BASE_URL',
-  apiVersion: 'CALLS_API_VERSION',
-  timeZone: 'CALLS_TIME_ZONE',
-  store: 'CALLS_STORE',
-  accessKey: 'CALLS_ACCESS_KEY',
-  secretKey: 'CALLS_SECRET_KEY',
-  bearerToken: 'CALLS_BEARER_TOKEN',
-};
+/** The chosen account with what the file says about it. */
+interface Profile extends ConfiguredAccount {
+  readonly values: Values;
+  /** The account and its file, for messages. */
+  readonly from: string;
+}
+
+/** Everything that settings are read from. */
+interface Places {
+  readonly options: Readonly<Record<string, string | null | undefined>>;
+  readonly nameOption: (name: string) => string;
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly content: FileContent | null;
+  /** Null without an account; undefined for one that the file does not have. */
+  readonly profile: Profile | null | undefined;
+  readonly report: Report;
+}
 
 /**
  * Reads the settings of a client: options first, then the environment, then the configuration file. Nothing is thrown:
@@ -118,180 +98,151 @@ const variables: Readonly<Record<PlainName | SecretName, string>> = {
  * if (problem) throw new Error(problem.message);
  */
 export function readSettings(source: SettingsSource = {}): Settings {
-  const {
-    options = {},
-    nameOption = (name) => name,
-    config = null,
-    env = process.env,
-    cwd = process.cwd(),
-  } = source;
-  const problems: SettingProblem[] = [];
-  const report = (fact: SettingFact): void => {
-    problems.push(describe(fact));
-  };
-  const { searchCwd = true, searchHome = true } = source;
-  const file = readConfigFile({ named: config, env, cwd, searchCwd, searchHome }, (fact) =>
-    report(
-      fact.code === 'no_config_file' && config !== null ? { ...fact, from: nameOption('config') } : fact,
-    ),
+  const found: SettingProblem[] = [];
+  const report: Report = (problem) => void found.push(problem);
+  const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
+  const { config, searchCwd = true, searchHome = true } = source;
+  const named = typeof config === 'string' ? { path: config, from: nameOption('config') } : null;
+  const content = readConfigFile({ named, env, cwd, searchCwd, searchHome }, report);
+  const accounts = [...(content?.accounts ?? [])].map(([name, values]) => ({
+    name,
+    id: values.get('id') ?? name,
+  }));
+  const profile =
+    typeof source.account === 'string' ? profileOf(source.account, accounts, content, report) : null;
+  const places: Places = { options, nameOption, env, cwd, content, profile, report };
+  const plain = Object.entries(plainSettings).map(([name, spec]) => [name, readPlain(name, spec, places)]);
+  const secrets = new Map(
+    Object.entries(secretSettings).map(([name, variable]) => [name, readSecret(name, variable, places)]),
   );
-  const accounts = [...(file?.accounts ?? [])].map(([name, { id = name }]) => ({ name, id }));
-  const account = accounts.find(({ name }) => name === source.account) ?? null;
-  if (account === null && typeof source.account === 'string')
-    report(unknownAccount(source.account, file, accounts));
-  const profile = profileOf(account, file);
-  const plain = (name: PlainName): Setting | null => {
-    const given = options[name];
-    if (given !== undefined && given !== null)
-      return { value: given, origin: 'option', from: nameOption(name) };
-    const own = name === 'store' ? undefined : profile?.values[name];
-    if (profile && own) return { value: own, origin: 'file', from: profile.from };
-    const value = readVariable(env, variables[name]);
-    if (value !== null) return { value, origin: 'environment', from: variables[name] };
-    const written = file?.values[name];
-    return file && written ? { value: written, origin: 'file', from: file.path } : null;
-  };
-  const baseUrl = checkedUrl(plain('baseUrl'), report);
-  const legacyBaseUrl = checkedUrl(plain('legacyBaseUrl'), report);
-  const apiVersion = checkedVersion(plain('apiVersion'), report);
-  const timeZone = plain('timeZone');
-  const isKnownZone = timeZone === null || isTimeZone(timeZone.value);
-  if (!isKnownZone) report({ code: 'unknown_time_zone', from: timeZone.from, value: timeZone.value });
-  const names = ['accessKey', 'secretKey', 'bearerToken'] as const;
-  // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
-  const read = (name: SecretName): Setting | null =>
-    profile !== null
-      ? secretOfAccount(name, profile, env, report)
-      : typeof source.account === 'string'
-        ? null
-        : readSecret(name, { file, env, cwd }, report);
-  const secrets = new Map(names.map((name) => [name, read(name)]));
   return {
-    file,
-    baseUrl,
-    legacyBaseUrl,
-    apiVersion,
-    timeZone: isKnownZone ? timeZone : null,
-    store: plain('store'),
-    log: chosen(env, 'CALLS_LOG', logLevels, report),
-    logFormat: chosen(env, 'CALLS_LOG_FORMAT', logFormats, report) ?? 'text',
-    account,
+    ...(Object.fromEntries(plain) as PlainSettings),
+    file: content?.file ?? null,
+    account: profile ? { name: profile.name, id: profile.id } : null,
     accounts,
-    problems,
+    problems: found,
     secret: (name) => secrets.get(name) ?? null,
   };
 }
 
-/** An environment variable without spaces around it; null when it is empty or not set. */
-export function readVariable(env: Environment, name: string): string | null {
-  const value = env[name]?.trim();
-  // Some hosts pass on the placeholder of a setting that the user left empty, such as ${input:key}.
-  return value === undefined || value === '' || /^\$\{.*\}$/.test(value) ? null : value;
-}
-
-type Report = (fact: SettingFact) => void;
-
-function checkedUrl(setting: Setting | null, report: Report): Setting | null {
-  if (setting === null) return null;
-  const { from, value } = setting;
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) report({ code: 'not_a_url', from });
-  else if (url.username || url.password || /[?&](secret_)?access_key=/i.test(url.search))
-    report({ code: 'credentials_in_url', from });
-  else return setting;
-  return null;
-}
-
-function checkedVersion(setting: Setting | null, report: Report): Setting<Version> {
-  if (setting !== null) {
-    const { value, from } = setting;
-    if (value === 'v2' || value === 'v3') return { ...setting, value };
-    report({ code: 'unknown_version', from, value });
+/**
+ * The settings of several accounts of the configuration file, in the order of their names, or of all accounts, in the order
+ * of the file. A problem that concerns two accounts is one of the later account. Without any account in the file the result
+ * is one `Settings` with that problem.
+ *
+ * @example
+ * for (const settings of readAccounts('all')) {
+ *   const client = createClient(connectionOf(settings));
+ *   console.log(settings.account?.name, await client.countCalls());
+ * }
+ */
+export function readAccounts(
+  names: readonly string[] | 'all',
+  source: Omit<SettingsSource, 'account'> = {},
+): Settings[] {
+  const outside = readSettings(source);
+  const all = outside.accounts.map(({ name }) => name);
+  if (all.length === 0) {
+    const problem = problems.noAccounts(outside.file?.path ?? null);
+    return [{ ...outside, secret: () => null, problems: [...outside.problems, problem] }];
   }
-  return { value: 'v3', origin: 'default', from: 'default' };
+  const owners = new Map<string, string>();
+  return (names === 'all' ? all : [...new Set(names)]).map((name) => {
+    const settings = readSettings({ ...source, account: name });
+    const key = settings.secret('accessKey') ?? settings.secret('bearerToken');
+    if (key === null) return settings;
+    const server = `${settings.baseUrl?.value} ${settings.apiVersion.value} ${key.value}`;
+    const owner = owners.get(server);
+    owners.set(server, name);
+    if (owner === undefined) return settings;
+    return { ...settings, problems: [...settings.problems, problems.sameCredential(owner, name)] };
+  });
 }
 
-/** One of some words, in any case; null when the variable is not set or has another one. */
-function chosen<T extends string>(
-  env: Environment,
-  from: string,
-  known: readonly T[],
-  report: Report,
-): T | null {
-  const value = readVariable(env, from);
-  if (value === null) return null;
-  const word = known.find((each) => each === value.toLowerCase());
-  if (word === undefined)
-    report({ code: 'unknown_log_setting', from, value, near: nearest(value, known), known });
-  return word ?? null;
-}
-
-/** An account with what the file says about it. */
-interface Profile extends ConfiguredAccount {
-  readonly values: AccountValues;
-  readonly file: ConfigFile;
-  /** The account and its file, for messages. */
-  readonly from: string;
-}
-
-function profileOf(account: ConfiguredAccount | null, file: ConfigFile | null): Profile | null {
-  const values = account === null ? undefined : file?.accounts.get(account.name);
-  if (account === null || file === null || values === undefined) return null;
-  return { ...account, values, file, from: `account ${JSON.stringify(account.name)} in ${file.path}` };
-}
-
-function unknownAccount(
+function profileOf(
   account: string,
-  file: ConfigFile | null,
   accounts: readonly ConfiguredAccount[],
-): SettingFact {
+  content: FileContent | null,
+  report: Report,
+): Profile | undefined {
+  const chosen = accounts.find(({ name }) => name === account);
+  const values = content?.accounts.get(account);
+  if (content !== null && chosen !== undefined && values !== undefined)
+    return { ...chosen, values, from: `account ${JSON.stringify(account)} in ${content.file.path}` };
   const known = accounts.map(({ name }) => name);
-  if (file === null || known.length === 0) return { code: 'no_accounts', path: file?.path ?? null };
-  return { code: 'unknown_account', path: file.path, account, near: nearest(account, known), known };
+  report(
+    content === null || known.length === 0
+      ? problems.noAccounts(content?.file.path ?? null)
+      : problems.unknownAccount(content.file.path, account, nearest(account, known), known),
+  );
+  return undefined;
 }
 
-/** A credential of an account: the file or the environment variable that the account names, and nothing else. */
-function secretOfAccount(
-  name: SecretName,
-  { name: account, values, file, from }: Profile,
-  env: Environment,
-  report: Report,
+function readPlain(name: string, spec: Spec<unknown>, places: Places): Setting<unknown> | null {
+  const found = findPlain(name, spec.variable, places);
+  const read = found && spec.read(found.value, found.from);
+  if (read && 'value' in read) return { ...found, value: read.value };
+  if (read) places.report(read);
+  return spec.initial === undefined ? null : { value: spec.initial, origin: 'default', from: 'default' };
+}
+
+function findPlain(
+  name: string,
+  variable: string,
+  { options, nameOption, env, content, profile }: Places,
 ): Setting | null {
-  const path = values[`${name}File`];
-  if (path !== undefined) return fromFile(fromFolderOf(file, path), `${name}File of ${from}`, report);
-  const variable = values[`${name}Env`];
-  if (variable === undefined) return null;
+  const given = options[name];
+  if (given !== undefined && given !== null)
+    return { value: given, origin: 'option', from: nameOption(name) };
+  const own = profile?.values.get(name);
+  if (profile && own) return { value: own, origin: 'file', from: profile.from };
   const value = readVariable(env, variable);
   if (value !== null) return { value, origin: 'environment', from: variable };
-  report({ code: 'unset_variable', account, variable });
-  return null;
+  const written = content?.values.get(name);
+  return content && written ? { value: written, origin: 'file', from: content.file.path } : null;
 }
 
-function readSecret(
-  name: SecretName,
-  { file, env, cwd }: { file: ConfigFile | null; env: Environment; cwd: string },
-  report: Report,
-): Setting | null {
-  const variable = variables[name];
+function readSecret(name: string, variable: string, places: Places): Setting | null {
+  const { env, cwd, content, profile, report } = places;
+  // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
+  if (profile === undefined) return null;
+  if (profile !== null) return secretOfAccount(name, profile, places);
   const direct = readVariable(env, variable);
   if (direct !== null) return { value: direct, origin: 'environment', from: variable };
   const path = readVariable(env, `${variable}_FILE`);
   if (path !== null) return fromFile(resolve(cwd, path), `${variable}_FILE`, report);
-  if (file === null) return null;
-  const fileName: ConfigName = `${name}File`;
-  const named = file.values[fileName];
-  if (named) return fromFile(fromFolderOf(file, named), `${fileName} in ${file.path}`, report);
-  const written = file.values[name];
-  return written ? { value: written, origin: 'file', from: file.path } : null;
+  if (content === null) return null;
+  const { path: config } = content.file;
+  const file = content.values.get(`${name}File`);
+  if (file) return fromFile(resolve(config, '..', file), `${name}File in ${config}`, report);
+  const written = content.values.get(name);
+  return written ? { value: written, origin: 'file', from: config } : null;
+}
+
+/** A credential of an account: the file or the environment variable that the account names, and nothing else. */
+function secretOfAccount(
+  name: string,
+  { name: account, values, from }: Profile,
+  { env, content, report }: Places,
+): Setting | null {
+  const path = values.get(`${name}File`);
+  if (path !== undefined)
+    return fromFile(resolve(content?.file.path ?? '', '..', path), `${name}File of ${from}`, report);
+  const variable = values.get(`${name}Env`);
+  if (variable === undefined) return null;
+  const value = readVariable(env, variable);
+  if (value !== null) return { value, origin: 'environment', from: variable };
+  report(problems.unsetVariable(account, variable));
+  return null;
 }
 
 function fromFile(path: string, from: string, report: Report): Setting | null {
   try {
     const value = readTextFile(path).trim();
     if (value !== '') return { value, origin: 'key file', from: path };
-    report({ code: 'empty_file', from, path });
+    report(problems.emptyFile(path, from));
   } catch (error) {
-    report({ code: 'unreadable_file', from, path, reason: systemCode(error) });
+    report(problems.unreadableFile(path, systemCode(error), from));
   }
   return null;
 }
