@@ -1,9 +1,9 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { FetchHandler } from '@call-attribution/core/mount';
 import type { Store } from '@call-attribution/store';
-import { createTurns } from './connections/turns.ts';
+import { FairTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
-import { createFeedDesk } from './feeds/desk.ts';
+import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { feedMetrics } from './feeds/status-page.ts';
 import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
@@ -13,7 +13,7 @@ import type { Exchange, Intercept, Reply, Route, Shape } from './http/exchange.t
 import { createFront } from './http/front.ts';
 import { createGate } from './http/gate.ts';
 import { callCounter, statusRoutes } from './http/health.ts';
-import { createMetrics } from './http/metrics.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createMounted, type MountedHandler } from './http/mounted.ts';
 import type { Listener } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -60,144 +60,190 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(options: ServiceOptions): Service {
   checkService(options);
-  const { store, now = Date.now, intercept = null, log = null, page = store === null ? false : {} } = options;
+  const { store, now = Date.now, log = null } = options;
   const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
-  const shape: Shape = {
-    singleAs: options.singleAs ?? serviceDefaults.singleAs,
-    countAs: options.countAs ?? serviceDefaults.countAs,
-    defaultRows: options.defaultRows ?? serviceDefaults.defaultRows,
-    maxRows: options.maxRows ?? serviceDefaults.maxRows,
-    rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
-  };
-  const metrics = createMetrics({
-    connections: () => servers.reduce((sum, server) => sum + server.connections(), mounted.size),
-    waiting: () => turns.waiting,
-  });
-  const turns = createTurns({
+  const state: State = { isStopping: false, servers: [] };
+  const turns = new FairTurns({
     store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
     pool: poolSize,
   });
-  const prefix = (options.prefix ?? '').replace(/\/+$/, '');
+  const metrics = createMetrics({
+    connections: () => state.servers.reduce((sum, server) => sum + server.connections(), mounted.size),
+    waiting: () => turns.waiting,
+  });
   const closures = createClosureLog(metrics, log, now);
-  let stopping = false;
-  let servers: OpenServer[] = [];
+  const desk = createFeedDesk(options.feeds ?? [], options.feedSource ?? storeFeeds(store), now);
+  const routes = routesOf(options, desk);
+  const admin = adminRoutes(options, desk, metrics, state);
+  const fronts = createFronts(options, routes, (handle, intercept) =>
+    createFront({
+      ...{ handle, intercept, metrics, log, now, turns },
+      shape: shapeOf(options),
+      mostUrlBytes: limits.urlBytes,
+      draining: () => state.isStopping,
+    }),
+  );
+  const addAccounts = addingAccounts(options);
+  const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
+  const isProbe = (path: string) => admin.some((probe) => probe.path === path);
+  const isOurs = (path: string) => routes.own.some((route) => route.path === path);
+  const mounted = createMounted({
+    ...shared,
+    prefix: prefixOf(options),
+    has: (path) => isOurs(path) || isProbe(path) || (store !== null && isApiPath(path)),
+    mayServe: (path) => !state.isStopping || isProbe(path),
+    check: () => refuseOpenFeeds(options, ''),
+    serve: fronts.withProbes(admin, addAccounts),
+  });
+  const stop = async () => {
+    state.isStopping = true;
+    await Promise.all([mounted.stop(), ...state.servers.map((server) => server.stop(limits.drainMs))]);
+    closures.end();
+    const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
+    await Promise.all([...ledgers].map((ledger) => ledger?.close()));
+  };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= stop());
+  return {
+    async listen(at = {}) {
+      checkListen(at);
+      if (state.servers.length > 0) throw listensAlready();
+      refuseOpenFeeds(options, at.host ?? serviceDefaults.host);
+      await addAccounts();
+      return openServers(at, { admin, fronts, shared, state });
+    },
+    handler: mounted.handler,
+    fetch: mounted.fetch,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
 
+/** What changes while a service runs. */
+interface State {
+  isStopping: boolean;
+  servers: OpenServer[];
+}
+
+const prefixOf = ({ prefix = '' }: ServiceOptions): string => prefix.replace(/\/+$/, '');
+
+const shapeOf = (options: ServiceOptions): Shape => ({
+  singleAs: options.singleAs ?? serviceDefaults.singleAs,
+  countAs: options.countAs ?? serviceDefaults.countAs,
+  defaultRows: options.defaultRows ?? serviceDefaults.defaultRows,
+  maxRows: options.maxRows ?? serviceDefaults.maxRows,
+  rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
+});
+
+interface Routes {
+  /** Those with a path of their own: of the caller, feeds, the description of the API, the page. */
+  readonly own: readonly Route[];
+  /** The API, when there is a store. */
+  readonly api: readonly Handler[];
+}
+
+function routesOf(options: ServiceOptions, desk: FeedDesk): Routes {
+  const { store, now = Date.now, page = store === null ? false : {} } = options;
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
-  const gate =
-    store === null ? null : createGate((credential) => store.findAccount(credential), limiter, now);
-  const api = store === null || gate === null ? [] : [createApi(store, gate)];
+  const gateOf = (find: Store['findAccount']) => createGate(find, limiter, now);
+  const gate = store === null ? null : gateOf((credential) => store.findAccount(credential));
   /** The numbers and calls of the page, over its own source or the store. */
   const pageData = ({ source, mostCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
-    const find = source?.findAccount;
-    const own = find === undefined ? gate : createGate(find, limiter, now);
+    const own = source?.findAccount === undefined ? gate : gateOf(source.findAccount);
     const from = source ?? (store === null ? null : storeSource(store, mostCalls));
     return from === null || own === null ? [] : pageDataRoutes(from, own);
   };
+  return {
+    own: [
+      ...(options.routes ?? []),
+      ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
+      ...(store === null ? [] : [openApiRoute({ ...shapeOf(options), serverUrl: `${prefixOf(options)}/` })]),
+      ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
+    ],
+    api: store === null || gate === null ? [] : [createApi(store, gate)],
+  };
+}
 
-  const desk = createFeedDesk(options.feeds ?? [], options.feedSource ?? storeFeeds(store), now);
-  const ownRoutes = [
-    ...(options.routes ?? []),
-    ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
-    ...(store === null ? [] : [openApiRoute({ ...shape, serverUrl: `${prefix}/` })]),
-    ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
-  ];
-  const routes = createRoutes(ownRoutes);
-  const paths = new Set(ownRoutes.map(({ path }) => path));
+/** Health and metrics. */
+function adminRoutes(options: ServiceOptions, desk: FeedDesk, metrics: Metrics, state: State): Route[] {
+  const { store, now = Date.now } = options;
   const countCalls = store === null ? async () => null : callCounter(store, now);
-  const admin = statusRoutes(store, () => stopping, {
+  return statusRoutes(store, () => state.isStopping, {
     ready: options.ready ?? (() => null),
     metrics: async () =>
       metrics.text(await countCalls()) +
       (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
       (options.metrics?.() ?? ''),
   });
+}
 
+interface Fronts {
+  /** The service with these probes. `prepare` is waited for before the first request that is not one of them. */
+  withProbes(probes: readonly Route[], prepare?: () => Promise<void>): Listener;
+  /** Only these routes. */
+  only(routes: readonly Route[]): Listener;
+}
+
+function createFronts(
+  { intercept = null }: ServiceOptions,
+  { own, api }: Routes,
+  front: (handle: (exchange: Exchange) => Promise<Reply>, intercept: Intercept | null) => Listener,
+): Fronts {
+  const handler = createRoutes(own);
+  const only = (routes: readonly Route[]) => front(firstOf(createRoutes(routes)), null);
+  return {
+    withProbes(probes, prepare) {
+      // Health is served even while an intercept holds the API back.
+      const probePaths = new Set(probes.map(({ path }) => path));
+      const serveProbes = only(probes);
+      const serveApi = front(prepared(firstOf(handler, ...api), prepare), intercept);
+      return (request, response, connection) => {
+        const path = (request.url ?? '').split('?', 1)[0] ?? '';
+        (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
+      };
+    },
+    only,
+  };
+}
+
+interface Opening {
+  readonly admin: readonly Route[];
+  readonly fronts: Fronts;
+  readonly shared: Omit<Parameters<typeof openServer>[1], 'port' | 'host' | 'tls'>;
+  readonly state: State;
+}
+
+/** Opens the port of the API, and that of health and metrics when they have one of their own. */
+async function openServers(
+  { port = 0, host = serviceDefaults.host, adminPort = null, tls = null }: ListenOptions,
+  { admin, fronts, shared, state }: Opening,
+): Promise<Listening> {
   const health = admin.filter(({ path }) => path !== '/metrics');
+  const probes = adminPort === null ? admin : health;
+  const main = await openServer(fronts.withProbes(probes), { ...shared, port, host, tls });
+  state.servers = [main];
+  const { url } = main;
+  if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
+  const own = await openServer(fronts.only(admin), { ...shared, port: adminPort, host, tls: null });
+  state.servers.push(own);
+  return { url, legacyUrl: url, adminUrl: own.url };
+}
 
+const listensAlready = () =>
+  new ConfigurationError(
+    'invalid_argument',
+    'The service is listening already. Create another one for another port.',
+  );
+
+/** Adds the accounts of the options once; after a failure again. */
+function addingAccounts({ store, accounts = [] }: ServiceOptions): () => Promise<void> {
   let added: Promise<void> | undefined;
-  const addAccounts = (): Promise<void> => {
-    added ??= addAll(store, options.accounts ?? []).catch((error: unknown) => {
+  return () => {
+    added ??= addAll(store, accounts).catch((error: unknown) => {
       added = undefined;
       throw error;
     });
     return added;
-  };
-
-  const frontFor = (handlers: readonly Handler[], before: Intercept | null, prepare?: () => Promise<void>) =>
-    createFront({
-      handle: prepared(firstOf(...handlers), prepare),
-      intercept: before,
-      shape,
-      metrics,
-      mostUrlBytes: limits.urlBytes,
-      log,
-      now,
-      draining: () => stopping,
-      turns,
-    });
-
-  const stop = async () => {
-    stopping = true;
-    await Promise.all([mounted.stop(), ...servers.map((server) => server.stop(limits.drainMs))]);
-    closures.end();
-    await Promise.all(
-      [...new Set(desk.states.map(({ feed }) => feed.once?.ledger))].map((ledger) => ledger?.close()),
-    );
-  };
-  let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop());
-
-  const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
-  const dispatch = (probes: readonly Route[], prepare?: () => Promise<void>): Listener => {
-    // Health is served even while an intercept holds the API back.
-    const probePaths = new Set(probes.map(({ path }) => path));
-    const serveProbes = frontFor([createRoutes(probes)], null);
-    const serveApi = frontFor([routes, ...api], intercept, prepare);
-    return (request, response, connection) => {
-      const path = (request.url ?? '').split('?', 1)[0] ?? '';
-      (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
-    };
-  };
-  const isProbe = (path: string) => admin.some((probe) => probe.path === path);
-  const mounted = createMounted({
-    ...shared,
-    prefix,
-    has: (path) => paths.has(path) || isProbe(path) || (store !== null && isApiPath(path)),
-    mayServe: (path) => !stopping || isProbe(path),
-    check: () => refuseOpenFeeds(options, ''),
-    serve: dispatch(admin, addAccounts),
-  });
-
-  return {
-    async listen(at = {}) {
-      checkListen(at);
-      const { port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = at;
-      if (servers.length > 0)
-        throw new ConfigurationError(
-          'invalid_argument',
-          'The service is listening already. Create another one for another port.',
-        );
-      refuseOpenFeeds(options, host);
-      await addAccounts();
-      const main = await openServer(dispatch(adminPort === null ? admin : health), {
-        ...shared,
-        port,
-        host,
-        tls,
-      });
-      servers = [main];
-      const { url } = main;
-      if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
-
-      const serveAdmin = frontFor([createRoutes(admin)], null);
-      const own = await openServer(serveAdmin, { ...shared, port: adminPort, host, tls: null });
-      servers.push(own);
-      return { url, legacyUrl: url, adminUrl: own.url };
-    },
-    handler: mounted.handler,
-    fetch: mounted.fetch,
-    close,
-    [Symbol.asyncDispose]: close,
   };
 }
 

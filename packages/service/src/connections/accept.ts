@@ -40,22 +40,10 @@ export function acceptConnections(
     inHandshake.set(name, connection);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => inHandshake.delete(name));
-    // A connection that stays silent never costs the memory of a TLS session, and none takes its CPU time out of turn.
-    socket.once('readable', () => {
-      if (socket.readableLength === 0) socket.destroy();
-      else {
-        const { address: who, gone: signal } = connection;
-        const leave = turns.enter(who);
-        turns
-          .run({ who, signal, needs: 'loop' }, handshake)
-          .catch(() => socket.destroy())
-          .finally(leave);
-      }
-    });
-    const handshake = (): void => {
+    handshakeInTurn(turns, connection, () => {
       connections.startHandshake(connection);
       if (!socket.destroyed) passOn(socket);
-    };
+    });
   });
   server.prependListener('secureConnection', (stream: Socket) => {
     const connection = inHandshake.get(nameOf(stream));
@@ -67,6 +55,25 @@ export function acceptConnections(
     begin(connection, stream);
   });
   return (stream) => byStream.get(stream);
+}
+
+/** A connection that stays silent never costs the memory of a TLS session, and none takes its CPU time out of turn. */
+function handshakeInTurn(
+  turns: Turns,
+  { socket, address: who, gone: signal }: Connection,
+  begin: () => void,
+): void {
+  socket.once('readable', () => {
+    if (socket.readableLength === 0) {
+      socket.destroy();
+      return;
+    }
+    const leave = turns.enter(who);
+    turns
+      .run({ who, signal, needs: 'loop' }, begin)
+      .catch(() => socket.destroy())
+      .finally(leave);
+  });
 }
 
 /** What tells the connections of one server apart, on the socket below TLS and on the one above. */

@@ -2,27 +2,7 @@ import type { Socket } from 'node:net';
 import { countedAddress, proxyCheck } from './addresses.ts';
 import { type ClosedFor, type Connection, notePace, slowMs } from './connection.ts';
 import type { ConnectionLimits } from './limits.ts';
-import { createResponseMemory } from './memory.ts';
-
-/** The connections of one server. */
-export interface Connections {
-  /** Adds a connection. To stay within the limits it may close others, or the new one: then it returns null. */
-  open(socket: Socket, isSecure: boolean, from?: string): Connection | null;
-  /** Forgets a connection that goes on without the service. */
-  release(connection: Connection): void;
-  /** Counts a handshake that starts, and closes another one when there are too many. */
-  startHandshake(connection: Connection): void;
-  /** Notes that a connection has come into a state. */
-  enter(connection: Connection, state: Connection['state']): void;
-  /** Closes all connections without a request in progress. */
-  closeIdle(): void;
-  /** Closes all connections. */
-  closeAll(): void;
-  /** Ends the checks. */
-  end(): void;
-  /** How many there are. */
-  readonly size: number;
-}
+import { createResponseMemory, type ResponseMemory } from './memory.ts';
 
 /** The reason of `gone`: one for all, since an error for each of many clients would cost time. */
 const hasLeft = new Error('The client has left.');
@@ -32,135 +12,163 @@ const checkMs = 250;
 const youngMs = 250;
 
 /** Keeps the connections of one server within its limits. `onMemory` is called when responses may have memory again. */
-export function createConnections(
-  limits: ConnectionLimits,
-  proxies: readonly string[],
-  onClosed: (reason: ClosedFor) => void,
-  onMemory: () => void,
-): Connections {
-  const isProxy = proxyCheck(proxies);
-  const all = new Set<Connection>();
-  const perAddress = new Map<string, number>();
-  const listeners = new WeakMap<Connection, () => void>();
-  const memory = createResponseMemory(
-    limits.unsentBytes,
-    (connection) => close(connection, 'unsent_bytes'),
-    onMemory,
-  );
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #isProxy: (address: string) => boolean;
+  readonly #onClosed: (reason: ClosedFor) => void;
+  readonly #onMemory: () => void;
+  readonly #all = new Set<Connection>();
+  readonly #perAddress = new Map<string, number>();
+  readonly #listeners = new WeakMap<Connection, () => void>();
+  readonly #memory: ResponseMemory;
+  readonly #timer: NodeJS.Timeout;
 
-  const close = (connection: Connection, reason: ClosedFor): void => {
-    if (!all.has(connection)) return;
-    onClosed(reason);
-    remove(connection);
+  constructor(
+    limits: ConnectionLimits,
+    proxies: readonly string[],
+    onClosed: (reason: ClosedFor) => void,
+    onMemory: () => void,
+  ) {
+    this.#limits = limits;
+    this.#isProxy = proxyCheck(proxies);
+    this.#onClosed = onClosed;
+    this.#onMemory = onMemory;
+    const tooMuch = (connection: Connection) => this.#close(connection, 'unsent_bytes');
+    this.#memory = createResponseMemory(limits.unsentBytes, tooMuch, onMemory);
+    const often = Math.min(checkMs, limits.handshakeMs, limits.sendMs);
+    this.#timer = setInterval(() => this.#check(), often).unref();
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Adds a connection. To stay within the limits it may close others, or the new one: then it returns null. */
+  open(socket: Socket, isSecure: boolean, from = socket.remoteAddress): Connection | null {
+    // It has gone already.
+    if (from === undefined) {
+      socket.destroy();
+      return null;
+    }
+    const connection = this.#connectionOf(socket, isSecure, from);
+    const { address } = connection;
+    this.#all.add(connection);
+    const fromHere = (this.#perAddress.get(address) ?? 0) + 1;
+    this.#perAddress.set(address, fromHere);
+    const onClose = (): void => {
+      this.#remove(connection);
+      connection.leave();
+    };
+    socket.once('close', onClose);
+    this.#listeners.set(connection, onClose);
+    // Without an address, nothing tells clients apart.
+    if (!connection.isProxy && address !== '' && fromHere > this.#limits.connectionsPerAddress) {
+      const same = [...this.#all].filter((other) => other.address === address);
+      this.#makeSpace(same, 'address', connection);
+    }
+    if (this.#all.size > this.#limits.connections)
+      this.#makeSpace(busiestAddress(this.#all), 'total', connection);
+    return this.#all.has(connection) ? connection : null;
+  }
+
+  /** Forgets a connection that goes on without the service. */
+  release(connection: Connection): void {
+    this.#remove(connection);
+    const onClose = this.#listeners.get(connection);
+    if (onClose !== undefined) connection.socket.off('close', onClose);
+  }
+
+  /** Counts a handshake that starts, and closes another one when there are too many. */
+  startHandshake(connection: Connection): void {
+    connection.state = 'handshake';
+    const running = [...this.#all].filter(({ state }) => state === 'handshake');
+    if (running.length > this.#limits.handshakes)
+      this.#makeSpace(busiestAddress(running), 'handshakes', connection);
+  }
+
+  /** Notes that a connection has come into a state. */
+  enter(connection: Connection, state: Connection['state']): void {
+    connection.served ||= state === 'idle' && connection.state === 'busy';
+    connection.state = state;
+    connection.since = performance.now();
+  }
+
+  /** Closes all connections without a request in progress. */
+  closeIdle(): void {
+    for (const connection of this.#all) if (connection.state !== 'busy') connection.socket.destroy();
+  }
+
+  /** Closes all connections. */
+  closeAll(): void {
+    for (const { socket } of this.#all) socket.destroy();
+  }
+
+  /** Ends the checks. */
+  end(): void {
+    clearInterval(this.#timer);
+    this.#onMemory();
+  }
+
+  #connectionOf(socket: Socket, isSecure: boolean, from: string): Connection {
+    const gone = new AbortController();
+    const connection: Connection = {
+      socket,
+      stream: socket,
+      address: countedAddress(from),
+      isProxy: this.#isProxy(from),
+      gone: gone.signal,
+      leave: () => gone.abort(hasLeft),
+      hold: (bytes) => this.#memory.hold(connection, this.#all.has(connection) ? bytes : 0),
+      hasMemory: () => this.#memory.isFreeFor(connection),
+      state: isSecure ? 'silent' : 'idle',
+      since: performance.now(),
+      served: false,
+      held: 0,
+      taken: 0,
+      stalledSince: null,
+    };
+    return connection;
+  }
+
+  #close(connection: Connection, reason: ClosedFor): void {
+    if (!this.#all.has(connection)) return;
+    this.#onClosed(reason);
+    this.#remove(connection);
     connection.socket.destroy();
-  };
+  }
 
-  const remove = (connection: Connection): void => {
-    if (!all.delete(connection)) return;
-    const left = (perAddress.get(connection.address) ?? 1) - 1;
-    if (left === 0) perAddress.delete(connection.address);
-    else perAddress.set(connection.address, left);
-    memory.hold(connection, 0);
-  };
+  #remove(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    const left = (this.#perAddress.get(connection.address) ?? 1) - 1;
+    if (left === 0) this.#perAddress.delete(connection.address);
+    else this.#perAddress.set(connection.address, left);
+    this.#memory.hold(connection, 0);
+  }
 
   /** Closes the connection whose loss hurts least, so that there is space for another one. */
-  const makeSpace = (candidates: readonly Connection[], reason: ClosedFor, newest: Connection): void => {
+  #makeSpace(candidates: readonly Connection[], reason: ClosedFor, newest: Connection): void {
     const latest = candidates.includes(newest)
       ? newest
       : candidates.findLast(({ state }) => state !== 'busy');
-    close(leastUseful(candidates, newest) ?? latest ?? newest, reason);
-  };
+    this.#close(leastUseful(candidates, newest) ?? latest ?? newest, reason);
+  }
 
-  const check = (): void => {
+  #check(): void {
     const now = performance.now();
-    for (const connection of all) {
+    for (const connection of this.#all) {
       const { state, since } = connection;
       if (state === 'silent' || state === 'handshake') {
-        if (now - since > limits.handshakeMs) close(connection, 'handshake_timeout');
+        if (now - since > this.#limits.handshakeMs) this.#close(connection, 'handshake_timeout');
         continue;
       }
       notePace(connection, now);
       const stalled = connection.stalledSince;
-      if (stalled !== null && now - stalled > limits.sendMs) close(connection, 'slow_reader');
+      if (stalled !== null && now - stalled > this.#limits.sendMs) this.#close(connection, 'slow_reader');
     }
     // Clients that have stopped reading can be closed by now.
-    onMemory();
-  };
-  const timer = setInterval(check, Math.min(checkMs, limits.handshakeMs, limits.sendMs)).unref();
-
-  return {
-    get size() {
-      return all.size;
-    },
-    open(socket, isSecure, from = socket.remoteAddress) {
-      // It has gone already.
-      if (from === undefined) {
-        socket.destroy();
-        return null;
-      }
-      const gone = new AbortController();
-      const connection: Connection = {
-        socket,
-        stream: socket,
-        address: countedAddress(from),
-        isProxy: isProxy(from),
-        gone: gone.signal,
-        leave: () => gone.abort(hasLeft),
-        hold: (bytes) => memory.hold(connection, all.has(connection) ? bytes : 0),
-        hasMemory: () => memory.isFreeFor(connection),
-        state: isSecure ? 'silent' : 'idle',
-        since: performance.now(),
-        served: false,
-        held: 0,
-        taken: 0,
-        stalledSince: null,
-      };
-      all.add(connection);
-      const fromHere = (perAddress.get(connection.address) ?? 0) + 1;
-      perAddress.set(connection.address, fromHere);
-      const onClose = (): void => {
-        remove(connection);
-        connection.leave();
-      };
-      socket.once('close', onClose);
-      listeners.set(connection, onClose);
-      // Without an address, nothing tells clients apart.
-      if (!connection.isProxy && connection.address !== '' && fromHere > limits.connectionsPerAddress) {
-        makeSpace(
-          [...all].filter(({ address }) => address === connection.address),
-          'address',
-          connection,
-        );
-      }
-      if (all.size > limits.connections) makeSpace(busiestAddress(all), 'total', connection);
-      return all.has(connection) ? connection : null;
-    },
-    release(connection) {
-      remove(connection);
-      const onClose = listeners.get(connection);
-      if (onClose !== undefined) connection.socket.off('close', onClose);
-    },
-    startHandshake(connection) {
-      connection.state = 'handshake';
-      const running = [...all].filter(({ state }) => state === 'handshake');
-      if (running.length > limits.handshakes) makeSpace(busiestAddress(running), 'handshakes', connection);
-    },
-    enter(connection, state) {
-      connection.served ||= state === 'idle' && connection.state === 'busy';
-      connection.state = state;
-      connection.since = performance.now();
-    },
-    closeIdle() {
-      for (const connection of all) if (connection.state !== 'busy') connection.socket.destroy();
-    },
-    closeAll() {
-      for (const { socket } of all) socket.destroy();
-    },
-    end() {
-      clearInterval(timer);
-      onMemory();
-    },
-  };
+    this.#onMemory();
+  }
 }
 
 /** The connections of the address that has most of them. */

@@ -63,51 +63,105 @@ const mostDebtMs = 1_000;
  * Not more than one starts in each round of the event loop, because a store in this process may do all of its work before it
  * returns to the loop, and new requests have to be heard in between.
  */
-export function createTurns(atOnce: Readonly<Record<'store' | 'pool', number>>): Turns {
-  const flows = new Map<string, Flow>();
-  const running: Record<Need, number> = { store: 0, pool: 0, loop: 0 };
-  const most: Readonly<Record<Need, number>> = { ...atOnce, loop: Number.POSITIVE_INFINITY };
-  let waiting = 0;
-  let clock = 0;
-  let isScheduled = false;
-  let hasAccepted = false;
-  let accepted = 0;
+export class FairTurns implements Turns {
+  waiting = 0;
+  readonly #flows = new Map<string, Flow>();
+  readonly #running: Record<Need, number> = { store: 0, pool: 0, loop: 0 };
+  readonly #most: Readonly<Record<Need, number>>;
+  #clock = 0;
+  #isScheduled = false;
+  #hasAccepted = false;
+  #accepted = 0;
 
-  const schedule = (): void => {
-    if (isScheduled) return;
-    isScheduled = true;
+  constructor(atOnce: Readonly<Record<'store' | 'pool', number>>) {
+    this.#most = { ...atOnce, loop: Number.POSITIVE_INFINITY };
+  }
+
+  enter(who: string): (end?: 'refused') => void {
+    const flow = flowOf(this.#flows, who, this.#clock);
+    flow.requests += 1;
+    return (end) => {
+      flow.requests -= 1;
+      if (end === 'refused') this.#charge(flow, refusedMs);
+      if (this.#flows.size > 1_000) forget(this.#flows);
+    };
+  }
+
+  onMemory(): void {
+    if (this.waiting === 0) return;
+    for (const flow of this.#flows.values()) flow.hasToWait = false;
+    this.#schedule();
+  }
+
+  onAccept(): void {
+    this.#hasAccepted = true;
+  }
+
+  async run<T>(work: Work, run: () => T | Promise<T>): Promise<T> {
+    const { who, signal, needs: need, hasMemory } = work;
+    signal.throwIfAborted();
+    const flow = flowOf(this.#flows, who, this.#clock);
+    const isFree = this.waiting === 0 && !this.#isScheduled && this.#running[need] < this.#most[need];
+    if (isFree && (need !== 'store' || hasMemory?.() !== false)) {
+      this.#begin(flow, need);
+      this.#schedule();
+    } else {
+      this.waiting += 1;
+      this.#schedule();
+      await new Promise<void>((start) => flow.jobs[need].push({ ...work, start }));
+      signal.throwIfAborted();
+    }
+    const began = performance.now();
+    try {
+      return await run();
+    } finally {
+      this.#charge(flow, (performance.now() - began) * Math.max(flow.requests, 1) ** 2);
+      flow.running -= 1;
+      this.#running[need] -= 1;
+      if (this.waiting > 0) this.#schedule();
+      if (this.#flows.size > 1_000) forget(this.#flows);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      isScheduled = false;
-      accepted = hasAccepted ? accepted + 1 : 0;
-      hasAccepted = false;
-      if (accepted > 0 && accepted <= acceptedPerTurn) return schedule();
-      accepted = 0;
-      if (startNext()) schedule();
+      this.#isScheduled = false;
+      this.#accepted = this.#hasAccepted ? this.#accepted + 1 : 0;
+      this.#hasAccepted = false;
+      if (this.#accepted > 0 && this.#accepted <= acceptedPerTurn) return this.#schedule();
+      this.#accepted = 0;
+      if (this.#startNext()) this.#schedule();
     });
-  };
+  }
 
-  const begin = (flow: Flow, need: Need): void => {
-    clock = Math.max(clock, flow.used);
+  #begin(flow: Flow, need: Need): void {
+    this.#clock = Math.max(this.#clock, flow.used);
     flow.running += 1;
-    running[need] += 1;
-  };
+    this.#running[need] += 1;
+  }
 
-  const charge = (flow: Flow, ms: number): void => {
-    flow.used = Math.min(flow.used + ms, clock + mostDebtMs);
-  };
+  #charge(flow: Flow, ms: number): void {
+    flow.used = Math.min(flow.used + ms, this.#clock + mostDebtMs);
+  }
 
-  const startable = (flow: Flow): Need | undefined =>
-    needs.find(
+  #startable(flow: Flow): Need | undefined {
+    return needs.find(
       (need) =>
-        flow.jobs[need].length > 0 && running[need] < most[need] && !(need === 'store' && flow.hasToWait),
+        flow.jobs[need].length > 0 &&
+        this.#running[need] < this.#most[need] &&
+        !(need === 'store' && flow.hasToWait),
     );
+  }
 
-  const startNext = (): boolean => {
+  #startNext(): boolean {
     for (;;) {
       let flow: Flow | undefined;
-      for (const one of flows.values())
-        if ((flow === undefined || rankOf(one) < rankOf(flow)) && startable(one) !== undefined) flow = one;
-      const need = flow && startable(flow);
+      for (const one of this.#flows.values())
+        if ((flow === undefined || rankOf(one) < rankOf(flow)) && this.#startable(one) !== undefined)
+          flow = one;
+      const need = flow && this.#startable(flow);
       const job = need && flow?.jobs[need][0];
       if (flow === undefined || need === undefined || job === undefined) return false;
       const isAborted = job.signal.aborted;
@@ -116,60 +170,12 @@ export function createTurns(atOnce: Readonly<Record<'store' | 'pool', number>>):
         continue;
       }
       flow.jobs[need].shift();
-      waiting -= 1;
-      if (!isAborted) begin(flow, need);
+      this.waiting -= 1;
+      if (!isAborted) this.#begin(flow, need);
       job.start();
       if (!isAborted) return true;
     }
-  };
-
-  return {
-    get waiting() {
-      return waiting;
-    },
-    enter(who) {
-      const flow = flowOf(flows, who, clock);
-      flow.requests += 1;
-      return (end) => {
-        flow.requests -= 1;
-        if (end === 'refused') charge(flow, refusedMs);
-        if (flows.size > 1_000) forget(flows);
-      };
-    },
-    onMemory() {
-      if (waiting === 0) return;
-      for (const flow of flows.values()) flow.hasToWait = false;
-      schedule();
-    },
-    onAccept() {
-      hasAccepted = true;
-    },
-    async run(work, run) {
-      const { who, signal, needs: need, hasMemory } = work;
-      signal.throwIfAborted();
-      const flow = flowOf(flows, who, clock);
-      const isFree = waiting === 0 && !isScheduled && running[need] < most[need];
-      if (isFree && (need !== 'store' || hasMemory?.() !== false)) {
-        begin(flow, need);
-        schedule();
-      } else {
-        waiting += 1;
-        schedule();
-        await new Promise<void>((start) => flow.jobs[need].push({ ...work, start }));
-        signal.throwIfAborted();
-      }
-      const began = performance.now();
-      try {
-        return await run();
-      } finally {
-        charge(flow, (performance.now() - began) * Math.max(flow.requests, 1) ** 2);
-        flow.running -= 1;
-        running[need] -= 1;
-        if (waiting > 0) schedule();
-        if (flows.size > 1_000) forget(flows);
-      }
-    },
-  };
+  }
 }
 
 /** The lowest comes next. Requests in progress count here too, for whoever sends many before any time has been used. */

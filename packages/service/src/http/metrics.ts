@@ -62,12 +62,7 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
     },
     text(calls) {
       return metricsText([
-        {
-          name: 'calls_http_requests_total',
-          type: 'counter',
-          help: 'Requests completed.',
-          samples: [...requests.values()],
-        },
+        counter('calls_http_requests_total', 'Requests completed.', [...requests.values()]),
         {
           name: 'calls_http_request_seconds',
           type: 'histogram',
@@ -77,20 +72,14 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
         gauge('calls_http_requests_in_flight', 'Requests in progress.', inFlight),
         gauge('calls_http_requests_waiting', 'Requests that wait for their turn to read.', waiting()),
         gauge('calls_http_connections', 'Connections.', connections()),
-        {
-          name: 'calls_http_connections_closed_total',
-          type: 'counter',
-          help: 'Connections closed to keep a limit.',
-          samples: [...closures].map(([reason, value]) => ({ value, labels: { reason } })),
-        },
+        counter(
+          'calls_http_connections_closed_total',
+          'Connections closed to keep a limit.',
+          [...closures].map(([reason, value]) => ({ value, labels: { reason } })),
+        ),
         ...(calls === null ? [] : [gauge('calls_store_calls', 'Calls in the store.', calls)]),
         gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
-        {
-          name: 'process_cpu_seconds_total',
-          type: 'counter',
-          help: 'CPU time used.',
-          samples: [{ value: cpuSeconds() }],
-        },
+        counter('process_cpu_seconds_total', 'CPU time used.', [{ value: cpuSeconds() }]),
       ]);
     },
   };
@@ -115,6 +104,13 @@ function samplesOf(route: string, { counts, sum, count }: Times): MetricSample[]
     { suffix: '_count', labels: { route }, value: count },
   ];
 }
+
+const counter = (name: string, help: string, samples: MetricSample[]): MetricFamily => ({
+  name,
+  type: 'counter',
+  help,
+  samples,
+});
 
 const gauge = (name: string, help: string, value: number): MetricFamily => ({
   name,

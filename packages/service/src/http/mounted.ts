@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FetchHandler, fetchHandler } from '@call-attribution/core/mount';
 import type { ClosedFor } from '../connections/connection.ts';
-import { type Connections, createConnections } from '../connections/connections.ts';
+import { Connections } from '../connections/connections.ts';
 import type { ConnectionLimits } from '../connections/limits.ts';
 import type { Turns } from '../connections/turns.ts';
 import type { Listener } from './pipeline.ts';
@@ -61,7 +61,9 @@ export function createMounted(options: MountedOptions): Mounted {
       response.writeHead(308, { location, 'content-length': 0 }).end();
       return;
     }
-    connections ??= createConnections(limits, options.proxies, options.onClosed, options.turns.onMemory);
+    connections ??= new Connections(limits, options.proxies, options.onClosed, () =>
+      options.turns.onMemory(),
+    );
     const all = connections;
     const connection = all.open(request.socket, false, request.socket.remoteAddress ?? '');
     if (connection === null) return;

@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { acceptConnections } from '../connections/accept.ts';
 import type { ClosedFor } from '../connections/connection.ts';
-import { createConnections } from '../connections/connections.ts';
+import { Connections } from '../connections/connections.ts';
 import type { Turns } from '../connections/turns.ts';
-import { createPipelines, type Listener } from './pipeline.ts';
+import { type Listener, Pipelines } from './pipeline.ts';
 import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
 
 /** Limits of time, number and size of one server. */
@@ -70,8 +70,8 @@ export async function openServer(handle: Listener, place: Place): Promise<OpenSe
     // Node would refuse it with an empty body; the front says what is missing.
     requireHostHeader: false,
   };
-  const connections = createConnections(limits, proxies, onClosed, turns.onMemory);
-  const pipelines = createPipelines(limits.pipelined, connections, handle, tooManyAhead(limits.pipelined));
+  const connections = new Connections(limits, proxies, onClosed, () => turns.onMemory());
+  const pipelines = new Pipelines(limits.pipelined, connections, handle, tooManyAhead(limits.pipelined));
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connectionOf(request.socket);
     if (connection === undefined) request.socket.destroy();

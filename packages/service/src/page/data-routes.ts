@@ -25,78 +25,95 @@ const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV, for the same credentials as the API. */
 export function pageDataRoutes(source: PageSource, gate: Gate): Route[] {
-  /** Accepts the credentials and reads what is asked for; while the calls are still being read, says how far that is. */
-  async function open(
-    exchange: Exchange,
-    allowed: readonly string[],
-    reply: (account: string, parameters: ReadonlyMap<string, string>) => Promise<Reply>,
-  ): Promise<Reply> {
-    const { account, headers } = await exchange.turn(() => gate(readCredential(exchange.request, 'v3')));
-    exchange.account = account;
-    const parameters = readParameters(exchange.query, allowed);
-    const reading = await source.ready(account);
-    const { status, body, ...rest } =
-      reading === null ? await reply(account, parameters) : stillReading(reading);
-    return { ...rest, status, body, headers: { ...rest.headers, ...headers } };
-  }
-
-  const summary = (exchange: Exchange) =>
-    open(exchange, [...selecting, 'by'], async (account, parameters) => {
-      const question = readQuestion(parameters);
-      const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-      const found = await exchange.turn(() => source.summary(account, question, by as PageBucket | 'auto'));
-      return { status: 200, headers: { ...json }, body: JSON.stringify(found) };
-    });
-
-  const calls = (exchange: Exchange) =>
-    open(exchange, [...selecting, 'fields', 'rows', 'start', 'sid'], async (account, parameters) => {
-      const sid = parameters.get('sid');
-      const version = versionOf(parameters);
-      if (sid !== undefined) {
-        const call = await exchange.turn(() => source.call(account, sid));
-        if (call === null)
-          throw new Refusal(404, 'unknown_record', 'This account has no call with that sid.');
-        const record = version === 'v3' ? call : fromCall(call as Call, 'v2');
-        return { status: 200, headers: { ...json }, body: JSON.stringify(record) };
-      }
-      const columns = fieldsOf(parameters);
-      const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
-      const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
-      const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-      const cut = { fields: columns, offset, limit };
-      const question = readQuestion(parameters);
-      const page = await exchange.turn(async () => {
-        const { total, rows } = await source.calls(account, question, cut);
-        const all: object[] = [];
-        for await (const some of rows)
-          for (const values of some)
-            all.push(Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null])));
-        return { total, calls: all };
-      });
-      return { status: 200, headers: { ...json }, body: JSON.stringify(page) };
-    });
-
-  const csv = (exchange: Exchange) =>
-    open(exchange, [...selecting, 'fields'], async (account, parameters) => {
-      const columns = fieldsOf(parameters);
-      const question = readQuestion(parameters);
-      const limit = Number.MAX_SAFE_INTEGER;
-      const page = await exchange.turn(() =>
-        source.calls(account, question, { fields: columns, offset: 0, limit }),
-      );
-      const headers = {
-        'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': 'attachment; filename="calls.csv"',
-      };
-      return { status: 200, headers, body: csvLines(page, columns, exchange) };
-    });
-
+  const route = (path: string, allowed: readonly string[], answer: Answer): Route => ({
+    path,
+    handle: (exchange) => open(exchange, source, gate, allowed, answer),
+  });
   return [
-    { path: '/page/summary.json', handle: summary },
-    { path: '/page/calls.json', handle: calls },
-    { path: '/page/calls.csv', handle: csv },
+    route('/page/summary.json', [...selecting, 'by'], summary),
+    route('/page/calls.json', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
+    route('/page/calls.csv', [...selecting, 'fields'], csv),
   ];
 }
+
+/** What is asked for, by whom. */
+interface Asked {
+  readonly exchange: Exchange;
+  readonly source: PageSource;
+  readonly account: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+type Answer = (asked: Asked) => Promise<Reply>;
+
+/** Accepts the credentials and reads what is asked for; while the calls are still being read, says how far that is. */
+async function open(
+  exchange: Exchange,
+  source: PageSource,
+  gate: Gate,
+  allowed: readonly string[],
+  answer: Answer,
+): Promise<Reply> {
+  const { account, headers } = await exchange.turn(() => gate(readCredential(exchange.request, 'v3')));
+  exchange.account = account;
+  const parameters = readParameters(exchange.query, allowed);
+  const reading = await source.ready(account);
+  const { status, body, ...rest } =
+    reading === null ? await answer({ exchange, source, account, parameters }) : stillReading(reading);
+  return { ...rest, status, body, headers: { ...rest.headers, ...headers } };
+}
+
+async function summary({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+  const question = readQuestion(parameters);
+  const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
+  const found = await exchange.turn(() => source.summary(account, question, by as PageBucket | 'auto'));
+  return jsonReply(found);
+}
+
+async function calls({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+  const sid = parameters.get('sid');
+  const version = versionOf(parameters);
+  if (sid !== undefined) {
+    const call = await exchange.turn(() => source.call(account, sid));
+    if (call === null) throw new Refusal(404, 'unknown_record', 'This account has no call with that sid.');
+    return jsonReply(version === 'v3' ? call : fromCall(call as Call, 'v2'));
+  }
+  const columns = fieldsOf(parameters);
+  const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
+  const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
+  const cut = { fields: columns, offset, limit };
+  const question = readQuestion(parameters);
+  const page = await exchange.turn(async () => {
+    const { total, rows } = await source.calls(account, question, cut);
+    const all: object[] = [];
+    for await (const some of rows)
+      for (const values of some)
+        all.push(Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null])));
+    return { total, calls: all };
+  });
+  return jsonReply(page);
+}
+
+async function csv({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+  const columns = fieldsOf(parameters);
+  const question = readQuestion(parameters);
+  const limit = Number.MAX_SAFE_INTEGER;
+  const page = await exchange.turn(() =>
+    source.calls(account, question, { fields: columns, offset: 0, limit }),
+  );
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="calls.csv"',
+  };
+  return { status: 200, headers, body: csvLines(page, columns, exchange) };
+}
+
+const jsonReply = (value: unknown): Reply => ({
+  status: 200,
+  headers: { ...json },
+  body: JSON.stringify(value),
+});
 
 function stillReading(reading: PageReading): Reply {
   return { status: 202, headers: { ...json, 'retry-after': '1' }, body: JSON.stringify(reading) };

@@ -25,102 +25,14 @@ const patienceMs = 400;
  * when the page is first asked for an account, and brought up to date before each answer by the keys of the calls that changed.
  */
 export function storeSource(store: Store, mostCalls: number): PageSource {
-  const accounts = new Map<string, Followed>();
-
-  async function read(account: string, followed: Followed): Promise<void> {
-    const of = await store.count(account, everything);
-    if (of > mostCalls) throw tooMany(of, mostCalls);
-    makeRoom(account, of);
-    const position = await store.position(account);
-    const index = new CallIndex();
-    for await (const rows of store.columns(account, indexedFields)) {
-      for (const row of rows) index.put(row);
-      followed.reading = { done: index.keys.size, of: Math.max(of, index.keys.size) };
-    }
-    index.settle();
-    followed.index = index;
-    followed.position = position;
-  }
-
-  function start(account: string): Followed {
-    const followed: Followed = {
-      index: null,
-      position: 0,
-      reading: { done: 0, of: 0 },
-      failure: undefined,
-      last: Promise.resolve(),
-    };
-    followed.last = read(account, followed).catch((error: unknown) => {
-      // The next request tries again.
-      accounts.delete(account);
-      followed.failure = error;
-    });
-    accounts.set(account, followed);
-    return followed;
-  }
-
-  /** Forgets the accounts that were not looked at for longest. */
-  function makeRoom(account: string, calls: number): void {
-    const sizeOf = ({ index, reading }: Followed) => index?.size ?? reading.of;
-    for (const [other, followed] of accounts) {
-      const sum = [...accounts].reduce(
-        (all, [name, each]) => all + (name === account ? 0 : sizeOf(each)),
-        calls,
-      );
-      if (sum <= mostCalls) return;
-      if (other !== account && followed.index !== null) accounts.delete(other);
-    }
-  }
-
-  async function ready(account: string): Promise<PageReading | null> {
-    const followed = accounts.get(account) ?? start(account);
-    // The account that was looked at last is the last in the map.
-    accounts.delete(account);
-    accounts.set(account, followed);
-    if (followed.index === null && !(await within(patienceMs, followed.last)))
-      return { reading: followed.reading };
-    if (followed.failure !== undefined) {
-      accounts.delete(account);
-      throw followed.failure;
-    }
-    const step = followed.last.then(() => follow(account, followed));
-    followed.last = step.catch(() => undefined);
-    if (await step) return null;
-    accounts.delete(account);
-    return { reading: start(account).reading };
-  }
-
-  /** Takes in what has changed; false when that was too much. */
-  async function follow(account: string, { index, position }: Followed): Promise<boolean> {
-    const changes = await store.changes(account, position);
-    if (changes === null || index === null) return false;
-    const keys = [...new Set(changes.keys)];
-    for (let from = 0; from < keys.length; from += rowsAtOnce) {
-      const some = keys.slice(from, from + rowsAtOnce);
-      const there = await store.columnsOf(account, indexedFields, some);
-      const found = new Set(there.map(({ key }) => key));
-      for (const key of some) if (!found.has(key)) index.remove(key);
-      for (const row of there) index.put(row);
-    }
-    index.settle();
-    const followed = accounts.get(account);
-    if (followed !== undefined) followed.position = changes.position;
-    return true;
-  }
-
-  /** The calls in memory; `ready` was called before. */
-  async function indexOf(account: string): Promise<CallIndex> {
-    while ((await ready(account)) !== null);
-    return accounts.get(account)?.index as CallIndex;
-  }
-
+  const indexes = new Indexes(store, mostCalls);
   return {
-    ready,
+    ready: (account) => indexes.ready(account),
     async summary(account, question, by) {
-      return summarize(await indexOf(account), question, by);
+      return summarize(await indexes.indexOf(account), question, by);
     },
     async calls(account, question, { fields, offset, limit }) {
-      const index = await indexOf(account);
+      const index = await indexes.indexOf(account);
       const keys: string[] = [];
       let total = 0;
       for (const row of newestFirst(index, question)) {
@@ -134,6 +46,107 @@ export function storeSource(store: Store, mostCalls: number): PageSource {
       return document === null ? null : (JSON.parse(String(document)) as object);
     },
   };
+}
+
+/** The indexes of the accounts that were looked at last, as many as there may be calls in memory. */
+class Indexes {
+  readonly #store: Store;
+  readonly #mostCalls: number;
+  readonly #accounts = new Map<string, Followed>();
+
+  constructor(store: Store, mostCalls: number) {
+    this.#store = store;
+    this.#mostCalls = mostCalls;
+  }
+
+  async ready(account: string): Promise<PageReading | null> {
+    const accounts = this.#accounts;
+    const followed = accounts.get(account) ?? this.#start(account);
+    // The account that was looked at last is the last in the map.
+    accounts.delete(account);
+    accounts.set(account, followed);
+    if (followed.index === null && !(await within(patienceMs, followed.last)))
+      return { reading: followed.reading };
+    if (followed.failure !== undefined) {
+      accounts.delete(account);
+      throw followed.failure;
+    }
+    const step = followed.last.then(() => this.#follow(account, followed));
+    followed.last = step.catch(() => undefined);
+    if (await step) return null;
+    accounts.delete(account);
+    return { reading: this.#start(account).reading };
+  }
+
+  /** The calls in memory. */
+  async indexOf(account: string): Promise<CallIndex> {
+    while ((await this.ready(account)) !== null);
+    return this.#accounts.get(account)?.index as CallIndex;
+  }
+
+  #start(account: string): Followed {
+    const followed: Followed = {
+      index: null,
+      position: 0,
+      reading: { done: 0, of: 0 },
+      failure: undefined,
+      last: Promise.resolve(),
+    };
+    followed.last = this.#read(account, followed).catch((error: unknown) => {
+      // The next request tries again.
+      this.#accounts.delete(account);
+      followed.failure = error;
+    });
+    this.#accounts.set(account, followed);
+    return followed;
+  }
+
+  async #read(account: string, followed: Followed): Promise<void> {
+    const of = await this.#store.count(account, everything);
+    if (of > this.#mostCalls) throw tooMany(of, this.#mostCalls);
+    this.#makeRoom(account, of);
+    const position = await this.#store.position(account);
+    const index = new CallIndex();
+    for await (const rows of this.#store.columns(account, indexedFields)) {
+      for (const row of rows) index.put(row);
+      followed.reading = { done: index.keys.size, of: Math.max(of, index.keys.size) };
+    }
+    index.settle();
+    followed.index = index;
+    followed.position = position;
+  }
+
+  /** Takes in what has changed; false when that was too much. */
+  async #follow(account: string, followed: Followed): Promise<boolean> {
+    const { index, position } = followed;
+    const changes = await this.#store.changes(account, position);
+    if (changes === null || index === null) return false;
+    const keys = [...new Set(changes.keys)];
+    for (let from = 0; from < keys.length; from += rowsAtOnce) {
+      const some = keys.slice(from, from + rowsAtOnce);
+      const there = await this.#store.columnsOf(account, indexedFields, some);
+      const found = new Set(there.map(({ key }) => key));
+      for (const key of some) if (!found.has(key)) index.remove(key);
+      for (const row of there) index.put(row);
+    }
+    index.settle();
+    // Of this index: the account may have been forgotten and begun again meanwhile.
+    followed.position = changes.position;
+    return true;
+  }
+
+  /** Forgets the accounts that were not looked at for longest. */
+  #makeRoom(account: string, calls: number): void {
+    const sizeOf = ({ index, reading }: Followed) => index?.size ?? reading.of;
+    for (const [other, followed] of this.#accounts) {
+      const sum = [...this.#accounts].reduce(
+        (all, [name, each]) => all + (name === account ? 0 : sizeOf(each)),
+        calls,
+      );
+      if (sum <= this.#mostCalls) return;
+      if (other !== account && followed.index !== null) this.#accounts.delete(other);
+    }
+  }
 }
 
 /** Whether a promise is settled within some milliseconds. */
