@@ -1,11 +1,12 @@
-import { nearest } from '@call-attribution/query-dsl/nearest';
-import { commandHelp, programHelp } from './args/help.ts';
+import type { CommandSpec } from './args/command.ts';
+import { commandHelp, groupHelp, programHelp } from './args/help.ts';
 import { sharedOptions } from './args/options.ts';
 import { parseArgs } from './args/parse.ts';
-import { CliError, ClosedPipe, Interrupted, UsageError } from './errors.ts';
+import { type Named, named, routeOf } from './args/route.ts';
+import { CliError, ClosedPipe, Interrupted } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, show, write } from './io.ts';
-import { commands } from './table/all.ts';
+import { table } from './table/all.ts';
 import { widthOf } from './term/style.ts';
 import { withWaiting } from './term/waiting.ts';
 import { version } from './version.ts';
@@ -24,52 +25,55 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     // After Ctrl-C, any other error is a consequence of it.
     const shown = io.signal.aborted && !(error instanceof CliError) ? new Interrupted() : error;
     const { report } = await import('./failure.ts');
-    const command = commands.find(({ name }) => name === argv[0]);
-    const has = (option: string): boolean => command?.options.some(({ name }) => name === option) ?? false;
-    return report(shown, io, { debug: argv.includes('--debug'), noColor: argv.includes('--no-color'), has });
+    const options = commandOf(argv)?.options ?? [];
+    const has = (option: string): boolean => options.some(({ name }) => name === option);
+    const debug = argv.includes('--debug') || argv.includes('-v');
+    return report(shown, io, { debug, noColor: argv.includes('--no-color'), has });
+  }
+}
+
+function commandOf(argv: readonly string[]): CommandSpec | null {
+  try {
+    return routeOf(argv, table, sharedOptions).command;
+  } catch {
+    return null;
   }
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const [first, ...rest] = argv;
-  const width = widthOf(io.stdout, io.env);
   if (first === '--version' || first === '-V' || first === 'version') {
     await write(io.stdout, `${version}\n`);
     return exitCodes.ok;
   }
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
-    const topic = first === 'help' ? commands.find(({ name }) => name === rest[0]) : undefined;
-    await show(io, topic ? commandHelp(topic, sharedOptions, width) : programHelp(commands, version, width));
-    return first === undefined ? exitCodes.usage : exitCodes.ok;
+  if (first === 'complete') {
+    const { printCompletions } = await import('./completion/complete.ts');
+    return printCompletions(rest, table, io);
   }
-  const command = commands.find(({ name }) => name === first);
-  if (!command) throw noSuchCommand(first);
-  const plain = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-  if (plain.includes('--help') || plain.includes('-h')) {
-    await show(io, commandHelp(command, sharedOptions, width));
-    return exitCodes.ok;
+  if (first === 'help') return help(named(rest.filter((word) => !word.startsWith('-')).join(' '), table), io);
+  const found = routeOf(argv, table, sharedOptions);
+  const end = found.rest.indexOf('--');
+  const plain = end < 0 ? found.rest : found.rest.slice(0, end);
+  if (plain.includes('--help') || plain.includes('-h')) return help(found, io);
+  if (found.command === null) {
+    await help(found, io);
+    return exitCodes.usage;
   }
-  const args = parseArgs(rest, command, sharedOptions, commands);
+  const { command } = found;
+  const args = parseArgs(found.rest, command, sharedOptions, table.commands);
   const handler = await command.load();
   return withWaiting(io, async () => {
     const output = command.printsRows ? args.text('output') : null;
-    if (output === null || output === '-') return handler(args, io, commands);
+    if (output === null || output === '-') return handler(args, io);
     const { intoFile } = await import('./export/output.ts');
-    return intoFile(output, io, (io) => handler(args, io, commands));
+    return intoFile(output, io, (io) => handler(args, io));
   });
 }
 
-function noSuchCommand(typed: string): UsageError {
-  if (typed.startsWith('-')) {
-    return new UsageError(`calls needs a command before ${typed}`, {
-      hints: ['calls --help lists the commands'],
-    });
-  }
-  const near = nearest(
-    typed,
-    commands.map(({ name }) => name),
-  );
-  return new UsageError(`calls has no command ${JSON.stringify(typed)}`, {
-    hints: [...(near ? [`did you mean calls ${near}?`] : []), 'calls --help lists the commands'],
-  });
+async function help({ command, group }: Named, io: Io): Promise<number> {
+  const width = widthOf(io.stdout, io.env);
+  if (command !== null) await show(io, commandHelp(command, sharedOptions, width));
+  else if (group !== null) await show(io, groupHelp(group, table, width));
+  else await show(io, programHelp(table, version, width));
+  return exitCodes.ok;
 }

@@ -2,11 +2,14 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import { parseCondition } from '@call-attribution/warehouse';
 import { expect, test } from 'vitest';
 import type { CommandSpec } from '../src/args/command.ts';
-import { commandHelp, programHelp } from '../src/args/help.ts';
+import { commandHelp, groupHelp, programHelp } from '../src/args/help.ts';
 import { sharedOptions } from '../src/args/options.ts';
 import { parseArgs } from '../src/args/parse.ts';
+import { named, routeOf } from '../src/args/route.ts';
 import { UsageError } from '../src/errors.ts';
-import { commands } from '../src/table/all.ts';
+import { table } from '../src/table/all.ts';
+
+const { commands, groups } = table;
 
 const command: CommandSpec = {
   name: 'try',
@@ -17,6 +20,9 @@ const command: CommandSpec = {
     { name: 'columns', value: 'FIELDS', text: 'names', repeat: true },
     { name: 'format', value: 'FORMAT', text: 'a choice', choices: ['csv', 'json'] },
     { name: 'all', text: 'a switch' },
+    { name: 'version', value: 'VERSION', text: 'short choices', choices: ['v2', 'v3'] },
+    { name: 'tool', value: 'TOOL', text: 'similar choices', choices: ['ads-calls', 'ads-clicks'] },
+    { name: 'from', value: 'TIME', text: 'a time' },
   ],
   examples: [],
   load: () => Promise.reject(new Error('not loaded here')),
@@ -39,9 +45,9 @@ test('a value may be attached to the letter of its option', () => {
   expect(parse('s1', '-n', '5').integer('limit')).toBe(5);
 });
 
-test('an option has the same letter, kind of value and former names in every command', () => {
+test('an option has the same letter and kind of value in every command', () => {
   const shapes = new Map<string, string>();
-  const exceptions = ['account', 'last', 'format', 'config', 'log', 'accounts'];
+  const exceptions = ['last'];
   for (const { name: command, options } of commands) {
     for (const { name, short, completes, value } of options) {
       if (exceptions.includes(name)) continue;
@@ -63,6 +69,13 @@ test('an option has the same letter, kind of value and former names in every com
           expect(`${command} --${name} for ${other}`).toMatch(/--q for where|demo --output for to/);
 });
 
+test('a command says which option it cannot do without', () => {
+  const strict = { ...command, options: [{ name: 'from', value: 'TIME', text: 'a time', required: true }] };
+  const error = failure(() => parseArgs(['s1'], strict, sharedOptions));
+  expect([error.message, error.hints]).toEqual(['calls try needs --from TIME', ['see calls try --help']]);
+  expect(parseArgs(['s1', '--from', '7d'], strict, sharedOptions).need('from')).toBe('7d');
+});
+
 test('after -- everything is an argument, and - is a value', () => {
   expect(parse('--', '--all').words).toEqual(['--all']);
   expect(parse('s1', '--limit', '-').text('limit')).toBe('-');
@@ -75,6 +88,15 @@ const mistakes: [string, string[], RegExp, RegExp?][] = [
   ['an option where a value belongs', ['s1', '--limit', '--all'], /needs a value/],
   ['a value for an on/off option', ['s1', '--all=yes'], /takes no value/],
   ['a value outside the choices', ['s1', '--format', 'jsn'], /cannot be "jsn"/, /did you mean json/],
+  ['a choice that is a switch', ['s1', '--format', 'all'], /cannot be "all"/, /use --all: a switch/],
+  ['a choice of two letters', ['s1', '--version', 'v4'], /cannot be "v4"/, /^use one of: v2, v3$/],
+  [
+    'the beginning of two choices',
+    ['s1', '--tool', 'ads'],
+    /cannot be "ads"/,
+    /mean ads-calls or ads-clicks\?/,
+  ],
+  ['letters in another order', ['s1', '--form', '7d'], /no option --form/, /did you mean --from\?/],
   ['a missing argument', [], /needs sid/],
   ['one argument too many', ['s1', 's2'], /one argument too many: "s2"/],
   [
@@ -138,13 +160,78 @@ test('every command has help with each of its options, and examples that parse',
       const argv = [...words.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
         (match) => match[1] ?? match[2] ?? match[3] ?? '',
       );
-      expect(argv[0]).toBe(spec.name);
-      expect(() => parseArgs(argv.slice(1), spec, sharedOptions), line).not.toThrow();
+      const { command, rest } = routeOf(argv, table, sharedOptions);
+      expect(command, line).toBe(spec);
+      expect(() => parseArgs(rest, spec, sharedOptions), line).not.toThrow();
     }
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(160);
   }
-  const whole = programHelp(commands, '1.2.3').join('\n');
-  for (const spec of commands) expect(whole).toContain(`  ${spec.name}`);
+  const whole = programHelp(table, '1.2.3').join('\n');
+  for (const { name } of commands) expect(whole).toContain(`  ${name.split(' ')[0]} `);
+});
+
+test('a group lists its commands, and each command of several words is in one', () => {
+  for (const { name } of commands.filter(({ name }) => name.includes(' ')))
+    expect(
+      groups.some((group) => name.startsWith(`${group.name} `)),
+      name,
+    ).toBe(true);
+  for (const group of groups) {
+    const help = groupHelp(group, table).join('\n');
+    const own = commands.filter(({ name }) => name.startsWith(`${group.name} `));
+    expect(own.length, group.name).toBeGreaterThan(1);
+    for (const { name } of own) expect(help).toContain(`  ${name.slice(group.name.length + 1)} `);
+    for (const { line } of group.examples) {
+      const argv = line.replaceAll("'", '').split(' ').slice(1);
+      const { command, rest } = routeOf(argv, table, sharedOptions);
+      expect(() => command && parseArgs(rest, command, sharedOptions), line).not.toThrow();
+      expect(command?.name, line).toMatch(new RegExp(`^${group.name} `));
+    }
+  }
+});
+
+const route = (...argv: string[]) => {
+  const { command, group, rest } = routeOf(argv, table, sharedOptions);
+  return [command?.name ?? group?.name ?? null, rest];
+};
+test.each<[string[], string | null, string[]]>([
+  [['list', '-n', '5'], 'list', ['-n', '5']],
+  [['--debug', 'count', '--json'], 'count', ['--debug', '--json']],
+  [['-v', 'store', '--no-color', 'accounts', 'list'], 'store accounts list', ['-v', '--no-color']],
+  [['fleet'], 'fleet', []],
+  [['fleet', '--help'], 'fleet', ['--help']],
+  [['store', 'accounts'], 'store accounts', []],
+  [['fleet', 'plan', 'job.json'], 'fleet plan', ['job.json']],
+  [[], null, []],
+])('%j is the command %s', (argv, name, rest) => {
+  expect(route(...argv)).toEqual([name, rest]);
+});
+
+test.each<[string[], RegExp, RegExp]>([
+  [['lst'], /calls has no command "lst"/, /did you mean calls list\?/],
+  [['fleet', 'plna'], /calls fleet has no command "plna"/, /did you mean calls fleet plan\?/],
+  [
+    ['store', 'accounts', 'lits'],
+    /calls store accounts has no command "lits"/,
+    /calls store accounts list\?/,
+  ],
+  [['--json', 'list'], /calls needs a command before --json/, /come after it: calls list --json/],
+  [
+    ['store', '--store', 'x', 'sizes'],
+    /calls store needs a command before --store/,
+    /calls store sizes --store/,
+  ],
+  [['--zzz'], /needs a command before --zzz/, /calls --help lists the commands/],
+])('%j is refused with the nearest command', (argv, message, hint) => {
+  const error = failure(() => route(...argv));
+  expect(error.message).toMatch(message);
+  expect(error.hints.join('\n')).toMatch(hint);
+});
+
+test('help of a name that there is not names the nearest', () => {
+  expect(named('fleet verify', table).command?.name).toBe('fleet verify');
+  expect(failure(() => named('nosuch', table)).message).toMatch(/no command "nosuch"/);
+  expect(failure(() => named('exprot', table)).hints[0]).toBe('did you mean calls export?');
 });
 
 function failure(act: () => unknown): UsageError {

@@ -11,7 +11,15 @@ let stage: OwnStage;
 let sids: string[];
 beforeAll(async () => {
   stage = await openOwnStage({ records: 400, days: 30 });
-  const listed = await stage.quick(['list', '--all', '--csv', '--fields', 'sid', '--include-extensions']);
+  const listed = await stage.quick([
+    'list',
+    '--all',
+    '--format',
+    'csv',
+    '--fields',
+    'sid',
+    '--include-extensions',
+  ]);
   sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
 });
 afterEach(() => stage.sandbox.faults.clear());
@@ -202,7 +210,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       cwd,
     });
     expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/was started with other options/) });
-    const args = [...all, '--resume', '--verbose'];
+    const args = [...all, '--resume', '--debug'];
     const { code, stderr } = await stage.quick(args, { cwd });
     expect(stderr).toMatch(/^all calls were read before; writing a\.parquet$/m);
     expect(stderr).not.toMatch(/GET /);

@@ -111,7 +111,7 @@ test.skipIf(process.platform === 'win32')(
       expect({ args, code }).toEqual({ args, code: 130 });
       expect(stderr).toMatch(/calls: stopped\n$/);
     };
-    const args = ['list', '--all', '--ndjson'];
+    const args = ['list', '--all', '--format', 'ndjson'];
     const started = (child: ChildProcess): void => {
       stop = () => child.kill('SIGINT');
     };
@@ -131,7 +131,7 @@ test.skipIf(process.platform === 'win32')('a full disk ends with status 7 and th
     expect(code, args.join(' ')).toBe(7);
     expect(stderr).toMatch(/no space left on the disk \(ENOSPC\)/);
   };
-  const args = ['list', '--csv', '--all'];
+  const args = ['list', '--format', 'csv', '--all'];
   isFull(args, await stage.calls(args, { stdout: full }));
   for (const args of [['export', '--output', '-'], ['report'], ['fields'], ['count']])
     isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));

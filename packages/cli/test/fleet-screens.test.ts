@@ -86,7 +86,7 @@ test('a status says what runs, what is stuck, why, and which command helps', () 
     w-app1-3f2a  app1  0.4.0      8/8  0.81  412 MB      3,120  working
     w-app2-77aa  app2  0.4.0      0/8  0.02  120 MB          0  resting  no space left on the disk, next try in 22 s
 
-    reading 311   closing 2   syncing 180 (last sync at most 12 min ago)   set aside 7   (--accounts lists all)
+    reading 311   closing 2   syncing 180 (last sync at most 12 min ago)   set aside 7   (--all lists all accounts)
     ACCOUNT  STATE       PARCELS  RECORDS  WHY
     103      set aside  12 of 40  590,112  unauthorized: the server refused the keys
       → calls fleet retry history --account 103
@@ -137,7 +137,7 @@ test('a job without workers, a paused job and a job whose workers all rest say w
   expect(lines({ workers: [resting] })).toContain('all workers rest: the database is away');
 });
 
-test('ten accounts with trouble are shown, all with --accounts', () => {
+test('ten accounts with trouble are shown, all of them with --all', () => {
   const accounts = Array.from({ length: 14 }, (_, i) =>
     account(String(100 + i), { trouble: trouble.ailing }),
   );

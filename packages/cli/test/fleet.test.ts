@@ -113,7 +113,7 @@ test('a job that syncs goes on until Ctrl-C; meanwhile the other tasks see it an
   const json = async () => {
     // A board in memory answers within the same turn of the event loop, which would leave none for the worker.
     await setTimeout(10);
-    const { stdout } = await fleet(folder, ['status', 'history', ...board, '--json', '--accounts']);
+    const { stdout } = await fleet(folder, ['status', 'history', ...board, '--json', '--all']);
     return stdout === '' ? null : JSON.parse(stdout);
   };
   let status = await json();
@@ -164,7 +164,7 @@ test('metrics and health are served while it works', async () => {
   const stop = new AbortController();
   const seen: string[] = [];
   const working = stage.quick(
-    ['fleet', 'work', 'job.json', '--keys', 'keys', '--metrics-port', '0', '--name', 'w-1'],
+    ['fleet', 'work', 'job.json', '--keys', 'keys', '--status-port', '0', '--name', 'w-1'],
     {
       cwd: folder,
       signal: stop.signal,
@@ -184,12 +184,16 @@ test('metrics and health are served while it works', async () => {
 });
 
 const bad: [string, string[], RegExp[], object?][] = [
-  ['an unknown task', ['plann', 'job.json'], [/cannot be "plann"/, /did you mean plan/]],
-  ['a task without a job', ['status'], [/calls fleet needs job/]],
+  [
+    'an unknown task',
+    ['plann', 'job.json'],
+    [/calls fleet has no command "plann"/, /did you mean calls fleet plan/],
+  ],
+  ['a task without a job', ['status'], [/calls fleet status needs job/]],
   [
     'an option of another task',
     ['status', 'history', '--deep'],
-    [/--deep is not an option of calls fleet status/, /calls fleet verify/],
+    [/calls fleet status has no option --deep/, /calls fleet verify/],
   ],
   ['no board', ['status', 'history'], [/needs a board: --board nats:\/\/host, or CALLS_FLEET_BOARD/]],
   [
@@ -235,9 +239,9 @@ const bad: [string, string[], RegExp[], object?][] = [
   ],
   ['an unknown kind of target', ['work', 'job.json'], [/folder:/], { into: 'ftp://h' }],
   [
-    '--metrics-host alone',
-    ['work', 'job.json', '--metrics-host', '::1'],
-    [/--metrics-host needs --metrics-port/],
+    '--status-host alone',
+    ['work', 'job.json', '--status-host', '::1'],
+    [/--status-host needs --status-port/],
   ],
   ['no slots', ['work', 'job.json', '--slots', '0'], [/--slots must be a whole number from 1 to 64/]],
 ];

@@ -49,11 +49,11 @@ describe('calls list', () => {
   test('it prints the same calls in every data format', async () => {
     const columns = ['--fields', 'sid,ani', '-n', '5'];
     const json = JSON.parse((await stage.quick(['list', '--json', ...columns])).stdout);
-    const ndjson = (await stage.quick(['list', '--ndjson', ...columns])).stdout
+    const ndjson = (await stage.quick(['list', '--format', 'ndjson', ...columns])).stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const csv = (await stage.quick(['list', '--csv', ...columns])).stdout.trimEnd().split('\r\n');
+    const csv = (await stage.quick(['list', '--format', 'csv', ...columns])).stdout.trimEnd().split('\r\n');
     expect(json).toHaveLength(5);
     expect(ndjson).toEqual(json);
     expect(csv).toEqual([
@@ -64,7 +64,7 @@ describe('calls list', () => {
 
   test('pages follow each other without a gap, even when a page takes several requests', async () => {
     const sids = async (...args: string[]) =>
-      (await stage.quick(['list', '--csv', '--fields', 'sid', ...args])).stdout
+      (await stage.quick(['list', '--format', 'csv', '--fields', 'sid', ...args])).stdout
         .trimEnd()
         .split('\r\n')
         .slice(1);
@@ -118,7 +118,7 @@ describe('calls list', () => {
         for (let i = 0; i < arriving; i += 1) calls.push(at(calls.length));
       });
       const env = { CALLS_BASE_URL: server.url };
-      const result = await stage.quick(['list', '--csv', '--fields', 'sid', ...args], { env });
+      const result = await stage.quick(['list', '--format', 'csv', '--fields', 'sid', ...args], { env });
       server.close();
       return { stderr: result.stderr, sids: result.stdout.trimEnd().split('\r\n').slice(1) };
     };
@@ -154,7 +154,7 @@ describe('calls list', () => {
 });
 
 test('a closed pipe ends the command silently', async () => {
-  const { stderr, code } = await stage.calls(['list', '--ndjson', '--all'], {
+  const { stderr, code } = await stage.calls(['list', '--format', 'ndjson', '--all'], {
     watch: (_, child) => child.stdout?.destroy(),
   });
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
@@ -167,7 +167,7 @@ test('in CSV an empty string differs from a missing value', async () => {
   );
   const env = { CALLS_BASE_URL: server.url };
   const fields = ['--fields', 'sid,url_tag,landing_page,conversion_page'];
-  const { stdout } = await stage.quick(['get', '1', '--csv', ...fields], { env });
+  const { stdout } = await stage.quick(['get', '1', '--format', 'csv', ...fields], { env });
   server.close();
   expect(stdout).toBe('sid,url_tag,landing_page,conversion_page\r\n1,"","a ""b"", c",\r\n');
 });
@@ -178,7 +178,9 @@ test('calls get shows one call, by group for people and whole for programs', asy
   expect(card.stdout).toMatch(new RegExp(`^system\n +sid +${sid}\n`));
   expect(card.stdout).toContain('\ntiming\n');
   expect(JSON.parse((await stage.quick(['get', sid, '--json'])).stdout).sid).toBe(sid);
-  expect((await stage.quick(['get', sid, '--csv', '--fields', 'sid'])).stdout).toBe(`sid\r\n${sid}\r\n`);
+  expect((await stage.quick(['get', sid, '--format', 'csv', '--fields', 'sid'])).stdout).toBe(
+    `sid\r\n${sid}\r\n`,
+  );
   const unknown = await stage.quick(['get', 'no-such-sid']);
   expect(unknown).toMatchObject({ code: 6, stdout: '' });
   expect(unknown.stderr).toContain('404');
@@ -207,7 +209,9 @@ test('calls sms shows the numbers', async () => {
   const { stdout, stderr } = await stage.quick(['sms']);
   expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
   expect(stderr).toBe('2 SMS-enabled numbers, 1 other number\n');
-  expect((await stage.quick(['sms', '--csv'])).stdout).toMatch(/^number,smsEnabled,url\r\n\d+,true,https/);
+  expect((await stage.quick(['sms', '--format', 'csv'])).stdout).toMatch(
+    /^number,smsEnabled,url\r\n\d+,true,https/,
+  );
 });
 
 test('calls fields searches names and meanings without a server', async () => {
@@ -237,6 +241,6 @@ test('--output writes the rows of a command to a file, in the format of its name
   const nowhere = await run('list', '-o', 'nowhere/calls.csv');
   expect(nowhere.code).toBe(7);
   expect(nowhere.stderr).toContain('the folder does not exist');
-  expect(await run('count', '--last', '99999d', '--format', 'json')).toMatchObject({ code: 0 });
-  expect((await run('list', '--last', '2', '--csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(await run('count', '--last', '99999d', '--json')).toMatchObject({ code: 0 });
+  expect((await run('list', '--last', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
 });

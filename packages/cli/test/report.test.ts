@@ -158,8 +158,9 @@ describe('calls report', () => {
       (await stage.quick(['report', '--by', 'channel', '--json', '--include-extensions'])).stdout,
     );
     expect(rows.reduce((sum: number, row: { calls: number }) => sum + row.calls, 0)).toBe(600);
-    const csv = (await stage.quick(['report', '--by', 'channel,weekday', '--csv', '--include-extensions']))
-      .stdout;
+    const csv = (
+      await stage.quick(['report', '--by', 'channel,weekday', '--format', 'csv', '--include-extensions'])
+    ).stdout;
     expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * 7);
     expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(
       /call extensions are not included/,
@@ -181,7 +182,7 @@ describe('calls report', () => {
     ])('by %s, in light and dark colors, without a request', async (by, shapes, least) => {
       const cwd = stage.folder();
       const { code } = await stage.quick(
-        ['report', '--by', by, '--html', '--output', 'report.html', '--title', 'Calls <of> autumn'],
+        ['report', '--by', by, '--output', 'report.html', '--title', 'Calls <of> autumn'],
         { cwd },
       );
       expect(code).toBe(0);

@@ -153,18 +153,18 @@ describe('calls store', () => {
   });
 
   test.each([
-    [['frobnicate'], /task cannot be "frobnicate"/],
+    [['frobnicate'], /calls store has no command "frobnicate"/],
     [['sizes'], /--store is missing/],
     [['sizes', 'x', '--store', 'sqlite::memory:'], /one argument too many: "x"/],
     [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
-    [['accounts', 'lits', '--store', 'sqlite::memory:'], /did you mean list/],
+    [['accounts', 'lits', '--store', 'sqlite::memory:'], /did you mean calls store accounts list/],
     [
       ['accounts', 'revoke', '--credential', '0123456789ab', '--store', 'sqlite::memory:'],
       /no such credential/,
     ],
     [['purge', '--account', '5', '--store', 'sqlite::memory:'], /needs --before/],
     [['export', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
-    [['import', '--account', '5', '--store', 'sqlite::memory:'], /needs a file/],
+    [['import', '--account', '5', '--store', 'sqlite::memory:'], /needs file/],
     [['erase', '--account', '5', '--store', 'sqlite::memory:'], /number of the caller on stdin/],
     [['sizes', '--store', 'postgres://me:hidden@127.0.0.1:1/db'], /must not have a password/],
   ])('it refuses %j with status 2 and says what is wrong', async (args, reason) => {

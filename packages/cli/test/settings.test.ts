@@ -60,7 +60,7 @@ describe('configuration', () => {
     const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
     expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
-    const byOption = await stage.quick(['count', '--base-url', stage.url, '--from', '99999d', '--verbose'], {
+    const byOption = await stage.quick(['count', '--base-url', stage.url, '--from', '99999d', '--debug'], {
       cwd,
       env: { CALLS_BASE_URL: wrong, CALLS_TIME_ZONE: '' },
     });
@@ -258,7 +258,16 @@ describe('several accounts', () => {
     const counts = (await run('count', '--all-accounts')).stdout;
     expect(counts).toMatch(/^main\t\d+\nberlin\t\d+\n$/);
     const [main, berlin] = counts.split('\n').map((line) => Number(line.split('\t')[1])) as [number, number];
-    const csv = await run('list', '--account', 'main,berlin', '--all', '--csv', '--fields', 'sid,acct_id');
+    const csv = await run(
+      'list',
+      '--account',
+      'main,berlin',
+      '--all',
+      '--format',
+      'csv',
+      '--fields',
+      'sid,acct_id',
+    );
     const rows = csv.stdout
       .trimEnd()
       .split('\n')
@@ -273,14 +282,22 @@ describe('several accounts', () => {
     const [, sid] = rows.find(([account]) => account === 'berlin') ?? [];
     expect((await run('get', sid ?? '', '--all-accounts')).stdout).toMatch(/^account berlin\n/);
     expect((await run('get', '1', '--all-accounts')).code).toBe(6);
-    expect((await run('report', '--by', 'account', '--csv', '--all-accounts')).stdout).toContain(
+    expect((await run('report', '--by', 'account', '--format', 'csv', '--all-accounts')).stdout).toContain(
       `berlin,${berlin},`,
     );
     const report = await run('report', '--by', 'weekday', '--all-accounts');
     expect(report.stdout).toMatch(/^account main\nWeekday[\s\S]*\naccount berlin\nWeekday/);
     expect(
-      (await run('sms', '--all-accounts', '--csv', '--legacy-base-url', two.env.CALLS_LEGACY_BASE_URL ?? ''))
-        .stdout,
+      (
+        await run(
+          'sms',
+          '--all-accounts',
+          '--format',
+          'csv',
+          '--legacy-base-url',
+          two.env.CALLS_LEGACY_BASE_URL ?? '',
+        )
+      ).stdout,
     ).toMatch(/^account,number/);
     expect(await run('export', '--all-accounts', '-o', '{account}.csv', '--fields', 'sid')).toMatchObject({
       code: 0,

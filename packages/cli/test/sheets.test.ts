@@ -6,7 +6,7 @@ import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commands } from '../src/table/all.ts';
+import { table } from '../src/table/all.ts';
 import { openStage } from './stage.ts';
 
 const tagged =
@@ -306,6 +306,8 @@ test('the same conversions come from a store without a command line', async () =
 });
 
 test('--for offers every format', () => {
-  const spec = commands.find(({ name }) => name === 'export')?.options.find(({ name }) => name === 'for');
+  const spec = table.commands
+    .find(({ name }) => name === 'export')
+    ?.options.find(({ name }) => name === 'for');
   expect(spec?.choices).toEqual(Object.keys(sheetFormats));
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sharedOptions } from '../src/args/options.ts';
-import { commands } from '../src/table/all.ts';
+import { table } from '../src/table/all.ts';
 import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
@@ -11,7 +11,10 @@ afterAll(() => stage.close());
 const typed: [string, string[], RegExp[]][] = [
   ['an unknown command', ['lst'], [/no command "lst"/, /did you mean calls list/]],
   ['an unknown option', ['list', '--feilds', 'sid'], [/no option --feilds/, /did you mean --fields/]],
-  ['an option before the command', ['--json', 'list'], [/needs a command before --json/]],
+  ['an option before the command', ['--json', 'list'], [/before --json/, /calls list --json/]],
+  ['an unknown command of a group', ['fleet', 'stauts'], [/calls fleet has no/, /mean calls fleet status/]],
+  ['help of an unknown command', ['help', 'exprot'], [/no command "exprot"/, /mean calls export/]],
+  ['a command of a group without its option', ['store', 'accounts', 'key'], [/needs --account ID/]],
   ['a key as an option', ['list', '--secret-key', 'hunter2'], [/keys are never options/, /CALLS_SECRET_KEY/]],
   [
     'an unfinished filter',
@@ -42,8 +45,8 @@ const typed: [string, string[], RegExp[]][] = [
     [/no option --columns/, /use --fields FIELDS/],
   ],
   ['an option of other programs', ['count', '--since', '7d'], [/use --from TIME/]],
-  ['a file after --html', ['report', '--html', 'x.html'], [/too many: "x.html"/, /--html takes no value/]],
-  ['a page without a file', ['report', '--html'], [/--html needs a file: --output report.html/]],
+  ['a file after a switch', ['report', '--json', 'x.json'], [/too many: "x.json"/, /--json takes no value/]],
+  ['a page without a file', ['report', '--format', 'html'], [/a page needs a file: --output report.html/]],
   [
     'a file of an unknown kind',
     ['report', '-o', 'x.pdf'],
@@ -60,7 +63,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     '--format and another format',
     ['list', '--format', 'csv', '--json'],
-    [/--format csv and --json exclude each/],
+    [/--json and --format csv exclude each/],
   ],
   [
     'an option whose name is the former one of another option',
@@ -85,7 +88,8 @@ const typed: [string, string[], RegExp[]][] = [
   ['a condition for the API', ['list', '--where', 'missed'], [/--where needs a warehouse/, /--q/]],
   ['a day and an end', ['count', '--on', '2026-10-02', '--from', '2026-10-01'], [/--on is a whole day/]],
   ['an unknown field in --fields', ['list', '--fields', 'sid,anni'], [/no field "anni"/, /did you mean ani/]],
-  ['two output formats', ['list', '--json', '--csv'], [/exclude each other/]],
+  ['JSON as a format', ['list', '--format', 'json'], [/--format cannot be "json"/, /use --json/]],
+  ['a format as an option', ['list', '--csv'], [/no option --csv/, /use --format FORMAT/]],
   ['--all with a limit', ['list', '--all', '-n', '5'], [/--all shows every call/]],
   ['a URL without https://', ['list', '--base-url', 'example.com'], [/begins with https/]],
   [
@@ -178,7 +182,7 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ['an unknown group', ['report', '--by', 'campain'], [/cannot group by "campain"/, /did you mean campaign/]],
   ['three groups', ['report', '--by', 'day,channel,label'], [/one or two groups/]],
-  ['personal data in a page', ['report', '--by', 'ani', '--html', '-o', 'x.html'], [/personal data/]],
+  ['personal data in a page', ['report', '--by', 'ani', '-o', 'x.html'], [/personal data/]],
   ['an unknown shell', ['completion', 'tcsh'], [/cannot be "tcsh"/, /bash, zsh, fish/]],
   [
     'sandbox options with a store',
@@ -242,10 +246,12 @@ test('every command and option that a message, a help text or a document names e
     '--version',
   ]);
   const optionsOf = (name: string): readonly string[] | undefined => {
-    const command = commands.find((known) => known.name === name);
+    const command = table.commands.find((known) => known.name === name);
     return command && [...command.options, ...sharedOptions].map((option) => `--${option.name}`);
   };
-  const all = new Set(commands.flatMap(({ name }) => optionsOf(name) ?? []));
+  const names = table.commands.map(({ name }) => name).sort((a, b) => b.length - a.length);
+  const groups = table.groups.map(({ name }) => name);
+  const all = new Set(table.commands.flatMap(({ name }) => optionsOf(name) ?? []));
   const strange: string[] = [];
   for (const file of files) {
     let text: string;
@@ -256,10 +262,14 @@ test('every command and option that a message, a help text or a document names e
     }
     // An option that was refused is named in the message about it, and a name to fill in has braces.
     const known = text.replace(/--\{[^}]*\}/g, '');
-    for (const [line, name = ''] of known.matchAll(/^ *(?:\$ )?calls ([a-z][a-z-]*)(?= --)/gm))
-      if (!optionsOf(name)) strange.push(`${file}: ${line}`);
+    for (const [line, name = ''] of known.matchAll(/^ *(?:\$ )?calls ([a-z][a-z -]*?)(?= --)/gm))
+      if (!names.some((known) => `${name} `.startsWith(`${known} `)) && !groups.includes(name))
+        strange.push(`${file}: ${line}`);
     for (const part of known.split(/\bcalls (?=[a-z])/).slice(1)) {
-      const [, name = '', rest = ''] = /^([a-z][a-z-]*)([^\n`;|]*)/.exec(part) ?? [];
+      const [line = ''] = /^[^\n`;|]*/.exec(part) ?? [];
+      // The longest name that is a command: `store accounts add`, and not `store`.
+      const name = names.find((name) => line === name || line.startsWith(`${name} `)) ?? '';
+      const rest = line.slice(name.length);
       const options = optionsOf(name);
       for (const [option] of options ? rest.matchAll(/(?<=[\s(])--[a-z][a-z-]*/g) : [])
         if (!options?.includes(option) && !elsewhere.has(option))

@@ -1,5 +1,4 @@
-import type { Call } from '@call-attribution/core';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { type Call, phoneKey } from '@call-attribution/core';
 import { day, parseTime } from '@call-attribution/core/time';
 import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';

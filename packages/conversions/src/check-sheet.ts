@@ -1,5 +1,5 @@
-import { hasEmail, toE164 } from '@call-attribution/core/privacy';
 import type { ConversionRules } from './conversion.ts';
+import { toE164 } from './phone.ts';
 import type { SheetProblem } from './reasons.ts';
 import type { SheetColumn, SheetLayout } from './sheet-format.ts';
 import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
@@ -57,6 +57,14 @@ export function rowProblems(
   );
 }
 
+const email = /[\p{L}\p{N}._%+'-]@[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;
+
+/** An email address, also one that a form has encoded, or a phone number as tools take it. */
 function looksPersonal(cell: string): boolean {
-  return hasEmail(cell) || toE164(cell) === cell;
+  // Wide letters and signs become plain ones; two layers of encoding are what redirects make.
+  const plain = cell
+    .normalize('NFKC')
+    .replace(/%(?:25)*40/g, '@')
+    .replace(/%(?:25)*2e/gi, '.');
+  return email.test(plain) || toE164(cell) === cell;
 }

@@ -1,5 +1,4 @@
-import type { Call } from '@call-attribution/core';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { type Call, phoneKey } from '@call-attribution/core';
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
 export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';

@@ -1,7 +1,7 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
-import { toE164 } from '@call-attribution/core/privacy';
 import { day, formatNaive, hour, instantsOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
+import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { CallerFacts } from './value-rules.ts';
 

@@ -12,10 +12,10 @@ import {
   sheetProblemText,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
-import { toE164 } from '@call-attribution/core/privacy';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toE164 } from '../src/phone.ts';
 import { readSheet, sheetLine } from '../src/sheet-lines.ts';
 
 const formats = Object.values(sheetFormats);
@@ -252,6 +252,8 @@ test.each([
   ['2025550123', '+12025550123'],
   ['12025550123', '+12025550123'],
   ['+1 (202) 555-0123', '+12025550123'],
+  ['(212) 555-0100', '+12125550100'],
+  ['5550100', null],
   ['+442079460123', '+442079460123'],
   ['anonymous', null],
   ['0', null],

@@ -12,15 +12,23 @@ export type {
   CallPage,
   Client,
   CountSource,
-  ListQuery,
   RawPage,
-  RequestOptions,
-  ResponseInfo,
   ResponseMeta,
-  SmsOptions,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
-export { type ClientOptions, type ClientReport, clientDefaults, type Timeouts } from './client/options.ts';
+export {
+  type ClientOptions,
+  type ClientReport,
+  clientDefaults,
+  type ListQuery,
+  type RequestOptions,
+  type RequestTimeoutOptions,
+  type ResponseInfo,
+  requestOptions,
+  type SmsOptions,
+  type TimeoutOptions,
+  type Timeouts,
+} from './client/options.ts';
 export {
   CallsError,
   ConfigurationError,
@@ -44,6 +52,7 @@ export type {
   InputErrorCode,
   ResponseErrorCode,
 } from './errors/codes.ts';
+export { redact } from './errors/redact.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export type { CustomHeaders } from './http/custom-headers.ts';
 export type {
@@ -54,7 +63,7 @@ export type {
 } from './http/dispatch.ts';
 export type { Fetch, FetchInit, FetchResponse } from './http/fetch-dispatcher.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
-export { type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
+export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type {
   AttemptEvent,
@@ -68,7 +77,6 @@ export type {
 } from './observe/events.ts';
 export type { PageRange } from './page/content-range.ts';
 export { type ByteRange, splitRecords } from './page/split-records.ts';
-export { redact } from './privacy/redact.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {
   type FieldGroup,
@@ -85,6 +93,7 @@ export {
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
+export { phoneKey } from './record/phone.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';

@@ -203,6 +203,36 @@ describe('redact', () => {
     ['"access_key":"abc"', '"access_key":"[secret]"'],
     ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [secret]'],
     ['rows 1-250 of 1800', 'rows 1-250 of 1800'],
+    // Hidden by an encoding or by the digits of another script; then the whole text is shown in its plain spelling.
+    ['no caller %2B1%20555%20555%200100', 'no caller [number]'],
+    ['?e=john%2540example.com&q=roof', '?e=[email]&q=roof'],
+    ['mail john&#64;example&#46;com, john [at] example (dot) com', 'mail [email], [email]'],
+    ['\\u0032125550100 or &#50;&#x31;25550100', '[number] or [number]'],
+    ['٢١٢٥٥٥٠١٠٠ and २१२-५५५-०१००', '[number] and [number]'],
+    ['２１２５５５０１００, 𝟚𝟙𝟚𝟝𝟝𝟝𝟘𝟙𝟘𝟘, 2️⃣125550100', '[number], [number], [number]'],
+    ['5\u200b5\u200b5\u200b5\u200b5\u200b5\u200b0100', '[number]'],
+    ['token%3Dabc of 50%25', 'token=[secret] of 50%'],
+    ['100 % of café %C3%A9', '100 % of café %C3%A9'],
+    // Names of values.
+    ['billing_name=Bob Smith&x=1', 'billing_name=[secret]&x=1'],
+    ['{"full_name": "Bob Smith", "plan": "b"}', '{"full_name": [secret], "plan": "b"}'],
+    ['customer name: Bob Smith, plan b', 'customer name: [secret], plan b'],
+    [
+      'first_name: expected string or null, found number',
+      'first_name: expected string or null, found number',
+    ],
+    // Keys have letters and digits, and are long.
+    ['key 0123456789abcdef0123456789abcdef of it', 'key [secret] of it'],
+    ['eyJhbGciOiJIUzI1NiJ9-eyJzdWIiOiIxMjM0NTY3', '[secret]'],
+    [
+      'vt_ads_producttargetid and a_rather_long_name_without_any_digit',
+      'vt_ads_producttargetid and a_rather_long_name_without_any_digit',
+    ],
+    // Servers and versions stay readable.
+    ['https://127.0.0.1:18446', 'https://127.0.0.1:18446'],
+    ['http://127.0.0.1:18446/v3/a?b', 'http://127.0.0.1:18446/…'],
+    ['http://203.0.113.77:80/a', 'http://[ip]:80/…'],
+    ['at dispatch (undici@7.30)', 'at dispatch (undici@7.30)'],
   ])('%s -> %s', (text, clean) => {
     expect(redact(text)).toBe(clean);
     expect(redact(clean)).toBe(clean);

@@ -1,4 +1,4 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type ErrorWords, nameErrors } from '@call-attribution/core/errors';
 
 /** What can go wrong with a fleet. Codes are stable; messages may be reworded. */
 export type FleetErrorCode =
@@ -10,7 +10,7 @@ export type FleetErrorCode =
   | 'job_newer'
   /** The board has no such job. Plan it first. */
   | 'unknown_job'
-  /** The job has no such account. `calls fleet status --accounts` lists them. */
+  /** The job has no such account. `calls fleet status --all` lists them. */
   | 'unknown_account'
   /** The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`. */
   | 'credential_missing'
@@ -35,6 +35,10 @@ export class FleetError extends CallsError<FleetErrorCode> {
     super(code, message, { ...details, isRetryable: passing.has(code) });
   }
 }
+
+/** The error of a job that cannot be used. */
+export const jobError = ({ message, hint }: ErrorWords): FleetError =>
+  new FleetError('job_invalid', message, hint === undefined ? {} : { hint });
 
 /** What ends by itself. */
 const passing: ReadonlySet<FleetErrorCode> = new Set(['board_unavailable', 'target_unavailable']);

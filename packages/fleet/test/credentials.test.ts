@@ -53,7 +53,7 @@ test('a variable holds the same, or its parts have variables of their own', asyn
   await expect(source('env:CALLS_104', '104')).rejects.toMatchObject({
     code: 'credential_missing',
     message: expect.stringContaining(
-      'The credentials of account 104 (env:CALLS_104): nothing is there: set CALLS_104 to {',
+      'The credentials of account 104 (env:CALLS_104): nothing is there; set CALLS_104 to {',
     ),
   });
 });
@@ -66,11 +66,11 @@ test.each([
   ['file:/etc/hostname', 'it lies outside of the folder of keys'],
   ['file:', 'it lies outside of the folder of keys'],
   ['file:more', 'it is not a small file.'],
-  ['file:half.json', 'the secret key is missing'],
-  ['file:both.json', 'it has keys and a token. Keep one of the two.'],
-  ['file:other.json', 'it has another name than accessKey, secretKey, bearerToken.'],
+  ['file:half.json', '(file:half.json): secretKey is missing; it looks like {'],
+  ['file:both.json', 'has keys and a token; keep one of the two'],
+  ['file:other.json', 'has an unknown name "password"; known names: accessKey, secretKey, bearerToken'],
   ['file:quoted.json', 'quotes'],
-  ['file:broken.json', 'it is not JSON.'],
+  ['file:broken.json', 'is not JSON: line 1, column 15 should have a value'],
   ['test_access_101', 'a reference begins with file: or env:.'],
 ])('%s is refused without a secret: %s', async (reference, words) => {
   const error = await credentialsFrom({ folder, onWarning })(reference, '101').catch((thrown) => thrown);

@@ -78,40 +78,49 @@ describe('readJob', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ name: 'My job' }, 'name must be 1 to 40 of a-z, 0-9 and hyphens.'],
-    [{ name: undefined }, 'name is missing.'],
+    [{ name: 'My job' }, 'name must be 1 to 40 of a-z, 0-9 and hyphens'],
+    [{ name: undefined }, 'name is missing; it must be 1 to 40 of a-z'],
     [{ baseUrl: 'api.example.com' }, 'baseUrl must be the URL of the API, such as https://'],
-    [{ baseUrl: 'https://api.example.com/v3' }, 'The version is a setting of its own.'],
-    [{ version: 'v4' }, "version must be 'v2' or 'v3'."],
-    [{ partion: 'month' }, 'there is no setting "partion". Did you mean "partition"?'],
-    [{ sync: { evry: '1h' } }, 'there is no setting "sync.evry". Did you mean "sync.every"?'],
-    [{ credentials: 'x' }, 'there is no setting "credentials".'],
-    [{ from: '2024-01-01' }, "from must be a time as 'YYYY-MM-DD HH:MM:SS'"],
+    [{ baseUrl: 'https://api.example.com/v3' }, 'the version is a setting of its own'],
+    [{ version: 'v4' }, 'version must be v2 or v3, not "v4"; did you mean v2?'],
+    [{ partion: 'month' }, 'has an unknown name "partion"; did you mean partition?'],
+    [{ sync: { evry: '1h' } }, 'sync has an unknown name "evry"; did you mean every?'],
+    [{ credentials: 'x' }, 'has an unknown name "credentials"; known names: name, baseUrl'],
+    [{ from: '2024-01-01' }, "from must be a time such as '2026-11-01 08:30:00'"],
     [{ from: '2024-02-30 00:00:00' }, 'from must be a time'],
-    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until.'],
-    [{ filter: 'inc_gc:1' }, 'filter: '],
-    [{ filter: 'date_added:[2024-01-01 00:00:00 TO *]' }, 'Use from and until.'],
+    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until'],
+    [{ filter: 'inc_gc:1' }, 'filter cannot be used: '],
+    [
+      { filter: 'date_added:[2024-01-01 00:00:00 TO *]' },
+      'filter has a range of date_added; use from and until',
+    ],
     [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
     [{ into: 'sqlite::memory:' }, 'into must be'],
-    [{ into: 'sqlite:calls.db', format: 'parquet' }, 'format is for files.'],
-    [{ into: 'postgres://me@host/db', columns: ['sid'] }, 'columns is for files.'],
-    [{ format: 'parqet' }, "format must be 'parquet', 'ndjson.gz', 'ndjson' or 'csv.gz'."],
-    [{ format: 'ndjson', columns: ['sid'] }, 'columns are for parquet and csv.gz.'],
-    [{ columns: ['sid', 'talk_minute'] }, 'columns[1] is not a field of v3. Did you mean talk_minutes?'],
-    [{ columns: ['sid', 'sid'] }, 'columns has sid twice.'],
+    [{ into: 'sqlite:calls.db', format: 'parquet' }, 'format is for files; leave it out'],
+    [{ into: 'postgres://me@host/db', columns: ['sid'] }, 'columns is for files; leave it out'],
+    [
+      { format: 'parqet' },
+      'format must be one of parquet, ndjson.gz, ndjson, csv.gz, not "parqet"; did you mean parquet?',
+    ],
+    [{ format: 'ndjson', columns: ['sid'] }, 'columns are for parquet and csv.gz; leave them out'],
+    [{ columns: ['sid', 'talk_minute'] }, 'columns[1] is not a field of v3; did you mean talk_minutes?'],
+    [{ columns: ['sid', 'sid'] }, 'columns has sid twice'],
     [{ columns: [] }, 'columns must be a list'],
-    [{ parcel: 0 }, 'parcel must be a whole number of at least 1.'],
-    [{ lanes: 65 }, 'lanes must be a whole number from 1 to 64.'],
+    [{ parcel: 0 }, 'parcel must be a whole number of at least 1, not 0'],
+    [{ lanes: 65 }, 'lanes must be a whole number from 1 to 64, not 65'],
     [{ sync: { every: '10m' } }, "sync.every must be '1h' or longer"],
     [{ sync: { every: 'often' } }, 'sync.every must be a duration'],
-    [{ sync: true }, 'sync must be an object with every, lookback, settle, or null.'],
-    [{ accounts: [] }, 'there is no account.'],
-    [{ accounts: 'nowhere.ndjson' }, 'the file of accounts nowhere.ndjson: there is no such file.'],
-    [{ accounts: [{ id: '../../etc' }] }, 'accounts[0]: id must be 1 to 64 of'],
-    [{ accounts: [{ id: '..' }] }, 'accounts[0]: id must be'],
-    [{ accounts: [{ name: 'x' }] }, 'accounts[0]: id is missing.'],
-    [{ accounts: ['101'] }, 'accounts[0]: an account is an object'],
-    [{ accounts: [{ id: '101' }, { id: '101' }] }, 'account 101 is there twice.'],
+    [{ sync: true }, 'sync must be an object, not true'],
+    [{ accounts: [] }, 'accounts must name at least one account'],
+    [{ accounts: 'nowhere.ndjson' }, 'job.json: accounts: nowhere.ndjson: there is no such file'],
+    [{ accounts: [{ id: '../../etc' }] }, 'accounts[0].id must be 1 to 64 of'],
+    [{ accounts: [{ id: '..' }] }, 'accounts[0].id must be'],
+    [{ accounts: [{ name: 'x' }] }, 'accounts[0].id is missing; it must be'],
+    [{ accounts: ['101'] }, 'accounts[0] must be an object such as { "id": "101" }, not a string'],
+    [
+      { accounts: [{ id: '101' }, { id: '101' }] },
+      'accounts[1] is account 101 a second time; remove one of the two',
+    ],
     [
       {
         accounts: [
@@ -119,12 +128,12 @@ describe('readJob', () => {
           { id: 'b', credential: 'env:CALLS_A' },
         ],
       },
-      'the same credential',
+      'accounts[1] has the credential of account a',
     ],
     [{ accounts: [{ id: '101', credential: 'file:../101.json' }] }, 'below the folder of keys'],
     [{ accounts: [{ id: '101', credential: 'file:/etc/101.json' }] }, 'below the folder of keys'],
     [{ accounts: [{ id: '101', credential: 'env:CALLS 101' }] }, 'credential must name a variable'],
-    [{ accounts: [{ id: '101', requestsPerMinutes: 5 }] }, 'Did you mean "requestsPerMinute"?'],
+    [{ accounts: [{ id: '101', requestsPerMinutes: 5 }] }, 'did you mean requestsPerMinute?'],
   ])('%j is refused: %s', async (change, words) => {
     expect(await refusal({ ...good, ...(change as object) })).toContain(words);
   });
@@ -157,7 +166,7 @@ describe('readJob', () => {
     await put('accounts.ndjson', '{"id":"101"}\n{"id":sK9zR4tYw7}\n');
     const error = await read({ ...good, accounts: 'accounts.ndjson' }).catch((thrown) => thrown);
     expect(error.message).toBe(
-      'accounts.ndjson: line 2: not JSON: line 1, column 7 should have a value, such as a string in double quotes.',
+      'accounts.ndjson: line 2 is not JSON: line 1, column 7 should have a value, such as a string in double quotes',
     );
   });
 
@@ -166,7 +175,9 @@ describe('readJob', () => {
     await expect(readJob(await put('job.json', '{ "name": history }'))).rejects.toThrow(
       /not JSON: line 1, column 11/,
     );
-    await expect(readJob(await put('job.json', '[]'))).rejects.toThrow('a job is one JSON object.');
+    await expect(readJob(await put('job.json', '[]'))).rejects.toThrow(
+      'job.json must be an object, not a list',
+    );
   });
 });
 

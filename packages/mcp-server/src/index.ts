@@ -2,7 +2,6 @@
 // createServer wraps a client; serveStdio and serveHttp connect it to assistants; callTool calls a tool in process.
 // Personal data is masked and text from visitors is fenced unless the options say otherwise.
 
-export { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 export type { JsonSchema, ObjectSchema, OutputOf } from './arguments/schema.ts';
 export type { Cell, RecordView } from './fields/view.ts';
 export type {
@@ -15,7 +14,7 @@ export type {
 } from './http/options.ts';
 export { defaultMirrorFile } from './mirror/file.ts';
 export type { MirrorOptions } from './mirror/options.ts';
-export type { Reveal } from './privacy/masking.ts';
+export { pseudonymKeyFrom, type Reveal } from './privacy/masking.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';

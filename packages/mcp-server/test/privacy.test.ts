@@ -1,9 +1,9 @@
 import { type Call, fields } from '@call-attribution/core';
-import { replacePersonal } from '@call-attribution/core/privacy';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
 import { callTool, createServer, type Reveal } from '../src/index.ts';
 import { createMasks } from '../src/privacy/masking.ts';
+import { replacePersonal } from '../src/privacy/patterns.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { craftedCalls, leaksOf } from './support/red-team.ts';
 

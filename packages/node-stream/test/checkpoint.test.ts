@@ -88,15 +88,6 @@ describe('a checkpoint', () => {
     expect(second.verdict).toMatchObject({ proof: 'whole', delivered: 205, deliveredBefore: 35 });
   });
 
-  test('it is taken from an earlier release, which had another name for the checksum', async () => {
-    const server = new FakeServer(fakeRecords(40));
-    const first = await readSome(server, 35, { rows: 50 });
-    const { sidChecksum: mark, ...place } = first.checkpoint.place as NonNullable<Checkpoint['place']>;
-    const checkpoint = { ...first.checkpoint, place: { ...place, mark } } as unknown as Checkpoint;
-    const second = await readSome(server, Number.POSITIVE_INFINITY, { rows: 50, checkpoint });
-    expect(second.sids).toHaveLength(5);
-  });
-
   test('it remembers that a record was skipped, so that a later run is not complete either', async () => {
     const server = new FakeServer(fakeRecords(100));
     const { fetchPage } = server;

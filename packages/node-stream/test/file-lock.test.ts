@@ -22,6 +22,7 @@ import { lockFile } from '../src/files/index.ts';
 import { createCallStream, fileState, isMark } from '../src/index.ts';
 import { fileSink, sliceFiles } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
+import { lockText } from './lock-text.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -41,7 +42,7 @@ describe('a lock', () => {
     const path = join(folder, 'lock');
     let taken = 0;
     for (let round = 0; round < 20; round += 1) {
-      writeFileSync(path, '999999999');
+      writeFileSync(path, lockText());
       const holders = await settled(Array.from({ length: 6 }, () => lockFile(path)));
       expect(holders.length).toBeLessThanOrEqual(1);
       taken += holders.length;

@@ -10,6 +10,7 @@ import {
   readLines,
   writeWholeFile,
 } from '../src/files/index.ts';
+import { lockText } from './lock-text.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -127,11 +128,11 @@ describe('lockFile', () => {
 
   test('it respects a process that runs and takes over the lock of one that does not', async () => {
     const path = join(folder, 'lock');
-    writeFileSync(path, String(process.ppid));
+    writeFileSync(path, lockText(process.ppid, null));
     const error = await lockFile(path).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(FileLockedError);
     expect((error as Error).message).toContain(`Process ${process.ppid} holds the lock ${path}`);
-    writeFileSync(path, '999999999');
+    writeFileSync(path, lockText());
     await (await lockFile(path))();
   });
 });

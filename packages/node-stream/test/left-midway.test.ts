@@ -194,7 +194,16 @@ describe('a file whose first slices were empty', () => {
       ['a.json', () => toJsonArray<{ sid: string }>(), '[\n{"sid":"a"}\n]\n'],
     ] as const) {
       const path = join(folder, name);
-      const checkpoint: Checkpoint = { version: 1, query: '', done: [], place: null, total: 0, delivered: 0 };
+      const day = '2024-01-01 00:00:00';
+      const checkpoint: Checkpoint = {
+        version: 1,
+        query: '',
+        done: [],
+        place: null,
+        total: 0,
+        delivered: 0,
+        settled: { before: day, count: 0 },
+      };
       const begun = fileSink(path, { encode: encode() });
       await new Promise((resolve) => begun.write(new Mark({ checkpoint }), resolve));
       await finished(begun.destroy()).catch(() => {});

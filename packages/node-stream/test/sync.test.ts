@@ -12,6 +12,7 @@ import type { SyncOptions } from '../src/sync/sync-options.ts';
 import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
+import { lockText } from './lock-text.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
@@ -249,7 +250,7 @@ describe('syncStateFrom', () => {
 });
 
 describe('the hash of a record', () => {
-  /** As states that were saved by earlier releases have it. */
+  /** As it is written down for readers of a state. */
   const reference = (record: object) => {
     const entries = Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
     return createHash('sha256').update(JSON.stringify(entries)).digest('base64url').slice(0, 16);
@@ -321,7 +322,7 @@ describe('fileState', () => {
 
   test('it takes over the lock of a process that no longer runs', async () => {
     const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, '999999999');
+    await writeFile(`${path}.lock`, lockText());
     const unlock = await fileState(path).lock?.();
     // The dead lock is not replaced: the next turn is taken, which only one run can get.
     expect(JSON.parse(await readFile(`${path}.lock.1`, 'utf8'))).toMatchObject({ pid: process.pid });
@@ -331,7 +332,7 @@ describe('fileState', () => {
 
   test('it takes over the lock of an earlier run with the same process id, as in a container', async () => {
     const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, String(process.pid));
+    await writeFile(`${path}.lock`, lockText(process.pid));
     const unlock = await fileState(path).lock?.();
     await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'state_locked' });
     await unlock?.();

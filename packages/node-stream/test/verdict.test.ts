@@ -137,16 +137,6 @@ describe('the count at the end', () => {
     expect(short.verdict).toMatchObject({ proof: 'short', reasons: [{ code: 'count_rose', count: 1 }] });
   });
 
-  test('the checkpoint of an earlier release leaves the read unproven', async () => {
-    const server = new FakeServer(fakeRecords(1000));
-    const first = createCallStream(server, { now, rows: 100 });
-    let count = 0;
-    for await (const _ of first) if (++count === 555) break;
-    const { settled: _, ...checkpoint } = first.checkpoint();
-    const { verdict } = await read(server, { checkpoint });
-    expect(verdict).toMatchObject({ proof: 'unproven', reasons: [{ code: 'old_checkpoint' }] });
-  });
-
   test('a sync reports it and ends, since its next run reads the lookback again', async () => {
     const server = new FakeServer(fakeRecords(1000));
     server.behaviour.before = (_, { records, requests }) => {

@@ -9,11 +9,10 @@ import {
 } from '@call-attribution/core/errors';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { claims, edits, firstTables, journals, migrate } from './database/migrations.ts';
+import { migrate, tables } from './database/migrations.ts';
 import type { PostgresOptions } from './database/postgres.ts';
 import type { SqliteOptions } from './database/sqlite.ts';
 import { openLayouts } from './rows/layouts.ts';
-import { packRows } from './rows/migrate-rows.ts';
 import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
@@ -95,7 +94,7 @@ const needs = (name: string, database: string) => (cause: unknown) => {
  * `credentials`, which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL
  * can therefore shard by account.
  */
-const steps = [firstTables, claims, packRows, journals, edits];
+const steps = [tables];
 
 function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';

@@ -35,13 +35,39 @@ import type { CallInput, Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
+type Tuning = PageTuning & { now?: (() => number) | undefined };
+
 /** A store over a driver whose database has the current schema. */
-export function createSqlStore(
-  driver: Driver,
-  layouts: Layouts,
-  name: string,
-  { now = Date.now, ...tuning }: PageTuning & { now?: (() => number) | undefined } = {},
-): Store {
+export function createSqlStore(driver: Driver, layouts: Layouts, name: string, tuning: Tuning = {}): Store {
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= driver.close());
+  return {
+    name,
+    readsAtOnce: driver.readsAtOnce,
+    ...accountMethods(driver),
+    ...writeMethods(driver, layouts, tuning.now ?? Date.now),
+    ...readMethods(driver, layouts, tuning),
+    ...upkeepMethods(driver, layouts),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const accountMethods = (driver: Driver) =>
+  ({
+    putAccount: (account) => putAccount(driver, account),
+    accounts: () => listAccounts(driver),
+    putCredential: (account, credential) => putCredential(driver, account, credential),
+    credentials: (account) => listCredentials(driver, account),
+    revokeCredential: (id) => revokeCredential(driver, id),
+    findAccount: (credential) => findAccount(driver, credential),
+    smsNumbers: (account) => listSms(driver, account),
+    putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
+    notes: (account, prefix) => listNotes(driver, account, prefix),
+    journal: (name) => openJournal(driver, name),
+  }) satisfies Partial<Store>;
+
+function writeMethods(driver: Driver, layouts: Layouts, now: () => number) {
   const parseLine = createLineParser();
   const rowOf = (call: CallInput): StoredCall =>
     typeof call === 'string' || call instanceof Uint8Array ? parseLine(call) : toStored(call);
@@ -55,29 +81,7 @@ export function createSqlStore(
     });
   const write = (account: string, rows: readonly StoredCall[]): Promise<Stored> =>
     driver.write((session) => writeCalls(driver, session, account, rows, layouts.current));
-  const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
-    const [row] = await driver.all('SELECT layout, packed FROM calls WHERE account = $1 AND sid = $2', [
-      account,
-      keyOf(sid),
-    ]);
-    if (row === undefined) return null;
-    await layouts.learn(driver, [row]);
-    return layouts.unpack(row);
-  };
-
-  let closed: Promise<void> | undefined;
-  const close = () => (closed ??= driver.close());
-
   return {
-    name,
-    readsAtOnce: driver.readsAtOnce,
-    putAccount: (account) => putAccount(driver, account),
-    accounts: () => listAccounts(driver),
-    putCredential: (account, credential) => putCredential(driver, account, credential),
-    credentials: (account) => listCredentials(driver, account),
-    revokeCredential: (id) => revokeCredential(driver, id),
-    findAccount: (credential) => findAccount(driver, credential),
-
     upsert: async (account, calls) => write(account, rowsOf(calls)),
     async load(account, calls, { batch = 500 } = {}) {
       let sum = nothingStored;
@@ -90,27 +94,6 @@ export function createSqlStore(
         await holdAccount(driver, session, account);
         return deleteCalls(driver, session, account, sids);
       }),
-
-    count: (account, selection) => countCalls(driver, account, selection),
-    page: (account, query) => readPage(driver, layouts, account, query, tuning),
-    async document(account, sid, version) {
-      const values = await valuesOf(account, sid);
-      return values && Buffer.from(documentOf(values, version));
-    },
-    async get(account, sid) {
-      const values = await valuesOf(account, sid);
-      return values && callOf(values);
-    },
-    calls: (account, selection = everything) => eachCall(driver, layouts, account, selection),
-
-    columns: (account, fields) => allColumns(driver, layouts, account, fields),
-    columnsOf: (account, fields, keys) => columnsOf(driver, layouts, account, fields, keys),
-    position: (account) => positionOf(driver, account),
-    changes: (account, since) => changesSince(driver, account, since),
-
-    smsNumbers: (account) => listSms(driver, account),
-    putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
-
     claim: (account, name, holder) => takeClaim(driver, account, name, holder, now()),
     async commitClaimed(claim, { calls, remove = [], note }) {
       const rows = rowsOf(calls);
@@ -123,9 +106,40 @@ export function createSqlStore(
         return stored;
       });
     },
-    notes: (account, prefix) => listNotes(driver, account, prefix),
-    journal: (name) => openJournal(driver, name),
+  } satisfies Partial<Store>;
+}
 
+function readMethods(driver: Driver, layouts: Layouts, tuning: PageTuning) {
+  const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
+    const [row] = await driver.all('SELECT layout, packed FROM calls WHERE account = $1 AND sid = $2', [
+      account,
+      keyOf(sid),
+    ]);
+    if (row === undefined) return null;
+    await layouts.learn(driver, [row]);
+    return layouts.unpack(row);
+  };
+  return {
+    count: (account, selection) => countCalls(driver, account, selection),
+    page: (account, query) => readPage(driver, layouts, account, query, tuning),
+    async document(account, sid, version) {
+      const values = await valuesOf(account, sid);
+      return values && Buffer.from(documentOf(values, version));
+    },
+    async get(account, sid) {
+      const values = await valuesOf(account, sid);
+      return values && callOf(values);
+    },
+    calls: (account, selection = everything) => eachCall(driver, layouts, account, selection),
+    columns: (account, fields) => allColumns(driver, layouts, account, fields),
+    columnsOf: (account, fields, keys) => columnsOf(driver, layouts, account, fields, keys),
+    position: (account) => positionOf(driver, account),
+    changes: (account, since) => changesSince(driver, account, since),
+  } satisfies Partial<Store>;
+}
+
+const upkeepMethods = (driver: Driver, layouts: Layouts) =>
+  ({
     async purge(account, before) {
       const at = secondsOf(before);
       if (at === null)
@@ -139,10 +153,7 @@ export function createSqlStore(
     async ping() {
       await driver.all('SELECT version FROM meta WHERE id = 1');
     },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
-}
+  }) satisfies Partial<Store>;
 
 /** The error of a call that cannot be stored, with its place among those given. */
 function unfitAt(index: number, { code, message }: StoreError): StoreError {

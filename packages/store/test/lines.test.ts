@@ -4,7 +4,7 @@ import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { everything, importCalls, openStore } from '../src/index.ts';
-import { documentParts } from './first-version.ts';
+import { documentParts } from './document-parts.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const patterns = fixtureCalls(20) as readonly Call[];

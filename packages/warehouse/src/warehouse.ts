@@ -15,7 +15,7 @@ import { checkCount, checkQuestion } from './ask/check-question.ts';
 import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
-import { gateOf, memorySession, type OpenOptions } from './file/gate.ts';
+import { type Gate, gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
 import type { Limits, Session } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
@@ -159,14 +159,46 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     wait: options.wait ?? 10_000,
   };
   const gate = gateOf(path);
+  const ask: Ask = (body, limits = {}) => gate.use('ask', opening, body, limitsOf(limits));
+  const { host, close } = createHost(path, gate, opening, { batch, now, memories });
+  await prepare(host, options.create ?? true, ask);
+  return {
+    path,
+    sink: host.sink,
+    load: (account, calls) => host.sink(account).addAll(calls),
+    loadParquet(files, account) {
+      if (account !== undefined) checkAccount(account);
+      return loadParquet(host, files, account);
+    },
+    ...questionMethods(gate, opening, ask),
+    get isAtWork() {
+      return gate.isAtWork;
+    },
+    exportParquet: (folder, { signal, ...rest } = {}) =>
+      gate.use('export', opening, (session) => exportDataset(session, folder, rest), { signal }),
+    erase(account, caller) {
+      checkAccount(account);
+      return host.write((session) => eraseCaller(session, account, caller));
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Runs a question in a session of its own. */
+type Ask = <T>(body: (session: Session) => Promise<T>, limits?: QuestionLimits) => Promise<T>;
+
+/** What loading needs, and the end of it: calls that are staged are stored, accounts are given free. */
+function createHost(
+  path: string,
+  gate: Gate,
+  opening: OpenOptions,
+  options: Pick<LoadHost, 'batch' | 'now' | 'memories'>,
+): { readonly host: LoadHost; readonly close: () => Promise<void> } {
   const sinks = new Map<string, WarehouseSink>();
-  const ask = <T>(body: (session: Session) => Promise<T>, limits: QuestionLimits = {}) =>
-    gate.use('ask', opening, body, limitsOf(limits));
   const host: LoadHost = {
     path,
-    batch,
-    now,
-    memories,
+    ...options,
     write: (body, { wait = opening.wait, memory = opening.memory } = {}) =>
       gate.use('write', { ...opening, memory, wait }, body),
     files: () => memorySession(opening),
@@ -180,19 +212,14 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       return sink;
     },
   };
-  await prepare(host, options.create ?? true, ask);
   const close = async () => {
     for (const sink of sinks.values()) await sink.close();
   };
+  return { host, close };
+}
 
+function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
   return {
-    path,
-    sink: host.sink,
-    load: (account, calls) => host.sink(account).addAll(calls),
-    loadParquet(files, account) {
-      if (account !== undefined) checkAccount(account);
-      return loadParquet(host, files, account);
-    },
     async analyze(question) {
       const { signal, timeLimit } = checkQuestion(question);
       return ask((session) => analyze(session, question), { signal, timeLimit });
@@ -220,19 +247,8 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       const limits = sqlLimits(options, opening.memory);
       return runSql(await gate.open('ask', opening, limitsOf(limits)), sql);
     },
-    get isAtWork() {
-      return gate.isAtWork;
-    },
     lastSync: () => ask((session) => accountStatuses(session)),
-    exportParquet: (folder, { signal, ...rest } = {}) =>
-      gate.use('export', opening, (session) => exportDataset(session, folder, rest), { signal }),
-    erase(account, caller) {
-      checkAccount(account);
-      return host.write((session) => eraseCaller(session, account, caller));
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  } satisfies Partial<Warehouse>;
 }
 
 function checkAccount(account: string): void {

@@ -1,5 +1,4 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { type Call, isCallExtension, phoneKey } from '@call-attribution/core';
 import { day, formatNaive, instantOf, naiveAt, parseNaive, parseTime } from '@call-attribution/core/time';
 import type { AnswerValue, Question } from '../src/index.ts';
 

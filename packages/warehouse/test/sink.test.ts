@@ -12,7 +12,15 @@ import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../src/index.ts';
-import { call, rowsOf, storedCalls, syncState, temporaryFolder, testWarehouse } from './support.ts';
+import {
+  call,
+  ofEndedProcess,
+  rowsOf,
+  storedCalls,
+  syncState,
+  temporaryFolder,
+  testWarehouse,
+} from './support.ts';
 
 const running = syncState(false);
 const finished = syncState(true);
@@ -81,7 +89,8 @@ describe('the sink of a sync', () => {
     mkdirSync(`${again}.staged`, { recursive: true });
     for (const name of readdirSync(copy))
       writeFileSync(join(`${again}.staged`, name), readFileSync(join(copy, name)));
-    writeFileSync(join(`${again}.staged`, 'main.lock'), '999999999');
+    const lock = join(`${again}.staged`, 'main.lock');
+    writeFileSync(lock, ofEndedProcess(readFileSync(lock, 'utf8')));
     const lines = join(`${again}.staged`, 'main.lines');
     writeFileSync(lines, Buffer.concat([readFileSync(lines), Buffer.from('half a li')]));
     const journal = join(`${again}.staged`, 'main.journal');

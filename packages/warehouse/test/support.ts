@@ -66,8 +66,13 @@ export function call(sid: string, values: Readonly<Record<string, unknown>> = {}
 export function syncState(isFinished: boolean, entries = 0): SyncState {
   const seen = Array.from({ length: entries }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', 'hash'] as const);
   const run = { from: null, latest: null, resumedAt: null, checkpoint: {} } as unknown as SyncState['run'];
-  return { version: 1, query: 'q', watermark: null, seen, pending: [], run: isFinished ? null : run };
+  const about = 'all calls, v3';
+  return { version: 1, query: 'q', about, watermark: null, seen, pending: [], run: isFinished ? null : run };
 }
+
+/** The text of a lock, as a process that has ended left it. */
+export const ofEndedProcess = (lock: string): string =>
+  JSON.stringify({ ...JSON.parse(lock), pid: 999_999_999, began: '1' });
 
 /** All rows of a statement. */
 export async function rowsOf(warehouse: Warehouse, sql: string): Promise<Record<string, unknown>[]> {

@@ -16,7 +16,9 @@ export interface OptionSpec {
   readonly default?: string | number;
   /** Set when the option may be given more than once. */
   readonly repeat?: boolean;
-  /** Former names and names in other programs. Typing one is an error that points to this option. */
+  /** The command cannot do without it. */
+  readonly required?: boolean;
+  /** Names in other programs. Typing one is an error that points to this option. */
   readonly otherNames?: readonly string[];
   /** What completion offers for the value; fields and groups are lists with commas. */
   readonly completes?: 'file' | 'folder' | 'fields' | 'groups';
@@ -32,8 +34,6 @@ export interface PositionalSpec {
   readonly choices?: readonly string[];
   /** What completion offers in addition to the choices. */
   readonly completes?: 'file' | 'fields';
-  /** Words that completion offers, where they are not the only ones. */
-  readonly offers?: readonly string[];
 }
 
 /** One example in the help: the line to type, and what it does. */
@@ -44,6 +44,7 @@ export interface Example {
 
 /** Everything about a command that is known without loading its code. */
 export interface CommandSpec {
+  /** All words of it: `list`, or `store accounts add`. */
   readonly name: string;
   /** One line, shown in the list of commands. */
   readonly summary: string;
@@ -58,16 +59,34 @@ export interface CommandSpec {
   load(): Promise<Handler>;
 }
 
-/** Runs a command and resolves with its exit status. `commands` is the whole table, for the commands that describe it. */
-export type Handler = (args: Args, io: Io, commands: readonly CommandSpec[]) => Promise<number>;
+/** The first word or words of several commands, such as `fleet`. Typed alone it lists them. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly about?: string;
+  readonly examples: readonly Example[];
+}
+
+/** All commands and their groups, in the order of the help. */
+export interface CommandTable {
+  readonly commands: readonly CommandSpec[];
+  readonly groups: readonly CommandGroup[];
+}
+
+/** Runs a command and resolves with its exit status. */
+export type Handler = (args: Args, io: Io) => Promise<number>;
 
 /** What was typed: values by option name, arguments in order. */
 export interface Args {
+  /** The name of the command. */
+  readonly command: string;
   readonly words: readonly string[];
   /** Whether the command has this option. */
   has(name: string): boolean;
   /** The value of an option, or null when it was not given. */
   text(name: string): string | null;
+  /** The value of an option that the command cannot do without. */
+  need(name: string): string;
   /** Whether an on/off option was given. */
   flag(name: string): boolean;
   /** The values of an option that may be repeated, each also split at commas. */

@@ -1,6 +1,7 @@
 import { exitCodeTexts } from '../exit-codes.ts';
 import { wrap } from '../term/width.ts';
-import type { CommandSpec, OptionSpec } from './command.ts';
+import type { CommandGroup, CommandSpec, CommandTable, Example, OptionSpec } from './command.ts';
+import { afterName, nextWords } from './route.ts';
 
 /** The width of help that goes to a pipe or a file, and at most elsewhere. */
 const usualWidth = 100;
@@ -8,11 +9,7 @@ const usualWidth = 100;
 const widthFor = (width: number | null): number => Math.min(usualWidth, width ?? usualWidth);
 
 /** Help of the whole program: commands, configuration, exit statuses. */
-export function programHelp(
-  commands: readonly CommandSpec[],
-  version: string,
-  columns: number | null = null,
-): string[] {
+export function programHelp(table: CommandTable, version: string, columns: number | null = null): string[] {
   const width = widthFor(columns);
   return [
     ...wrap(`calls ${version}: call records of the call-attribution API at the command line`, width),
@@ -20,10 +17,7 @@ export function programHelp(
     'Usage: calls <command> [options]',
     '',
     'Commands:',
-    ...rows(
-      commands.map(({ name, summary }) => [name, summary]),
-      width,
-    ),
+    ...rows(nextWords('', table), width),
     '',
     'Start here:',
     ...rows(
@@ -53,6 +47,32 @@ const configuration = [
   "CALLS_LOG=debug, info, warn or error logs the requests to the API on stderr, without keys and callers' data; CALLS_LOG_FORMAT=json makes the lines JSON.",
 ];
 
+/** Help of a group of commands: all of them, however many words they have. */
+export function groupHelp(
+  group: CommandGroup,
+  { commands }: CommandTable,
+  columns: number | null = null,
+): string[] {
+  const width = widthFor(columns);
+  const entries = commands.flatMap(({ name, summary }): [string, string][] => {
+    const rest = afterName(name, group.name);
+    return rest === null ? [] : [[rest, summary]];
+  });
+  return [
+    ...wrap(`calls ${group.name}: ${group.summary}`, width),
+    '',
+    `Usage: calls ${group.name} <command> [options]`,
+    ...paragraph(group.about, width),
+    '',
+    'Commands:',
+    ...rows(entries, width),
+    '',
+    ...exampleRows(group.examples, width),
+    '',
+    ...wrap(`calls ${group.name} <command> --help shows the options of one command.`, width),
+  ];
+}
+
 /** Help of one command: usage, options by group, examples. */
 export function commandHelp(
   command: CommandSpec,
@@ -70,7 +90,7 @@ export function commandHelp(
     ...wrap(`calls ${command.name}: ${command.summary}`, width),
     '',
     `Usage: calls ${command.name}${words.join('')}${command.options.length > 0 ? ' [options]' : ''}`,
-    ...(command.about ? ['', ...paragraphs(command.about, width)] : []),
+    ...paragraph(command.about, width),
     ...(command.positionals
       ? [
           '',
@@ -92,13 +112,20 @@ export function commandHelp(
       ),
     ]),
     '',
-    'Examples:',
-    ...command.examples.flatMap(({ line, text }) => [
-      ...exampleLines(line, width - 2).map((line) => `  ${line}`),
-      ...wrap(text, width - 6).map((line) => `      ${line}`),
-    ]),
+    ...exampleRows(command.examples, width),
   ];
 }
+
+const paragraph = (text: string | undefined, width: number): string[] =>
+  text === undefined ? [] : ['', ...wrap(text, width)];
+
+const exampleRows = (examples: readonly Example[], width: number): string[] => [
+  'Examples:',
+  ...examples.flatMap(({ line, text }) => [
+    ...exampleLines(line, width - 2).map((line) => `  ${line}`),
+    ...wrap(text, width - 6).map((line) => `      ${line}`),
+  ]),
+];
 
 const groupOf = (option: OptionSpec): string => option.group ?? 'Options';
 
@@ -110,6 +137,7 @@ function describe(option: OptionSpec): string {
   const notes = [
     ...(option.choices ? [option.choices.join(', ')] : []),
     ...(option.default === undefined ? [] : [`default: ${option.default}`]),
+    ...(option.required ? ['required'] : []),
   ];
   return notes.length > 0 ? `${option.text} (${notes.join('; ')})` : option.text;
 }
@@ -130,34 +158,6 @@ function rows(
     if (isNarrow || left.length > column) return [`  ${left}`, ...lines.map((line) => indent + line)];
     return lines.map((line, at) => (at === 0 ? `  ${left.padEnd(column)}  ${line}` : indent + line));
   });
-}
-
-/** Paragraphs, and lists of terms: lines that begin with two spaces. */
-function paragraphs(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let paragraph: string[] = [];
-  let terms: [string, string][] = [];
-  const end = (): void => {
-    if (paragraph.length > 0) lines.push(...wrap(paragraph.join(' '), width));
-    if (terms.length > 0) lines.push(...rows(terms, width, Math.max(...terms.map(([left]) => left.length))));
-    paragraph = [];
-    terms = [];
-  };
-  for (const line of text.split('\n')) {
-    if (!line.startsWith('  ')) {
-      if (terms.length > 0) end();
-      paragraph.push(line);
-      continue;
-    }
-    if (paragraph.length > 0) end();
-    const [left = '', right = ''] = line.trim().split(/ {2,}/, 2);
-    const last = terms.at(-1);
-    // A line of its own that continues the explanation before it.
-    if (right === '' && last) last[1] += ` ${left}`;
-    else terms.push([left, right]);
-  }
-  end();
-  return lines;
 }
 
 /** A command to copy, continued with a backslash where it is too long. */

@@ -10,14 +10,10 @@ export function inGroup(group: string, options: readonly OptionSpec[]): readonly
 export const sharedOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', text: 'show this help', group: 'Common options' },
   {
-    name: 'verbose',
-    short: 'v',
-    text: "report on stderr what is done, without keys and callers' data",
-    group: 'Common options',
-  },
-  {
     name: 'debug',
-    text: 'like --verbose, with the causes and stack traces of errors, redacted',
+    short: 'v',
+    text: "report on stderr what is done, with causes and stack traces of errors; no keys, no callers' data",
+    otherNames: ['verbose'],
     group: 'Common options',
   },
   { name: 'no-color', text: 'no colors; the variable NO_COLOR does the same', group: 'Common options' },
@@ -224,66 +220,39 @@ export const outputOption: OptionSpec = {
   group: 'Output',
 };
 
-/** How rows are written: by name, with a short form for each name that has one, and where to. */
-function formatOptions(
-  choices: readonly [shown: string, ...more: string[]],
-  short: Readonly<Record<string, string>>,
-): OptionSpec[] {
-  const [shown] = choices;
-  return [
-    {
-      name: 'format',
-      value: 'FORMAT',
-      choices,
-      text: 'format of the output',
-      default: `${shown}, or what the extension of --output says`,
-      otherNames: ['as', 'output-format'],
-      group: 'Output',
-    },
-    ...Object.entries(short).map(([name, text]) => ({ name, text, group: 'Output' })),
-  ];
-}
+/** The result for programs. */
+export const jsonOption: OptionSpec = { name: 'json', text: 'the result as one JSON value', group: 'Output' };
 
-const rowTexts = {
-  json: 'the same as --format json: one JSON value',
-  ndjson: 'the same as --format ndjson: one JSON value per line',
-  csv: 'the same as --format csv: comma-separated values with a header',
-};
-
-/** How rows are shown or written to a file. */
-export const outputOptions: readonly OptionSpec[] = [
-  ...formatOptions(['table', 'json', 'ndjson', 'csv'], rowTexts),
-  outputOption,
-];
-
-/** The same for `report`, which also writes a page. */
-export const reportOutputOptions: readonly OptionSpec[] = [
-  ...formatOptions(['table', 'json', 'ndjson', 'csv', 'html'], {
-    ...rowTexts,
-    html: 'the same as --format html: a self-contained page with charts; needs --output',
-  }),
-  outputOption,
-];
-
-/** The same for `sql`, which also writes Parquet. */
-export const sqlOutputOptions: readonly OptionSpec[] = [
-  ...formatOptions(['table', 'json', 'ndjson', 'csv', 'parquet'], {
-    ...rowTexts,
-    parquet: 'the same as --format parquet: columns of numbers, dates and text; needs --output',
-  }),
-  outputOption,
-];
-
-/** A summary for people, or as JSON. */
-export const summaryOptions: readonly OptionSpec[] = [
+/** How rows are shown or written to a file: as a table, as JSON, or in one of these formats. */
+const rowOptions = (...formats: readonly string[]): readonly OptionSpec[] => [
+  jsonOption,
   {
     name: 'format',
     value: 'FORMAT',
-    choices: ['text', 'json'],
-    text: 'format of the summary',
-    default: 'text',
-    otherNames: ['as', 'output-format'],
+    choices: ['table', ...formats],
+    text: 'another format of the output',
+    default: 'table, or what the extension of --output says',
+    otherNames: ['as', 'output-format', ...formats],
     group: 'Output',
   },
-  { name: 'json', text: 'the same as --format json', group: 'Output' },
+  outputOption,
+];
+
+/** The formats of rows. */
+export const outputOptions = rowOptions('ndjson', 'csv');
+
+/** The same for `report`, which also writes a page: with charts, for a browser; it needs --output. */
+export const reportOutputOptions = rowOptions('ndjson', 'csv', 'html');
+
+/** The same for `sql`, which also writes Parquet. */
+export const sqlOutputOptions = rowOptions('ndjson', 'csv', 'parquet');
+
+/** Where a command that goes on serves its status. */
+export const statusOptions: readonly OptionSpec[] = [
+  {
+    name: 'status-port',
+    value: 'N',
+    text: 'serve /healthz, /readyz and /metrics on this port; 0 for any free port',
+  },
+  { name: 'status-host', value: 'NAME', text: 'address for --status-port', default: '127.0.0.1' },
 ];

@@ -20,8 +20,6 @@ export function parseArgs(
   const values = new Map<string, string[]>();
   const words: string[] = [];
   let flagBefore: OptionSpec | undefined;
-  const seeHelp = `see calls ${command.name} --help`;
-
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? '';
     if (word === '--') {
@@ -34,41 +32,63 @@ export function parseArgs(
       flagBefore = undefined;
       continue;
     }
-    const attached = attachedValue(word, options);
-    const equals = word.indexOf('=');
-    const shown = attached ? word.slice(0, 2) : equals < 0 ? word : word.slice(0, equals);
-    const spec = find(shown, options);
-    if (!spec) throw unknown(shown, options, command.name, all);
-    if (values.has(spec.name) && !spec.repeat) {
-      throw new UsageError(`--${spec.name} was given twice`, { hints: [`give it once; ${seeHelp}`] });
-    }
+    const { spec, value, length } = readOption(argv, at, { command, options, all });
+    if (values.has(spec.name) && !spec.repeat)
+      throw new UsageError(`--${spec.name} was given twice`, {
+        hints: [`give it once; ${seeHelp(command)}`],
+      });
     flagBefore = spec.value === undefined ? spec : undefined;
-    let value = 'true';
-    if (spec.value === undefined) {
-      if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp] });
-    } else if (attached) {
-      value = word.slice(2);
-    } else if (equals >= 0) {
-      value = word.slice(equals + 1);
-    } else {
-      const next = argv[at + 1];
-      if (next === undefined || isOption(next, options)) {
-        throw new UsageError(`--${spec.name} needs a value: --${spec.name} ${spec.value}`, {
-          hints: [seeHelp],
-        });
-      }
-      value = next;
-      at++;
-    }
-    if (spec.choices && !spec.choices.includes(value))
-      throw notAChoice(`--${spec.name}`, value, spec.choices);
     values.set(spec.name, [...(values.get(spec.name) ?? []), value]);
+    at += length - 1;
   }
-  checkWords(words, command, seeHelp);
-  return view(words, values, options);
+  checkWords(words, command);
+  for (const { name, required, value } of command.options) {
+    if (required && !values.has(name))
+      throw new UsageError(`calls ${command.name} needs --${name} ${value}`, { hints: [seeHelp(command)] });
+  }
+  return view(command.name, words, values, options);
 }
 
-function find(shown: string, options: readonly OptionSpec[]): OptionSpec | undefined {
+const seeHelp = ({ name }: CommandSpec): string => `see calls ${name} --help`;
+
+/** Where options are looked for. */
+interface Known {
+  readonly command: CommandSpec;
+  readonly options: readonly OptionSpec[];
+  readonly all: readonly CommandSpec[];
+}
+
+/** The option at this place, with its value, and how many words it takes. */
+function readOption(
+  argv: readonly string[],
+  at: number,
+  { command, options, all }: Known,
+): { readonly spec: OptionSpec; readonly value: string; readonly length: 1 | 2 } {
+  const word = argv[at] ?? '';
+  const next = argv[at + 1];
+  const attached = attachedValue(word, options);
+  const equals = word.indexOf('=');
+  const shown = attached ? word.slice(0, 2) : equals < 0 ? word : word.slice(0, equals);
+  const spec = findOption(shown, options);
+  if (!spec) throw unknown(shown, options, command.name, all);
+  if (spec.value === undefined) {
+    if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp(command)] });
+    return { spec, value: 'true', length: 1 };
+  }
+  const typed = attached ? word.slice(2) : equals >= 0 ? word.slice(equals + 1) : null;
+  if (typed === null && (next === undefined || isOption(next, options))) {
+    throw new UsageError(`--${spec.name} needs a value: --${spec.name} ${spec.value}`, {
+      hints: [seeHelp(command)],
+    });
+  }
+  const value = typed ?? next ?? '';
+  if (spec.choices && !spec.choices.includes(value))
+    throw notAChoice(`--${spec.name}`, value, spec.choices, options);
+  return { spec, value, length: typed === null ? 2 : 1 };
+}
+
+/** The option that is typed so, such as `--limit` or `-n`. */
+export function findOption(shown: string, options: readonly OptionSpec[]): OptionSpec | undefined {
   if (shown.startsWith('--')) return options.find((option) => `--${option.name}` === shown);
   return options.find((option) => option.short !== undefined && `-${option.short}` === shown);
 }
@@ -76,12 +96,14 @@ function find(shown: string, options: readonly OptionSpec[]): OptionSpec | undef
 // The number in -n5, or the file in -ocalls.csv.
 function attachedValue(word: string, options: readonly OptionSpec[]): boolean {
   if (word.length < 3 || word.startsWith('--') || word[2] === '=') return false;
-  return find(word.slice(0, 2), options)?.value !== undefined;
+  return findOption(word.slice(0, 2), options)?.value !== undefined;
 }
 
 // A value may start with a dash (a negative number, `-` for stdout) unless it is itself an option of this command.
 function isOption(word: string, options: readonly OptionSpec[]): boolean {
-  return word.startsWith('-') && word !== '-' && find(word.split('=', 1)[0] ?? '', options) !== undefined;
+  return (
+    word.startsWith('-') && word !== '-' && findOption(word.split('=', 1)[0] ?? '', options) !== undefined
+  );
 }
 
 function unknown(
@@ -116,13 +138,16 @@ function unknown(
   });
 }
 
-/** The option with a similar name, or with another name that is similar: its former one, or that of other programs. */
+/** The option with a similar name, or with a name in other programs that is similar. */
 function nearestOption(
   name: string,
   options: readonly OptionSpec[],
 ): { readonly option: OptionSpec; readonly isSpelling: boolean } | undefined {
   const same = options.find(({ otherNames }) => otherNames?.includes(name));
   if (same) return { option: same, isSpelling: false };
+  // Letters in another order are a slip; `form` is not the beginning of `format`.
+  const swapped = options.find((option) => sorted(option.name) === sorted(name));
+  if (swapped) return { option: swapped, isSpelling: true };
   const near = nearest(
     name,
     options.flatMap((option) => [option.name, ...(option.otherNames ?? [])]),
@@ -130,6 +155,8 @@ function nearestOption(
   const option = options.find((option) => option.name === near || option.otherNames?.includes(near ?? ''));
   return option && { option, isSpelling: option.name === near };
 }
+
+const sorted = (name: string): string => [...name].sort().join('');
 
 /** Which commands have the option. */
 function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
@@ -145,11 +172,27 @@ function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
   return [`it is an option of ${shown.join(', ')}${found.length > 3 ? ` and ${found.length - 3} more` : ''}`];
 }
 
-function notAChoice(what: string, value: string, choices: readonly string[]): UsageError {
-  const near = nearest(value, choices);
+function notAChoice(
+  what: string,
+  value: string,
+  choices: readonly string[],
+  options: readonly OptionSpec[] = [],
+): UsageError {
+  const flag = options.find((option) => option.name === value && option.value === undefined);
   return new UsageError(`${what} cannot be ${JSON.stringify(value)}`, {
-    hints: [...(near ? [`did you mean ${near}?`] : []), `use one of: ${choices.join(', ')}`],
+    hints: [
+      ...(flag ? [`use --${flag.name}: ${flag.text}`] : meantChoice(value, choices)),
+      `use one of: ${choices.join(', ')}`,
+    ],
   });
+}
+
+function meantChoice(value: string, choices: readonly string[]): string[] {
+  const begun = value === '' ? [] : choices.filter((choice) => choice.startsWith(value));
+  if (begun.length > 1) return [`did you mean ${begun.join(' or ')}?`];
+  // One of two letters that differs is not a slip: v4 is not v2.
+  const near = value.length > 2 ? nearest(value, choices) : undefined;
+  return near ? [`did you mean ${near}?`] : [];
 }
 
 function tooMany(word: string, { name }: CommandSpec, flagBefore?: OptionSpec): UsageError {
@@ -162,7 +205,7 @@ function tooMany(word: string, { name }: CommandSpec, flagBefore?: OptionSpec): 
   });
 }
 
-function checkWords(words: readonly string[], command: CommandSpec, seeHelp: string): void {
+function checkWords(words: readonly string[], command: CommandSpec): void {
   const positionals = command.positionals ?? [];
   const extra = words[positionals.length];
   if (extra !== undefined) throw tooMany(extra, command);
@@ -170,7 +213,7 @@ function checkWords(words: readonly string[], command: CommandSpec, seeHelp: str
     const word = words[at];
     if (word === undefined) {
       if (positional.required)
-        throw new UsageError(`calls ${command.name} needs ${positional.name}`, { hints: [seeHelp] });
+        throw new UsageError(`calls ${command.name} needs ${positional.name}`, { hints: [seeHelp(command)] });
     } else if (positional.choices && !positional.choices.includes(word)) {
       throw notAChoice(positional.name, word, positional.choices);
     }
@@ -178,6 +221,7 @@ function checkWords(words: readonly string[], command: CommandSpec, seeHelp: str
 }
 
 function view(
+  command: string,
   words: readonly string[],
   values: ReadonlyMap<string, readonly string[]>,
   options: readonly OptionSpec[],
@@ -199,9 +243,15 @@ function view(
     return value;
   };
   return {
+    command,
     words,
     has: (name) => options.some((option) => option.name === name),
     text: first,
+    need(name) {
+      const value = first(name);
+      if (value === null) throw new Error(`--${name} is not required in the table`);
+      return value;
+    },
     flag: (name) => first(name) !== null,
     list: (name) => {
       first(name);

@@ -34,7 +34,7 @@ export async function openClient(
       ],
     });
   }
-  if (args.flag('verbose') || args.flag('debug')) saySettings(settings, io);
+  if (args.flag('debug')) saySettings(settings, io);
   const seconds = args.number('timeout', { min: 0.1 });
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({

@@ -7,23 +7,13 @@ export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv';
 
 const formats = ['table', 'json', 'ndjson', 'csv'] as const;
 
-/** The format of --format or of an option with its name, such as --json; null when none was typed. */
-export function typedFormat<F extends string>(args: Args, names: readonly F[]): F | null {
+/** The format of --json or --format; null when neither was typed. */
+export function typedFormat<F extends string>(args: Args, names: readonly F[]): F | 'json' | null {
   const named = args.text('format');
-  const flags = names.filter((name) => !shown.has(name) && args.flag(name));
-  const typed = named === null ? [] : [`--format ${named}`];
-  const chosen = [...typed, ...flags.map((name) => `--${name}`)];
-  const others = flags.filter((name) => name !== named);
-  if (others.length > (named === null ? 1 : 0))
-    throw new UsageError(`${chosen.join(' and ')} exclude each other; use one`);
-  return names.find((name) => name === named) ?? flags[0] ?? null;
+  if (!args.flag('json')) return names.find((name) => name === named) ?? null;
+  if (named === null) return 'json';
+  throw new UsageError(`--json and --format ${named} exclude each other; use one`);
 }
-
-// What is shown to people has no option of its own.
-const shown: ReadonlySet<string> = new Set(['table', 'text']);
-
-/** Whether a summary is written as JSON. */
-export const isJson = (args: Args): boolean => typedFormat(args, ['text', 'json']) === 'json';
 
 /** The format that the options or the extension of --output select; a table by default. */
 export function formatOf(args: Args): OutputFormat {
@@ -35,6 +25,7 @@ export function formatOf(args: Args): OutputFormat {
   if (found) return found;
   throw new UsageError(`--output ${output}: the extension does not name a format`, {
     hints: [
+      ...(output === 'json' ? ['--json prints JSON'] : []),
       'end the name in .csv, .json or .ndjson, or add --format',
       'calls export also writes .gz and .parquet',
     ],

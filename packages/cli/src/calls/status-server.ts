@@ -1,23 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type StatusSource, statusPaths, statusReply } from '@call-attribution/core/status';
+import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
 /**
- * Serves the status of a command that repeats where --status-port says, or the option of another name. Returns the function that
- * stops it.
+ * Serves the status of a command that repeats where --status-port says. Returns the function that stops it.
  */
-export async function serveStatus(
-  args: Args,
-  source: StatusSource,
-  io: Io,
-  name: 'status' | 'metrics' = 'status',
-): Promise<() => void> {
-  const port = args.integer(`${name}-port`, { min: 0, max: 65_535 });
+export async function serveStatus(args: Args, source: StatusSource, io: Io): Promise<() => void> {
+  const port = args.integer('status-port', { min: 0, max: 65_535 });
   if (port === null) return () => undefined;
-  const host = args.text(`${name}-host`) ?? '127.0.0.1';
+  const host = args.text('status-host') ?? '127.0.0.1';
   const limits = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 };
   const server = createServer(limits, async (request, response) => {
     const path = (request.url ?? '').replace(/[?#].*$/, '');
@@ -32,7 +26,7 @@ export async function serveStatus(
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
-      reject(new UsageError(`--${name}-port: cannot listen on ${host}:${port}: ${reason}`, { cause: error }));
+      reject(new UsageError(`--status-port: cannot listen on ${host}:${port}: ${reason}`, { cause: error }));
     });
     server.listen(port, host, resolve);
   });

@@ -2,7 +2,6 @@ import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
 import { filterOf, sayExtensions } from '../calls/filter.ts';
-import { isJson } from '../calls/output.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
@@ -13,7 +12,7 @@ export const count: Handler = async (args, io) => {
   const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
     filterOf(args, contextOf(settings, io)),
   );
-  const asJson = isJson(args);
+  const asJson = args.flag('json');
   const counts: { account: string; total: number; source: string }[] = [];
   const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
     const counted = await open();
@@ -24,7 +23,7 @@ export const count: Handler = async (args, io) => {
       else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source })}\n`);
       // A script reads the number; a person should know what it leaves out.
       if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
-      if (args.flag('verbose') && source !== 'warehouse') say(io, `counted by the server (${source})`);
+      if (args.flag('debug') && source !== 'warehouse') say(io, `counted by the server (${source})`);
       return exitCodes.ok;
     } finally {
       await counted.close();

@@ -59,7 +59,7 @@ export const demo: Handler = async (args, io) => {
     );
     await print(
       '  calls doctor                                      what works, and what to change',
-      '  calls report --by campaign --html -o page.html    a page to pass on',
+      '  calls report --by campaign -o page.html           a page to pass on',
       '  calls mcp                                         the tools for your assistant',
     );
     say(io, style.dim(`(finished in ${duration(performance.now() - from)})`));

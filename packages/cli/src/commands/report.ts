@@ -41,7 +41,7 @@ async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): P
   if (page !== null) refusePersonal(accounts[0]?.plan.dimensions ?? []);
   const isJoined = names.includes('account') || accounts.every(({ name }) => name === null);
   if (page !== null && !isJoined) {
-    throw new UsageError('--html: a page has one table, and the calls are of several accounts', {
+    throw new UsageError('a page has one table, and the calls are of several accounts', {
       hints: [`add the account to the groups: --by account,${names[0]}`],
     });
   }
@@ -168,11 +168,11 @@ interface ReportTarget {
 /** A page goes to the file of --output; figures next to it go to stdout. */
 function readTarget(args: Args): ReportTarget {
   const output = args.text('output');
-  const isPage = args.flag('html') || args.text('format') === 'html' || /\.html?$/i.test(output ?? '');
+  const isPage = args.text('format') === 'html' || /\.html?$/i.test(output ?? '');
   if (!isPage) return { format: formatOf(args), page: null, output: output === '-' ? null : output };
-  if (output === null || output === '-') throw new UsageError('--html needs a file: --output report.html');
+  if (output === null || output === '-') throw new UsageError('a page needs a file: --output report.html');
   return {
-    format: typedFormat(args, ['table', 'json', 'ndjson', 'csv']) ?? 'table',
+    format: typedFormat(args, ['table', 'ndjson', 'csv']) ?? 'table',
     page: output,
     output: null,
   };
@@ -182,8 +182,8 @@ function refusePersonal(dimensions: readonly Dimension[]): void {
   const personal = dimensions.find((dimension) => dimension.personal);
   if (!personal) return;
   throw new UsageError(
-    `--html: the groups of ${personal.name} are personal data, and a page is made to be passed on`,
-    { hints: ['group by another field, or remove --html'] },
+    `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
+    { hints: ['group by another field, or write a table'] },
   );
 }
 

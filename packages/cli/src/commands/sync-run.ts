@@ -1,11 +1,11 @@
 import type { Client } from '@call-attribution/core';
-import { createSyncStatus, type SyncStatus } from '@call-attribution/core/status';
 import {
   type MovingPeriod,
   type SyncSummary,
   syncInto,
   type UpsertSink,
 } from '@call-attribution/node-stream';
+import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
 import { eachAccount, type NamedAccount, planEach } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';

@@ -1,7 +1,6 @@
 import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { periodOf, steadyFilterOf } from '../calls/filter.ts';
-import { isJson } from '../calls/output.ts';
 import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -51,7 +50,7 @@ async function report(
   io: Io,
 ): Promise<number> {
   const { summary, bad } = run;
-  if (isJson(args)) {
+  if (args.flag('json')) {
     const skipped = bad.count + bad.leftOut(summary.skipped);
     const line = { account: of.account, ...summary, skipped, badRecords: bad.count > 0 ? bad.path : null };
     await write(io.stdout, `${JSON.stringify(line)}\n`);

@@ -1,5 +1,4 @@
 import type { Args } from '../args/command.ts';
-import { isJson } from '../calls/output.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, write } from '../io.ts';
 import { styleFor, widthOf } from '../term/style.ts';
@@ -39,7 +38,7 @@ export async function showFindings(
   args: Args,
   io: Io,
 ): Promise<number> {
-  if (isJson(args)) {
+  if (args.flag('json')) {
     await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
     return exitCode;
   }

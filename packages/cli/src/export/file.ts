@@ -1,10 +1,8 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { existsSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { type CallStreamOptions, CheckpointError, isMark, type Mark } from '@call-attribution/node-stream';
-import { FileLockedError, lockFile, readLines, writeWholeFile } from '@call-attribution/node-stream/files';
+import { FileLockedError } from '@call-attribution/node-stream/files';
 import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
@@ -12,9 +10,8 @@ import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
 import { fileError, type Io, say } from '../io.ts';
-import { whileWaiting } from '../term/waiting.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
-import { type ExportRequest, sameRequest } from './request.ts';
+import { type ExportRequest, keptRequest } from './request.ts';
 import type { Target } from './target.ts';
 
 /** A target that is a file. */
@@ -22,82 +19,62 @@ export interface FileTarget extends Target {
   readonly path: string;
 }
 
-/** Of the options that advice may name. */
-const isOptionOfExport = (name: string): boolean => ['q', 'resume', 'rows'].includes(name);
-
-/** Opens the file of an export. Parquet cannot be written in parts, so its rows are first collected in another file. */
-export function openTarget(
-  target: FileTarget,
-  format: FormatOptions,
-  request: ExportRequest,
-  resume: boolean,
-): FileSink {
-  const isParquet = target.format === 'parquet';
-  return fileSink(isParquet ? rowsOf(target.path) : target.path, {
-    encode: encodingOf(isParquet ? { format: 'ndjson', gzip: false } : target, format),
-    metadata: request,
-    resume,
-  });
+/** How calls of the API are written to a file. */
+export interface FileExport {
+  readonly format: FormatOptions;
+  readonly stream: CallStreamOptions;
+  readonly request: ExportRequest;
+  /** Continue what an earlier run has begun. */
+  readonly resume: boolean;
+  readonly bad: BadRecords;
+  readonly io: Io;
 }
 
-const rowsOf = (path: string): string => `${path}.rows`;
-
-/** What the incomplete file of an export is called. */
-function partialOf(target: Target, name: string): string {
-  return `${target.format === 'parquet' ? rowsOf(name) : name}.partial`;
+/** Calls that were read to the end. */
+export interface CompleteRead {
+  readonly request: ExportRequest;
+  readonly verdict: Ending;
 }
 
-/** Streams the calls into the open file and finishes it. What was written before a failure stays for `--resume`. */
+/**
+ * Writes the calls of the API to a file, which appears when it is complete. What was written before a failure stays for
+ * `--resume`, which repeats the query of the first run.
+ */
 export async function exportToFile(
   source: Pick<Source, 'read'>,
-  sink: FileSink,
   target: FileTarget,
-  set: {
-    format: FormatOptions;
-    stream: CallStreamOptions;
-    request: ExportRequest;
-    bad: BadRecords;
-    io: Io;
-  },
-): Promise<Ending> {
-  const { io, format, bad } = set;
-  // Between its rows and its conversion the sinks hold no lock.
-  const unlock = target.format === 'parquet' ? await lockExport(target) : null;
-  const { stream, verdict } = source.read({
-    ...set.stream,
-    checkpoint: sink.checkpoint,
-    marks: true,
-    signal: io.signal,
-  });
+  set: FileExport,
+): Promise<CompleteRead> {
+  const { format, request, resume, io } = set;
+  const sink = fileSink(target.path, { encode: encodingOf(target, format), metadata: request, resume });
   try {
-    if (unlock !== null) await forgetRead(rowsOf(target.path));
-    await pipeline(stream, (items) => prepared(items, format, target, bad), sink).catch(async (error) => {
-      const hint = `to continue, run the same command with --resume; the calls so far are in ${partialOf(target, target.shown)}`;
-      if (io.signal.aborted) throw new Interrupted([hint]);
-      const fault = await withWayOut(fileError(error, target.shown));
-      // Nothing to continue for this run: another one writes the file, or what it left is not what is there.
-      const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
-      if (isRefused || fault instanceof ClosedPipe || !existsSync(partialOf(target, target.path)))
-        throw fault;
-      const { message, exitCode, detail, hints } = await explain(fault, isOptionOfExport);
-      throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
-    });
-    if (unlock !== null) {
-      await keepRead(rowsOf(target.path), { request: set.request, verdict: await verdict });
-      await toParquetFile(target, format, io);
-    }
-  } finally {
-    await unlock?.();
+    const kept = keptRequest(sink, request, target.shown);
+    if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
+    // Relative times have moved since, and the file must hold the calls of one query.
+    if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
+    const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
+    const verdict = await streamInto(sink, source, target, { ...set, stream });
+    return { request: kept ?? request, verdict };
+  } catch (error) {
+    sink.destroy();
+    throw error;
   }
-  return verdict;
 }
 
-async function lockExport({ path, shown }: FileTarget): Promise<() => Promise<void>> {
+async function streamInto(
+  sink: FileSink,
+  source: Pick<Source, 'read'>,
+  target: FileTarget,
+  { format, stream: options, bad, io }: FileExport,
+): Promise<Ending> {
+  const { checkpoint } = sink;
+  const { stream, verdict } = source.read({ ...options, checkpoint, marks: true, signal: io.signal });
   try {
-    return await lockFile(`${path}.export.lock`);
+    await pipeline(stream, (items) => prepared(items, format, target, bad), sink);
   } catch (error) {
-    throw fileError(error, shown);
+    throw await withNextStep(error, target, io);
   }
+  return verdict;
 }
 
 async function* prepared(
@@ -114,97 +91,33 @@ async function* prepared(
   await bad.settle();
 }
 
-/** Kept next to the rows of an export once all of them were read. */
-export interface CompleteRead {
-  readonly request: ExportRequest;
-  readonly verdict: Ending;
+/** The error with how to continue, where there is something to continue. */
+async function withNextStep(error: unknown, { path, shown }: FileTarget, { signal }: Io): Promise<unknown> {
+  const hint = `to continue, run the same command with --resume; the calls so far are in ${shown}.partial`;
+  if (signal.aborted) return new Interrupted([hint]);
+  const fault = await withWayOut(fileError(error, shown));
+  // Another run writes the file, or what an earlier one left is not what is there.
+  const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
+  if (isRefused || fault instanceof ClosedPipe || !existsSync(`${path}.partial`)) return fault;
+  const { message, exitCode, detail, hints } = await explain(fault, isOptionOfExport);
+  return new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
 }
 
-const readFileOf = (rows: string): string => `${rows}.read`;
-
-/** Notes that all rows were read, so that an export that fails later need not read them again. */
-export function keepRead(rows: string, read: CompleteRead): Promise<void> {
-  return writeWholeFile(readFileOf(rows), JSON.stringify(read));
-}
-
-/** What was read completely by an earlier run that could not write its output; null when there is nothing of that kind. */
-export async function readBefore(rows: string): Promise<CompleteRead | null> {
-  if (!existsSync(rows) || !existsSync(readFileOf(rows))) return null;
-  return JSON.parse(await readFile(readFileOf(rows), 'utf8')) as CompleteRead;
-}
-
-/** Forgets that rows were read, before they are read again. */
-export const forgetRead = (rows: string): Promise<void> => rm(readFileOf(rows), { force: true });
-
-/** Writes an output from rows that were read completely. They stay for `--resume` when it fails. */
-export async function fromRows(rows: string, shown: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    const hint = `all calls were read and are in ${shown}.rows; to write ${shown}, run the same command with --resume`;
-    if (error instanceof Interrupted) throw new Interrupted([hint]);
-    const { message, exitCode, detail, hints } = await explain(error);
-    throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: error });
-  }
-  for (const path of [rows, readFileOf(rows)]) await rm(path, { force: true });
-}
-
-/** Writes the Parquet file of an export whose rows an earlier run has read; null when there are none. */
-export async function finishParquet(
-  target: FileTarget,
-  format: FormatOptions,
-  request: ExportRequest,
-  io: Io,
-): Promise<Ending | null> {
-  const read = target.format === 'parquet' ? await readBefore(rowsOf(target.path)) : null;
-  if (read === null) return null;
-  sameRequest(read.request, request, target.shown);
-  say(io, `all calls were read before; writing ${target.shown}`);
-  const unlock = await lockExport(target);
-  try {
-    await toParquetFile(target, format, io);
-  } finally {
-    await unlock();
-  }
-  return read.verdict;
-}
-
-async function toParquetFile({ path, shown }: FileTarget, format: FormatOptions, io: Io): Promise<void> {
-  await fromRows(rowsOf(path), shown, async () => {
-    const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
-    try {
-      await whileWaiting(`writing ${shown}`, () =>
-        pipeline(Readable.from(callsIn(rowsOf(path))), sink, { signal: io.signal }),
-      );
-    } catch (error) {
-      throw io.signal.aborted ? new Interrupted([]) : fileError(error, shown);
-    }
-  });
-}
-
-/** The calls in a file of NDJSON. */
-export async function* callsIn(path: string): AsyncGenerator<Call> {
-  for await (const line of readLines(createReadStream(path))) yield JSON.parse(line);
-}
-
-async function* pickedOf(
-  calls: AsyncIterable<Call>,
-  format: FormatOptions,
-  target: Target,
-): AsyncGenerator<Call> {
-  for await (const call of calls) yield picked(call, format, target.format);
-}
+/** Of the options that advice may name. */
+const isOptionOfExport = (name: string): boolean => ['q', 'resume', 'rows'].includes(name);
 
 /** Writes calls that are read in one go to a file, which appears when it is complete. */
 export async function saveCalls(
   source: Pick<Source, 'read'>,
   target: FileTarget,
-  { format, stream: options, io }: { format: FormatOptions; stream: CallStreamOptions; io: Io },
+  { format, stream: options, io }: Pick<FileExport, 'format' | 'stream' | 'io'>,
 ): Promise<Ending> {
   const { stream, verdict } = source.read({ ...options, signal: io.signal });
-  const sink = fileSink(target.path, { encode: encodingOf(target, format) });
+  const pick = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
+    for await (const call of calls) yield picked(call, format, target.format);
+  };
   try {
-    await pipeline(stream, (calls: AsyncIterable<Call>) => pickedOf(calls, format, target), sink);
+    await pipeline(stream, pick, fileSink(target.path, { encode: encodingOf(target, format) }));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
     throw fileError(error, target.shown);

@@ -28,13 +28,13 @@ export async function exportSheet(
   source: Pick<Source, 'read'>,
   shown: string,
   request: SheetRequest,
-  set: { stream: CallStreamOptions; io: Io; finished: () => void },
+  options: CallStreamOptions,
+  io: Io,
 ): Promise<Ending> {
-  const { io, finished } = set;
   const { format, rules, isDryRun } = request;
   const ledger = request.ledger === null ? null : await openUploadLedger(request, request.ledger, shown, io);
   try {
-    const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
+    const { stream, verdict } = source.read({ ...options, signal: io.signal });
     const tally = createTally();
     const left: string[] = [];
     const watched = async function* (): AsyncGenerator<Outcome> {
@@ -44,7 +44,7 @@ export async function exportSheet(
         yield outcome;
       }
     };
-    const { changes, rows } = await read(watched(), ledger, io).finally(finished);
+    const { changes, rows } = await read(watched(), ledger, io);
     saySummary(tally.summary(), request, shown, io);
     if (changes) sayChanges(changes, request, shown, io);
     const lines = await checked(rows, request);

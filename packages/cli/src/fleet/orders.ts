@@ -97,16 +97,16 @@ async function agreed(question: string, io: Io): Promise<boolean> {
 
 /** `calls fleet retry`: takes what was set aside back into the work, once its reason is gone. */
 export const retry = onBoard(async (board, job, args, io) => {
-  const account = args.text('account');
+  const accounts = args.list('account');
   const planned = readStatus(board).job;
   const target = await targetAt(planned.into, planned, args, io);
   try {
-    const results = await retryAside(board, {
-      target,
-      credentials: credentialsOf(args, io),
-      signal: io.signal,
-      ...(account === null ? {} : { account }),
-    });
+    const credentials = credentialsOf(args, io);
+    const results: RetryResult[] = [];
+    for (const account of accounts.length === 0 ? [null] : accounts) {
+      const one = account === null ? {} : { account };
+      results.push(...(await retryAside(board, { target, credentials, signal: io.signal, ...one })));
+    }
     if (results.length === 0) say(io, `${job}: nothing is set aside`);
     for (const result of results) say(io, lineOf(result));
     const bad = results.filter(({ outcome }) => outcome === 'refused');

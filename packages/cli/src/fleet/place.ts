@@ -19,7 +19,7 @@ const patience = 30_000;
 
 /** The job of the command line. A word that can be a name is one; anything else is the path of a file. */
 export async function typedJob(args: Args, io: Io): Promise<TypedJob> {
-  const word = args.words[1] ?? '';
+  const word = args.words[0] ?? '';
   if (/^[a-z0-9-]{1,40}$/.test(word)) return { name: word, job: null };
   const { readJob } = await import('@call-attribution/fleet');
   const job = await readJob(resolve(io.cwd, word));
@@ -38,10 +38,9 @@ export const isOwnBoard = (url: string): boolean => url.startsWith('memory:');
 
 /** Opens the board that others see as well. */
 export async function openSharedBoard(args: Args, io: Io, job: string): Promise<Board> {
-  const task = args.words[0];
   const url = boardUrl(args, io);
   if (url === null) {
-    throw new UsageError(`calls fleet ${task} needs a board: --board nats://host, or CALLS_FLEET_BOARD`, {
+    throw new UsageError(`calls ${args.command} needs a board: --board nats://host, or CALLS_FLEET_BOARD`, {
       hints: [
         'or --board postgres://user@host/name, with the password in PGPASSWORD',
         'calls fleet work JOB.json needs none: it plans and does the whole job in one process',
@@ -49,9 +48,9 @@ export async function openSharedBoard(args: Args, io: Io, job: string): Promise<
     });
   }
   const board = await openBoardAt(url, job, args, io);
-  if (!isOwnBoard(url) || (task !== 'plan' && board.get('job') !== undefined)) return board;
+  if (!isOwnBoard(url) || (args.command !== 'fleet plan' && board.get('job') !== undefined)) return board;
   await board.close();
-  throw new UsageError(`calls fleet ${task}: the board ${url} is seen by one process only`, {
+  throw new UsageError(`calls ${args.command}: the board ${url} is seen by one process only`, {
     hints: ['calls fleet work JOB.json --board memory: plans the job and does it, in one process'],
   });
 }
@@ -61,9 +60,9 @@ export async function openBoardAt(url: string, job: string, args: Args, io: Io):
   const { BoardMemory, memoryBoard, openBoard } = await import('@call-attribution/fleet');
   // Nobody else can name it.
   if (url === 'memory:') return memoryBoard(new BoardMemory());
-  const waits = args.words[0] === 'work' || args.flag('watch');
+  const waits = args.command === 'fleet work' || (args.has('watch') && args.flag('watch'));
   const limit = waits ? null : AbortSignal.timeout(patience);
-  const replicas = args.integer('replicas', { min: 1, max: 5 });
+  const replicas = args.has('replicas') ? args.integer('replicas', { min: 1, max: 5 }) : null;
   let silent: string | null = null;
   try {
     return await whileWaiting(null, () =>

@@ -40,7 +40,7 @@ export function statusScreen(status: FleetStatus, options: ScreenOptions): strin
     ...alerts(status, options),
     ...workerLines(status.workers, options),
     '',
-    ...flow([...phaseTexts(status), ...(all ? [] : ['(--accounts lists all)'])], width),
+    ...flow([...phaseTexts(status), ...(all ? [] : ['(--all lists all accounts)'])], width),
     ...accountLines(chosen, job.name, options),
     ...(shown.length > chosen.length ? [`and ${count(shown.length - chosen.length)} more`] : []),
   ];

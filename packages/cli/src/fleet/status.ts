@@ -59,12 +59,12 @@ const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
   statusScreen(status, {
     width: widthOf(io.stdout, io.env),
     style: styleFor(io.stdout, io.env, args.flag('no-color')),
-    all: args.flag('accounts'),
+    all: args.flag('all'),
   });
 
-/** Without --accounts only those that do not get on, as on the screen. */
+/** Without --all only those that do not get on, as on the screen. */
 function forPrograms(status: FleetStatus, args: Args): FleetStatus {
-  if (args.flag('accounts')) return status;
+  if (args.flag('all')) return status;
   return { ...status, accounts: status.accounts.filter(({ trouble }) => trouble !== null) };
 }
 

@@ -25,8 +25,8 @@ import { logEvent, workLine } from './work-line.ts';
 
 /** `calls fleet work`: works on a job until it is done, or until Ctrl-C. */
 export async function work(args: Args, io: Io): Promise<number> {
-  if (args.flag('metrics-host') && !args.flag('metrics-port'))
-    throw new UsageError('--metrics-host needs --metrics-port');
+  if (args.flag('status-host') && !args.flag('status-port'))
+    throw new UsageError('--status-host needs --status-port');
   const pace: Pace = {
     ttl: interval(args, 'ttl'),
     slots: args.integer('slots', { min: 1, max: 64 }) ?? 'auto',
@@ -80,7 +80,7 @@ async function workWith(board: Board, target: Target, pace: Pace, args: Args, io
       if (args.flag('log')) logEvent(event, name, io);
     },
   });
-  const stopStatus = await serveStatus(args, metrics, io, 'metrics');
+  const stopStatus = await serveStatus(args, metrics, io);
   const slotText = slots === 'auto' ? 'as many slots as fit' : plural(slots, 'slot');
   say(io, `${name} on ${reader.read().job.name}: ${slotText}; Ctrl-C leaves in peace`);
   try {

@@ -34,8 +34,8 @@ export const feedingCommands: readonly CommandSpec[] = [
     name: 'pipeline',
     summary: 'keep a store up to date and serve feeds for bid tools from it, without hands',
     about:
-      'calls sync --every and calls serve --feeds in one process. /healthz says that it runs, /readyz that its calls are\n' +
-      'fresh, /metrics when a sync last succeeded, how far it lags, rows and errors, and /feeds shows people how the feeds\n' +
+      'calls sync --every and calls serve --feeds in one process. /healthz says that it runs, /readyz that its calls are ' +
+      'fresh, /metrics when a sync last succeeded, how far it lags, rows and errors, and /feeds shows people how the feeds ' +
       'are doing. Limits of the service are set in the section "service" of calls.config.json.',
     options: [
       {
@@ -73,8 +73,8 @@ export const feedingCommands: readonly CommandSpec[] = [
     name: 'push',
     summary: 'send conversions to the API of Google Ads or Microsoft Advertising, each once',
     about:
-      'Sends what is new since the last run, corrects values that have changed, and takes back calls that no longer count. The\n' +
-      'ledger keeps what was sent: after a failure the same command is run again. Google finds credentials as gcloud does\n' +
+      'Sends what is new since the last run, corrects values that have changed, and takes back calls that no longer count. The ' +
+      'ledger keeps what was sent: after a failure the same command is run again. Google finds credentials as gcloud does ' +
       '(GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login). The exit status is 1 when calls were refused.',
     positionals: [
       {

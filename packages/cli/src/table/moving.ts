@@ -5,10 +5,11 @@ import {
   connectionOptions,
   fieldsOption,
   filterOptions,
+  jsonOption,
   limitOption,
   outputOption,
   reportOutputOptions,
-  summaryOptions,
+  statusOptions,
   warehouseOptions,
 } from '../args/options.ts';
 import { uploadOptions } from './uploading.ts';
@@ -19,8 +20,8 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'export',
     summary: 'write all calls that match to a file, or an upload sheet for a bid tool',
     about:
-      'The extension of the file selects the format: .ndjson, .csv, .json or .parquet; .gz after one of the first three\n' +
-      'compresses it. The file appears under its name only when it is complete. After an interruption, the same command\n' +
+      'The extension of the file selects the format: .ndjson, .csv, .json or .parquet; .gz after one of the first three ' +
+      'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
       'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
     options: [
       { ...outputOption, text: 'file to write, or - for stdout' },
@@ -41,7 +42,7 @@ export const movingCommands: readonly CommandSpec[] = [
         name: 'partition',
         value: 'BY',
         choices: ['month', 'day'],
-        text: 'write a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
+        text: 'from a warehouse: a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
@@ -59,7 +60,7 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'three months, typed columns',
       },
       {
-        line: 'calls export -o calls/ --partition month',
+        line: 'calls export -o calls/ --partition month --store duckdb:calls.duckdb',
         text: 'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
       },
       { line: 'calls export -o calls.ndjson.gz --resume', text: 'continue after Ctrl-C or a crash' },
@@ -107,7 +108,7 @@ export const movingCommands: readonly CommandSpec[] = [
         line: 'calls report --by campaign,day --from 30d --time-zone America/New_York',
         text: 'campaigns, each with its days as a line of bars',
       },
-      { line: 'calls report --by channel --html -o report.html', text: 'a page to pass on' },
+      { line: 'calls report --by channel -o report.html', text: 'a page to pass on' },
       {
         line: 'calls report --by campaign,month --store duckdb:calls.duckdb',
         text: 'the same from a warehouse, at once for any number of calls',
@@ -119,8 +120,8 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'sync',
     summary: 'keep a copy of the calls in your own store up to date',
     about:
-      'Creates the store if it does not exist. calls serve then serves a copy in SQLite or PostgreSQL as the API does, and a\n' +
-      'copy in DuckDB, a warehouse, answers calls report, count, list, get, export and sql. Calls through call extensions are\n' +
+      'Creates the store if it does not exist. calls serve then serves a copy in SQLite or PostgreSQL as the API does, and a ' +
+      'copy in DuckDB, a warehouse, answers calls report, count, list, get, export and sql. Calls through call extensions are ' +
       'always included.',
     options: [
       {
@@ -131,24 +132,14 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       ...accountOptions,
       { name: 'every', value: 'TIME', text: 'repeat until stopped, at this interval: 90s, 10m, 1h' },
-      {
-        name: 'status-port',
-        value: 'N',
-        text: 'with --every: serve /healthz, /readyz and /metrics on this port; 0 for any free port',
-      },
-      {
-        name: 'status-host',
-        value: 'NAME',
-        text: 'address for --status-port',
-        default: '127.0.0.1',
-      },
+      ...statusOptions,
       {
         name: 'lookback',
         value: 'TIME',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
       { name: 'restart', text: 'read all calls that match again, as after a change of the filter' },
-      ...summaryOptions,
+      jsonOption,
       ...filterOptions,
       ...badRecordOptions,
       ...connectionOptions,

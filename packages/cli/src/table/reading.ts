@@ -5,10 +5,10 @@ import {
   connectionOptions,
   fieldsOption,
   filterOptions,
+  jsonOption,
   limitOption,
   outputOptions,
   sqlOutputOptions,
-  summaryOptions,
   warehouseOptions,
 } from '../args/options.ts';
 
@@ -33,8 +33,8 @@ export const readingCommands: readonly CommandSpec[] = [
     summary: 'show calls as a table, JSON, NDJSON or CSV',
     printsRows: true,
     about:
-      'Shows the latest calls that match, the newest first. On a terminal the table fits the window; piped, nothing is cut.\n' +
-      '--all shows the oldest first; with --ndjson and --csv it is a stream and works for any number of calls.',
+      'Shows the latest calls that match, the newest first. On a terminal the table fits the window; piped, nothing is cut. ' +
+      '--all shows the oldest first; in the formats ndjson and csv it is a stream and works for any number of calls.',
     options: [
       { ...limitOption, text: 'how many calls to show', default: 20 },
       { name: 'first', text: 'show the first calls that match instead of the latest' },
@@ -59,7 +59,7 @@ export const readingCommands: readonly CommandSpec[] = [
         line: 'calls list --from 7d --min-talk 2 --time-zone America/New_York',
         text: 'the latest calls of seven days, of two minutes or more',
       },
-      { line: 'calls list --on 2026-11 --all --csv > november.csv', text: 'a whole month as a file' },
+      { line: 'calls list --on 2026-11 --all -o november.csv', text: 'a whole month as a file' },
       {
         line: "calls list --q 'talk_minutes:[5 TO *]' --fields sid,date_added,ppc_campaign",
         text: 'your own filter and fields',
@@ -88,13 +88,7 @@ export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'count',
     summary: 'count the calls that match',
-    options: [
-      ...summaryOptions,
-      ...filterOptions,
-      ...warehouseOptions,
-      ...accountOptions,
-      ...connectionOptions,
-    ],
+    options: [jsonOption, ...filterOptions, ...warehouseOptions, ...accountOptions, ...connectionOptions],
     examples: [
       { line: 'calls count --on yesterday --time-zone Europe/Berlin', text: 'one number on stdout' },
     ],
@@ -104,8 +98,8 @@ export const readingCommands: readonly CommandSpec[] = [
     name: 'sql',
     summary: 'ask a warehouse in SQL',
     about:
-      'One statement over the view calls, which has a column for each field and derived ones such as missed, caller_type, day\n' +
-      'and month. It can read the warehouse and nothing else: no other files, no settings, no changes. calls sync --store\n' +
+      'One statement over the view calls, which has a column for each field and derived ones such as missed, caller_type, day ' +
+      'and month. It can read the warehouse and nothing else: no other files, no settings, no changes. calls sync --store ' +
       'duckdb:calls.duckdb fills a warehouse.',
     positionals: [{ name: 'statement', text: 'the SQL, in quotes; - reads it from stdin', required: true }],
     options: [
@@ -138,7 +132,7 @@ export const readingCommands: readonly CommandSpec[] = [
     summary: 'show the numbers of the account that can receive text messages',
     printsRows: true,
     options: [...outputOptions, ...accountOptions, ...connectionOptions],
-    examples: [{ line: 'calls sms --csv', text: 'number, whether SMS is enabled, and listener URL' }],
+    examples: [{ line: 'calls sms --format csv', text: 'number, whether SMS is enabled, and listener URL' }],
     load: async () => (await import('../commands/sms.ts')).sms,
   },
   {
@@ -158,10 +152,10 @@ export const readingCommands: readonly CommandSpec[] = [
     name: 'doctor',
     summary: 'check configuration, network, stores and disk, and say what to do',
     about:
-      'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE,\n' +
-      'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count,\n' +
+      'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE, ' +
+      'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count, ' +
       'SMS. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong.',
-    options: [...summaryOptions, storeOption, ...accountOptions, ...connectionOptions],
+    options: [jsonOption, storeOption, ...accountOptions, ...connectionOptions],
     examples: [
       { line: 'calls doctor', text: 'each item with what was found and, where needed, what to do' },
       {

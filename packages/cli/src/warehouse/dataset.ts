@@ -1,38 +1,16 @@
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
+import type { Settings } from '@call-attribution/core/settings';
 import type { Filter } from '@call-attribution/query-dsl';
-import type {
-  CallSelection,
-  ExportedFile,
-  ExportOptions,
-  ExportSummary,
-  Warehouse,
-} from '@call-attribution/warehouse';
+import type { ExportedFile, ExportOptions, ExportSummary } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
-import type { BadRecords } from '../bad-records/policy.ts';
-import type { Ending } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
+import { chooseWarehouse } from '../calls/choose-store.ts';
 import { Interrupted, UsageError } from '../errors.ts';
-import {
-  type CompleteRead,
-  callsIn,
-  exportToFile,
-  type FileTarget,
-  forgetRead,
-  fromRows,
-  keepRead,
-  openTarget,
-  readBefore,
-} from '../export/file.ts';
-import { type ExportRequest, keptRequest, sameRequest } from '../export/request.ts';
 import { outputOf } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { progressLine } from '../term/progress.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { loadLibrary } from './library.ts';
 import type { WarehouseSource } from './source.ts';
 
 /** A folder of Parquet files to write. */
@@ -46,7 +24,7 @@ export interface DatasetTarget {
 const fileOnly = ['for', 'fields', 'bom', 'spreadsheet-safe'];
 
 /** The folder that --partition asks for; null without it. */
-export function readDataset(args: Args, cwd: string): DatasetTarget | null {
+export function readDataset(args: Args, settings: Settings, io: Io): DatasetTarget | null {
   const partition = args.text('partition');
   if (partition === null) return null;
   const stray = fileOnly.find((name) => args.text(name) !== null);
@@ -57,130 +35,34 @@ export function readDataset(args: Args, cwd: string): DatasetTarget | null {
     );
   }
   const shown = outputOf(args);
-  const path = resolve(cwd, shown);
+  const path = resolve(io.cwd, shown);
   if (shown === '-' || statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--partition writes a folder, and --output ${shown} is not one`);
-  return { path, shown, partition: partition === 'day' ? 'day' : 'month' };
+  const target = { path, shown, partition: partition === 'day' ? 'day' : 'month' } as const;
+  if (chooseWarehouse(args, settings, io) === null) throw partitionNeedsWarehouse(target);
+  return target;
+}
+
+/** The calls of the API come one after the other, and files by month need all of them at once. */
+export function partitionNeedsWarehouse({ partition, shown }: DatasetTarget): UsageError {
+  return new UsageError('--partition writes calls of a warehouse, and these are read from the API', {
+    hints: [
+      'calls sync --store duckdb:calls.duckdb fills a warehouse',
+      `then calls export --store duckdb:calls.duckdb --partition ${partition} -o ${shown}`,
+    ],
+  });
 }
 
 /** Writes the calls of a warehouse. Files whose calls have not changed since an earlier run stay as they are. */
-export async function exportFromWarehouse(
+export async function exportDataset(
   source: WarehouseSource,
-  target: DatasetTarget,
+  { path, shown, partition }: DatasetTarget,
   filter: Filter,
   io: Io,
 ): Promise<void> {
   await source.sayAnswered();
-  await writeDataset(source.warehouse, target, source.selection(filter), io);
-}
-
-/**
- * Reads the calls of the API into a file next to the folder, which an interrupted export resumes; a warehouse that exists
- * for a moment then turns them into the folder.
- */
-export async function exportFromApi(
-  source: Source,
-  target: DatasetTarget,
-  job: {
-    readonly filter: Filter;
-    readonly stream: CallStreamOptions;
-    readonly request: ExportRequest;
-    readonly version: 'v2' | 'v3';
-    readonly resume: boolean;
-    readonly bad: BadRecords;
-    readonly io: Io;
-  },
-): Promise<Ending> {
-  const { bad, io, request, resume } = job;
-  // Before anything is read: without the package all of it would be in vain.
-  await loadLibrary();
-  const format = { fields: null, version: job.version, bom: false, spreadsheetSafe: false };
-  const rows: FileTarget = {
-    path: `${target.path}.rows`,
-    shown: `${target.shown.replace(/[/\\]+$/, '')}.rows`,
-    format: 'ndjson',
-    gzip: false,
-    isSpecial: false,
-  };
-  const read = resume ? await readBefore(rows.path) : null;
-  if (read !== null) {
-    const kept = sameRequest(read.request, request, target.shown);
-    say(io, 'all calls were read before; writing the folder');
-    await toDataset(rows.path, target, { ...job, q: kept.filter });
-    return read.verdict;
-  }
-  const sink = openTarget(rows, format, request, resume);
-  try {
-    await forgetRead(rows.path);
-    const kept = keptRequest(sink, request, target.shown);
-    if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
-    const stream = { ...job.stream, filter: kept ? kept.filter : job.filter };
-    const verdict = await exportToFile(source, sink, rows, {
-      format,
-      stream,
-      request: kept ?? request,
-      bad,
-      io,
-    });
-    const done: CompleteRead = { request: kept ?? request, verdict };
-    await keepRead(rows.path, done);
-    await toDataset(rows.path, target, { ...job, q: done.request.filter });
-    return verdict;
-  } catch (error) {
-    sink.destroy();
-    throw error;
-  }
-}
-
-/** Writes the folder from rows that were read completely. */
-function toDataset(...args: Parameters<typeof loadAndWrite>): Promise<void> {
-  const [rows, target] = args;
-  return fromRows(rows, target.shown.replace(/[/\\]+$/, ''), () => loadAndWrite(...args));
-}
-
-async function loadAndWrite(
-  rows: string,
-  target: DatasetTarget,
-  { q, version, io }: { q: string; version: 'v2' | 'v3'; io: Io },
-): Promise<void> {
-  const account = await accountIn(rows);
-  if (account === null) {
-    say(io, 'no calls match; nothing was written');
-    return;
-  }
-  const file = `${rows}.duckdb`;
-  await removeWarehouse(file);
-  const { openWarehouse } = await loadLibrary();
-  const warehouse = await openWarehouse(file);
-  try {
-    await warehouse.load(account, callsIn(rows));
-    const calls = version === 'v2' ? { calls: 'all' as const } : {};
-    await writeDataset(warehouse, target, { accounts: [account], q, ...calls }, io);
-  } finally {
-    await warehouse.close();
-    await removeWarehouse(file);
-  }
-}
-
-async function accountIn(rows: string): Promise<string | null> {
-  for await (const { acct_id } of callsIn(rows)) {
-    if (typeof acct_id === 'string' && acct_id !== '') return acct_id;
-    return 'unknown';
-  }
-  return null;
-}
-
-async function removeWarehouse(file: string): Promise<void> {
-  for (const path of [file, `${file}.wal`, `${file}.staged`])
-    await rm(path, { recursive: true, force: true });
-}
-
-async function writeDataset(
-  warehouse: Warehouse,
-  { path, shown, partition }: DatasetTarget,
-  selection: CallSelection,
-  io: Io,
-): Promise<void> {
+  const { warehouse } = source;
+  const selection = source.selection(filter);
   let summary: ExportSummary;
   const { calls: total } = await warehouse.count({ ...selection, signal: io.signal });
   const progress = watchFiles(total, shown, io);

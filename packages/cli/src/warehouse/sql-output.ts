@@ -99,6 +99,7 @@ export async function showRows(result: SqlResult, most: number, args: Args, io: 
   const table = fitTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
   await show(io, table.lines);
   say(io, isCut ? `the first ${plural(rows.length, 'row')}; there are more` : plural(rows.length, 'row'));
-  if (isCut) say(io, `--limit ${count(most * 10).replaceAll(',', '')} shows more, --csv gives all rows`);
+  if (isCut)
+    say(io, `--limit ${count(most * 10).replaceAll(',', '')} shows more, --format csv gives all rows`);
   if (table.dropped.length > 0) say(io, `not enough width for ${table.dropped.join(', ')}`);
 }

@@ -4,10 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runQuick } from '../in-process.ts';
+import { openStage } from '../stage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'calls-completion-'));
 const log = join(folder, 'log');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const asked = join(folder, 'asked');
+const stage = openStage();
+afterAll(async () => {
+  await stage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** What is typed, with a tab where completion is wanted, and the arguments that the command gets. */
 const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
@@ -19,12 +25,19 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['report --by campa\t', ['report', '--by', 'campaign']],
   ['report --by week,phone_l\t', ['report', '--by', 'week,phone_label']],
   ['fields talk_m\t', ['fields', 'talk_minutes']],
+  ['report --by=week,phone_l\t', ['report', '--by', 'week,phone_label']],
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
-  ['store --store x impo\tmy\t', ['store', '--store', 'x', 'import', 'my calls.csv']],
+  ['store impo\t--store x my\t', ['store', 'import', '--store', 'x', 'my calls.csv']],
+  ['fleet ver\tmy\t--dee\t', ['fleet', 'verify', 'my calls.csv', '--deep']],
   ['push google\t', ['push', 'google-data-manager']],
-  ['export --for skai --parti\tmo\t', ['export', '--for', 'skai', '--partition', 'month']],
-  ['serve --log js\t', ['serve', '--log', 'json']],
+  ['export --for=sk\t--spread\t', ['export', '--for', 'skai', '--spreadsheet-safe']],
+  [
+    '--debug serve --tls-cert=my\t--fee\tmy\t',
+    ['--debug', 'serve', '--tls-cert', 'my calls.csv', '--feeds', 'my calls.csv'],
+  ],
+  ['fleet plan --keys bi\tx', ['fleet', 'plan', '--keys', 'bin/x']],
   ['help expo\t', ['help', 'export']],
+  ['help store acc\tdis\t', ['help', 'store', 'accounts', 'disable']],
 ];
 
 const shells: readonly { name: string; command: string; load: string }[] = [
@@ -35,8 +48,14 @@ const shells: readonly { name: string; command: string; load: string }[] = [
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'bin'));
-  // It takes the place of calls and writes down its arguments, one line for each command.
-  const stub = `#!/bin/sh\nfor word in "$@"; do printf '%s\\037' "$word"; done >> '${log}'\necho >> '${log}'\n`;
+  // It takes the place of calls: it answers the shell as calls does, and writes down the arguments of other commands.
+  const stub = [
+    '#!/bin/sh',
+    `if [ "$1" = complete ]; then "${process.execPath}" "${stage.bin}" "$@"; echo >> '${asked}'; exit; fi`,
+    `for word in "$@"; do printf '%s\\037' "$word"; done >> '${log}'`,
+    `echo >> '${log}'`,
+    '',
+  ].join('\n');
   writeFileSync(join(folder, 'bin', 'calls'), stub);
   chmodSync(join(folder, 'bin', 'calls'), 0o755);
   writeFileSync(join(folder, 'my calls.csv'), '');
@@ -52,6 +71,7 @@ function find(name: string): string | null {
 /** Types the lines in a shell on a pseudo-terminal, and returns the arguments of each command. */
 async function typeIn(command: string, load: string): Promise<string[][]> {
   writeFileSync(log, '');
+  writeFileSync(asked, '');
   const line = `stty cols 200 rows 50; exec ${command}`;
   const own =
     process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', line] : ['-qefc', line, '/dev/null'];
@@ -69,20 +89,28 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
     // fish asks what kind of terminal this is, and waits for the answer.
     if (text.includes('\u001b[c') || text.includes('\u001b[0c')) child.stdin.write('\u001b[?62;22c');
   });
-  const lines = (): string[] => readFileSync(log, 'utf8').split('\n').slice(0, -1);
+  const lines = (file = log): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const until = async (what: string, isSo: () => boolean): Promise<void> => {
+    const end = Date.now() + 20_000;
+    while (!isSo()) {
+      if (Date.now() > end) throw new Error(`${what} did not happen:\n${shown}`);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  };
   const type = async (keys: string): Promise<void> => {
     const before = lines().length;
     for (const part of keys.split(/(?<=\t)/)) {
+      const answered = lines(asked).length;
       child.stdin.write(part);
-      await new Promise((done) => setTimeout(done, 150));
+      // What is typed after the answer waits until the shell has completed the word.
+      if (part.endsWith('\t'))
+        await until(`an answer to ${JSON.stringify(part)}`, () => lines(asked).length > answered);
     }
     child.stdin.write('\r');
-    for (let tries = 0; lines().length === before && tries < 200; tries += 1)
-      await new Promise((done) => setTimeout(done, 50));
-    if (lines().length === before) throw new Error(`nothing ran after ${JSON.stringify(keys)}:\n${shown}`);
+    await until(`the run of ${JSON.stringify(keys)}`, () => lines().length > before);
   };
   try {
-    await new Promise((done) => setTimeout(done, 1_000));
+    await until('the start of the shell', () => shown.length > 0);
     await type(`${load}; calls ready`);
     for (const [keys] of typed) await type(`calls ${keys}`);
   } finally {

@@ -24,7 +24,7 @@ test('Parquet files of a fleet load into a warehouse, which then has the calls o
   const calls = (args: readonly string[]) => stage.quick(args, { cwd, env });
   expect(await calls(['sync', '--store', 'duckdb:synced.duckdb'])).toMatchObject({ code: 0 });
   const exported = ['export', '--partition', 'month', '--include-extensions', '-o', 'exported'];
-  expect(await calls(exported)).toMatchObject({ code: 0 });
+  expect(await calls([...exported, '--store', 'duckdb:synced.duckdb'])).toMatchObject({ code: 0 });
   // Each month in a folder of the same name; a parcel without records has a file too.
   const months = (folder: string) => readdirSync(join(cwd, folder, 'account=101')).sort();
   expect(months('out')).toEqual(expect.arrayContaining(months('exported')));

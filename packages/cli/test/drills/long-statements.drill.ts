@@ -45,7 +45,7 @@ test('at the time limit, with the error and its hint on a pipe', async () => {
 });
 
 test('what was written to a pipe is there, and half a file is not', async () => {
-  const piped = await sql(longLater, ['--ndjson', '--timeout', '2']);
+  const piped = await sql(longLater, ['--format', 'ndjson', '--timeout', '2']);
   expect(piped).toMatchObject(killed);
   expect(piped.stdout).toMatch(/^\{"i":0,/);
   expect(piped.stdout.endsWith('}\n')).toBe(true);
@@ -90,7 +90,7 @@ test('at the memory limit', async () => {
 });
 
 test('and the warehouse answers as before', async () => {
-  expect(await sql('select count(*) as n from calls', ['--csv'])).toMatchObject({
+  expect(await sql('select count(*) as n from calls', ['--format', 'csv'])).toMatchObject({
     code: 0,
     stdout: 'n\r\n600\r\n',
   });

@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Finished } from '../program.ts';
@@ -10,6 +9,7 @@ import { openStage } from '../stage.ts';
 const stage = openStage();
 const folder = stage.folder();
 const store = 'duckdb:calls.duckdb';
+const month = ['export', '--partition', 'month', '--include-extensions'];
 
 /** Runs `calls` where the warehouse is. */
 const calls = (args: readonly string[]): Promise<Finished> =>
@@ -26,23 +26,26 @@ describe('calls export --partition', () => {
       .filter((file) => file.endsWith('.parquet'))
       .sort();
 
-  test('it writes a folder for each month, from the warehouse and from the API, with the same calls', async () => {
-    const args = ['export', '--partition', 'month', '--include-extensions'];
-    const own = await calls([...args, '-o', 'own/', '--store', store]);
-    expect(own.stderr).toMatch(/^own\/: 600 calls in 3 files, /m);
-    const api = await calls([...args, '-o', 'api/']);
-    expect(api).toMatchObject({ code: 0 });
-    expect(api.stderr).toMatch(/^complete: 600 calls, as many as the server counts$/m);
+  test('it writes a folder for each month of the warehouse, which another one loads with the same calls', async () => {
+    const own = await calls([...month, '-o', 'own/', '--store', store]);
+    expect(own).toMatchObject({ code: 0, stderr: expect.stringMatching(/^own\/: 600 calls in 3 files, /m) });
     expect(filesIn('own')[0]).toBe(join('account=101', 'month=2026-08', 'part-0.parquet'));
-    expect(filesIn('api')).toEqual(filesIn('own'));
-    for (const name of ['api.rows', 'api.rows.duckdb', 'api.rows.duckdb.staged'])
-      expect(existsSync(join(folder, name))).toBe(false);
     const loaded = await openWarehouse(join(folder, 'loaded.duckdb'));
-    await loaded.loadParquet(join(folder, 'api'));
+    await loaded.loadParquet(join(folder, 'own'));
     const source = await openWarehouse(join(folder, 'calls.duckdb'));
     const all = async (from: typeof source): Promise<unknown[]> => Readable.from(from.calls()).toArray();
     expect(await all(loaded)).toEqual(await all(source));
     await Promise.all([loaded.close(), source.close()]);
+  });
+
+  test('calls of the API are refused before anything is read, with how to have them', async () => {
+    const { code, stderr } = await calls([...month, '-o', 'api/', '--debug']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /these are read from the API\n.*calls sync --store duckdb:calls\.duckdb.*\n.*then calls export --store duckdb:calls\.duckdb --partition month -o api\//,
+    );
+    expect(stderr).not.toMatch(/GET /);
+    expect(existsSync(join(folder, 'api'))).toBe(false);
   });
 
   test('it says that it writes, not that it waits for the warehouse', async () => {
@@ -50,43 +53,6 @@ describe('calls export --partition', () => {
     const { code, stderr } = await stage.quick(args, { cwd: folder, patience: 1 });
     expect(code).toBe(0);
     expect(stderr).toMatch(/^writing days\/$/m);
-  });
-
-  test('an export from the API that was stopped continues with --resume', async () => {
-    const stop = new AbortController();
-    const args = ['export', '-o', 'cut', '--partition', 'month', '--include-extensions', '--rows', '20'];
-    const run = stage.quick(args, { cwd: folder, signal: stop.signal });
-    while (!existsSync(join(folder, 'cut.rows.checkpoint'))) await setTimeout(1);
-    stop.abort();
-    const { code, stderr } = await run;
-    expect(code).toBe(130);
-    expect(stderr).toMatch(/run the same command with --resume; the calls so far are in cut.rows.partial/);
-    expect(existsSync(join(folder, 'cut'))).toBe(false);
-    const resumed = await calls([...args, '--resume']);
-    expect(resumed.stderr).toMatch(/^cut: 600 calls in \d+ files/m);
-    expect(resumed.code).toBe(0);
-    expect(existsSync(join(folder, 'cut.rows'))).toBe(false);
-  });
-
-  test('when the folder cannot be written, --resume writes it without reading again', async () => {
-    const args = ['export', '-o', 'late', '--partition', 'month', '--include-extensions'];
-    mkdirSync(join(folder, 'late'));
-    writeFileSync(join(folder, 'late', 'notes.txt'), 'mine');
-    const failed = await calls(args);
-    expect(failed.code).toBe(2);
-    expect(failed.stderr).toMatch(/late holds something that is not an export of calls \(notes.txt\)/);
-    expect(failed.stderr).toMatch(/all calls were read and are in late.rows; .* with --resume/);
-    rmSync(join(folder, 'late', 'notes.txt'));
-    const changed = await calls([...args, '--from', '2026-10-30', '--resume']);
-    expect(changed.code).toBe(2);
-    expect(changed.stderr).toMatch(/cannot resume late: it was started with other options/);
-    const written = await calls([...args, '--resume', '--verbose']);
-    expect(written.stderr).toMatch(/^all calls were read before; writing the folder$/m);
-    expect(written.stderr).not.toMatch(/GET /);
-    expect(written.stderr).toMatch(/^late: 600 calls in 3 files/m);
-    expect(written.stderr).toMatch(/^complete: 600 calls, as many as the server counts$/m);
-    expect(written.code).toBe(0);
-    for (const name of ['late.rows', 'late.rows.read']) expect(existsSync(join(folder, name))).toBe(false);
   });
 
   test('run again it writes only what has changed, and refuses to mix other calls in', async () => {
@@ -103,6 +69,7 @@ describe('calls export --partition', () => {
     [['-o', 'a', '--format', 'csv'], /--format csv cannot be used with --partition/],
     [['-o', '-'], /--partition writes a folder, and --output - is not one/],
     [['-o', 'a-file'], /--output a-file is not one/],
+    [['-o', 'own', '--store', store, '--resume'], /--resume is for exports from the API/],
   ])('%j is refused', async (args, message) => {
     writeFileSync(join(folder, 'a-file'), '');
     const { code, stderr } = await calls(['export', '--partition', 'month', ...args]);

@@ -58,7 +58,7 @@ describe('calls sync', () => {
 
     const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);
     const { url } = JSON.parse((await mirror.until(/^\{.*\}\n/))[0]);
-    const list = ['list', '--all', '--ndjson', '--include-extensions'];
+    const list = ['list', '--all', '--format', 'ndjson', '--include-extensions'];
     const mirrored = await stage.quick(list, { env: { CALLS_BASE_URL: url } });
     expect(mirrored.stdout).toBe((await stage.quick(list)).stdout);
     expect(await mirror.stop('SIGTERM')).toBe(0);

@@ -100,7 +100,7 @@ describe('calls', () => {
     ],
     ['sync', () => ['sync', '--account', '1', '--store', database.url, '--debug'], 'PGPASSWORD'],
     ['store', () => ['store', 'sizes'], 'PGPASSWORD'],
-    ['doctor', () => ['doctor', '--verbose'], 'CALLS_SECRET_KEY'],
+    ['doctor', () => ['doctor', '--debug'], 'CALLS_SECRET_KEY'],
   ])('%s has no key in a diagnostic report', async (name, args) => {
     const report = join(folder, `${name}.json`);
     const password = secrets.PGPASSWORD;

@@ -45,9 +45,9 @@ describe('Node.js has nothing to warn about', () => {
     const cwd = stage.folder();
     const lines = [
       'demo --records 3000',
-      'list --all --csv',
+      'list --all --format csv',
       'count --json',
-      'report --by campaign,day --html -o report.html',
+      'report --by campaign,day -o report.html',
       'export -o calls.parquet --rows 20',
       'export --for google-ads-clicks -o clicks.csv.gz --conversion-name Lead --value 1 --currency USD --ledger a.ledger',
       'sync --store sqlite:calls.db',

@@ -57,19 +57,19 @@ describe('a sync into a warehouse', () => {
 describe('questions to a warehouse', () => {
   test.each([
     ['report', '--by', 'campaign,day', '--include-extensions'],
-    ['report', '--by', 'day', '--csv'],
+    ['report', '--by', 'day', '--format', 'csv'],
     ['report', '--by', 'hour,channel', '--json', '--include-extensions'],
     ['report', '--by', 'week', '--min-talk', '2'],
     ['report', '--by', 'month,weekday', '--json'],
     ['report', '--by', 'weekday'],
     ['report', '--by', 'talk_minutes', '-n', '3'],
-    ['report', '--by', 'displayed_timestamp', '--csv'],
+    ['report', '--by', 'displayed_timestamp', '--format', 'csv'],
     ['report', '--by', 'ani', '-n', '5'],
     ['report', '--by', 'activity_type_id,month', '--on', '2026-09'],
     ['report', '--from', '2027-01-01'],
     ['list', '-n', '7', '--page', '2'],
-    ['list', '--all', '--csv', '--include-extensions'],
-    ['list', '--q', 'talk_minutes:[5 TO *]', '--fields', 'sid,date_added', '--ndjson'],
+    ['list', '--all', '--format', 'csv', '--include-extensions'],
+    ['list', '--q', 'talk_minutes:[5 TO *]', '--fields', 'sid,date_added', '--format', 'ndjson'],
     ['list', '--from', '2027-01-01'],
     ['count'],
     ['count', '--from', '20d', '--include-extensions'],
@@ -83,7 +83,9 @@ describe('questions to a warehouse', () => {
   });
 
   test('calls get gives the same call, and says when there is none', async () => {
-    const [, sid = ''] = (await calls(['list', '-n', '1', '--csv', '--fields', 'sid'])).stdout.split('\r\n');
+    const [, sid = ''] = (
+      await calls(['list', '-n', '1', '--format', 'csv', '--fields', 'sid'])
+    ).stdout.split('\r\n');
     const [api, warehouse] = await both('get', sid, '--json');
     expect(JSON.parse(warehouse.stdout)).toEqual(JSON.parse(api.stdout));
     expect(warehouse.stderr).toMatch(answered);
@@ -107,14 +109,14 @@ describe('questions to a warehouse', () => {
   });
 
   test('the page says where its figures are from', async () => {
-    const args = ['report', '--by', 'campaign,day', '--html', '-o', 'report.html', '--store', store];
+    const args = ['report', '--by', 'campaign,day', '-o', 'report.html', '--store', store];
     expect((await calls(args)).code).toBe(0);
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(
       /<p>Answered by the warehouse calls.duckdb: 600 calls, .*UTC\.<\/p>/,
     );
   });
 
-  test('accounts are chosen with --account, and --verbose --json counts name the source', async () => {
+  test('accounts are chosen with --account, and --debug --json counts name the source', async () => {
     const { stdout } = await calls(['count', '--account', '101', '--json', '--store', store]);
     expect(JSON.parse(stdout)).toMatchObject({ source: 'warehouse' });
     const all = await calls(['count', '--all-accounts', '--json', '--store', store]);
@@ -123,7 +125,8 @@ describe('questions to a warehouse', () => {
       'report',
       '--by',
       'account,channel',
-      '--csv',
+      '--format',
+      'csv',
       '--all-accounts',
       '--store',
       store,
@@ -185,10 +188,10 @@ describe('calls sql', () => {
     const json = JSON.parse((await sql(months, '--json')).stdout);
     expect(json).toHaveLength(3);
     expect(json[0]).toEqual({ month: '2026-08-01', calls: expect.any(Number), talk: expect.any(Number) });
-    expect((await sql('select 1 as a, null as b, [1, 2] as c', '--csv')).stdout).toBe(
+    expect((await sql('select 1 as a, null as b, [1, 2] as c', '--format', 'csv')).stdout).toBe(
       'a,b,c\r\n1,,"[1,2]"\r\n',
     );
-    expect((await sql(months, '--ndjson', '-n', '1')).stdout).toBe(`${JSON.stringify(json[0])}\n`);
+    expect((await sql(months, '--format', 'ndjson', '-n', '1')).stdout).toBe(`${JSON.stringify(json[0])}\n`);
     const saved = await sql('select sid, date_added, talk_minutes, missed from calls', '-o', 'some.parquet');
     expect(saved.stderr).toMatch(/^some.parquet: 600 rows$/m);
     const [row] = await parquetReadObjects({ file: bufferOf(join(folder, 'some.parquet')) });
@@ -198,7 +201,7 @@ describe('calls sql', () => {
       talk_minutes: expect.any(Number),
       missed: expect.any(Boolean),
     });
-    const input = await stage.quick(['sql', '-', '--csv', '--store', store], {
+    const input = await stage.quick(['sql', '-', '--format', 'csv', '--store', store], {
       cwd: folder,
       input: 'select 7 as n',
     });

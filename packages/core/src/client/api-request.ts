@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/dispatch.ts';
 import { plainHeaders, requestIdOf } from '../http/headers.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import type { Operation } from '../observe/events.ts';
-import type { RequestOptions, ResponseInfo } from './client.ts';
+import type { RequestOptions, ResponseInfo } from './options.ts';
 
 /** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
 export interface ApiRequest<T> {

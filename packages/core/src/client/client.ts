@@ -1,50 +1,9 @@
-import type { FilterInput } from '@call-attribution/query-dsl';
-import type { CustomHeaders } from '../http/custom-headers.ts';
-import type { RetryPolicy } from '../http/retry.ts';
 import type { PageRange } from '../page/content-range.ts';
 import type { ByteRange } from '../page/split-records.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Timeouts } from './options.ts';
-
-/** What every method takes. */
-export interface RequestOptions {
-  /** Ends the request when it is aborted; the request rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-  /** Deadlines of this request that differ from those of the client. A list has them for each of its pages. */
-  readonly timeout?:
-    | { readonly [name in Exclude<keyof Timeouts, 'connect'>]?: number | undefined }
-    | undefined;
-  /** When this request is sent again, where that differs from the client. */
-  readonly retry?: { readonly [name in keyof RetryPolicy]?: RetryPolicy[name] | undefined } | undefined;
-  /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
-  readonly headers?: CustomHeaders | undefined;
-  /** Called with the response that the result was read from. An error it throws fails the request. */
-  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
-}
-
-/** Which calls to list. */
-export interface ListQuery extends RequestOptions {
-  /** Which calls. @default all calls */
-  readonly filter?: FilterInput | undefined;
-  /** Calls of a page. @default 250 */
-  readonly rows?: number | undefined;
-  /** Number of the first page, counted from 0, in pages of `rows`. @default 0 */
-  readonly page?: number | undefined;
-}
-
-/** The response that a result was read from. */
-export interface ResponseInfo {
-  /** HTTP status. */
-  readonly status: number;
-  /** Headers by their names in lower case, without cookies. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Id under which the server knows the request; null when it does not send one. */
-  readonly requestId: string | null;
-  /** How many times the request was sent. */
-  readonly attempts: number;
-}
+import type { ListQuery, RequestOptions, ResponseInfo, SmsOptions } from './options.ts';
 
 /** The response that a page was read from, and what was requested. */
 export interface ResponseMeta extends ResponseInfo {
@@ -112,12 +71,6 @@ export interface CallCount {
   readonly total: number;
   /** Where the number comes from. */
   readonly source: CountSource;
-}
-
-/** How to list the SMS-enabled numbers. */
-export interface SmsOptions extends RequestOptions {
-  /** `POST` sends the keys in a form body, which access logs do not record. @default 'GET' */
-  readonly method?: 'GET' | 'POST' | undefined;
 }
 
 /** A client of the API, for one account and one version. Made by `createClient`; `await using` closes it. */

@@ -5,11 +5,12 @@ import { queryString } from '../http/query.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
-import type { CallCount, ListQuery, RequestOptions } from './client.ts';
+import type { CallCount } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
+import { countOptions, type ListQuery, type RequestOptions } from './options.ts';
 import { recordReader, requestPage } from './page-request.ts';
-import { checkRequest, requestShapes } from './read-options.ts';
+import { checkRequest } from './read-options.ts';
 
 /**
  * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total
@@ -19,7 +20,7 @@ export async function countCalls(
   context: Context,
   query: Omit<ListQuery, 'rows' | 'page'>,
 ): Promise<CallCount> {
-  checkRequest(query, requestShapes.count);
+  checkRequest(query, countOptions);
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);

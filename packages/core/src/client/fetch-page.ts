@@ -6,8 +6,9 @@ import { countOf } from '../page/content-range.ts';
 import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { ListQuery, RawPage } from './client.ts';
+import type { RawPage } from './client.ts';
 import type { Context } from './context.ts';
+import type { ListQuery } from './options.ts';
 import { type PageReader, readQuery, refuseShifted, requestPage } from './page-request.ts';
 
 interface Split {

@@ -5,14 +5,14 @@ import { encode } from '../http/query.ts';
 import type { HttpResponse } from '../http/transport.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { RequestOptions } from './client.ts';
 import type { Context } from './context.ts';
-import { checkRequest, requestShapes } from './read-options.ts';
+import { type RequestOptions, requestOptions } from './options.ts';
+import { checkRequest } from './read-options.ts';
 
 /** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
 export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
   checkSid(context, sid);
-  checkRequest(options, requestShapes.get);
+  checkRequest(options, requestOptions);
   const { engine, requests } = context;
   const { value } = await engine.send({
     ...requests.make('get', `/${encode(sid)}`, options),

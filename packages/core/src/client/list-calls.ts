@@ -2,8 +2,9 @@ import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { CallList, CallPage, ListQuery } from './client.ts';
+import type { CallList, CallPage } from './client.ts';
 import type { Context } from './context.ts';
+import type { ListQuery } from './options.ts';
 import {
   type PageQuery,
   type PageReader,

@@ -4,10 +4,9 @@ import { setupMessages } from '../errors/setup-messages.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { queryString } from '../http/query.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { SmsOptions } from './client.ts';
 import type { Context } from './context.ts';
-import type { Settings } from './options.ts';
-import { checkRequest, requestShapes } from './read-options.ts';
+import { type Settings, type SmsOptions, smsOptions } from './options.ts';
+import { checkRequest } from './read-options.ts';
 import { commonHeaders } from './requests.ts';
 
 const action = 'sms.get_numbers';
@@ -17,7 +16,7 @@ export async function listSmsNumbers(
   { engine, settings }: Context,
   options: SmsOptions,
 ): Promise<SmsNumber[]> {
-  checkRequest(options, requestShapes.sms);
+  checkRequest(options, smsOptions);
   const { method = 'GET' } = options;
   const { legacy } = settings;
   const { value } = await engine.send({

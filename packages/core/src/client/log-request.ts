@@ -1,6 +1,6 @@
 import { CallsError } from '../errors/calls-error.ts';
+import { redact } from '../errors/redact.ts';
 import type { Log, LogFields } from '../log/logger.ts';
-import { redact } from '../privacy/redact.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ClientReport, Settings } from './options.ts';
 

@@ -9,11 +9,11 @@ import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-pag
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { responseInfo } from './api-request.ts';
-import type { ListQuery, RequestOptions, ResponseMeta } from './client.ts';
+import type { ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { type FilterText, filterText } from './filter-text.ts';
-import { clientDefaults } from './options.ts';
-import { checkRequest, requestShapes } from './read-options.ts';
+import { clientDefaults, type ListQuery, listOptions, type RequestOptions } from './options.ts';
+import { checkRequest } from './read-options.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {
@@ -23,7 +23,7 @@ export interface PageQuery extends PageRequest {
 
 /** Checks a list query and prints its filter. */
 export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
-  checkRequest(query, requestShapes.list);
+  checkRequest(query, listOptions);
   return {
     filter: filterText(query.filter, settings.version),
     rows: query.rows ?? clientDefaults.rows,

@@ -3,8 +3,7 @@ import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import type { Operation } from '../observe/events.ts';
 import type { ApiRequest } from './api-request.ts';
-import type { RequestOptions } from './client.ts';
-import type { Settings } from './options.ts';
+import type { RequestOptions, Settings } from './options.ts';
 
 /** Makes the requests of one client to the bid-management API. */
 export interface Requests {

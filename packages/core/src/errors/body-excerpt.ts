@@ -1,4 +1,4 @@
-import { beginning } from '../privacy/redact.ts';
+import { beginning } from './redact.ts';
 import { knownWords, safeProse } from './safe-prose.ts';
 
 const longest = 400;

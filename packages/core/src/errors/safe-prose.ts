@@ -1,4 +1,4 @@
-import { beginning, redact } from '../privacy/redact.ts';
+import { beginning, redact } from './redact.ts';
 
 /** Words that servers, gateways and login pages use when something is wrong; none is the name of a person or a place. */
 const words =

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { checkOption, type OptionKind } from '../errors/check-options.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
+import { checkOption } from '../options/check.ts';
+import { option } from '../options/option.ts';
 
 /** Headers of a program, by name. `undefined` leaves a header out. */
 export type CustomHeaders = Readonly<Record<string, string | undefined>>;
@@ -23,10 +24,10 @@ const reserved: Readonly<Record<string, string | null>> = {
   upgrade: null,
 };
 
-const headerValue: OptionKind = {
-  expected: 'a string without line breaks and other control characters',
-  accepts: (value) => typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
-};
+const headerValue = option.of<string>(
+  'a string without line breaks and other control characters',
+  (value) => typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+);
 
 /** Refuses names and values that a header cannot have, and those that would replace what the client sends. */
 export function checkHeaders(headers: CustomHeaders): void {

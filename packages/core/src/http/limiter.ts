@@ -1,15 +1,20 @@
+import { defineOptions, type OptionsOf } from '../options/define-options.ts';
+import { option } from '../options/option.ts';
 import { minute } from '../time/naive.ts';
 import { type Clock, systemClock } from './clock.ts';
 
-/** Limits that a client keeps to. */
-export interface LimiterOptions {
+/** The options of a limiter. */
+export const limiterOptions = defineOptions({
   /** Requests that may start in any 60 seconds. @default no limit */
-  readonly requestsPerMinute?: number | undefined;
+  requestsPerMinute: option.whole(1),
   /** Requests in progress at the same time. @default no limit */
-  readonly concurrency?: number | undefined;
+  concurrency: option.whole(1),
   /** Learn the rate from 429 responses: slow down after each, then speed up again slowly. @default false */
-  readonly adaptive?: boolean | undefined;
-}
+  adaptive: option.flag(),
+});
+
+/** Limits that a client keeps to. */
+export interface LimiterOptions extends OptionsOf<typeof limiterOptions> {}
 
 /** Lets requests start one by one. Several clients of one account can share it. */
 export interface Limiter {
@@ -30,8 +35,8 @@ export interface Limiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
-  const rate = createRate(options);
-  const concurrency = options.concurrency ?? Number.POSITIVE_INFINITY;
+  const { concurrency = Number.POSITIVE_INFINITY, ...limits } = limiterOptions.read(options);
+  const rate = createRate(limits);
   const queue = createQueue();
   let running = 0;
   let pausedUntil = 0;

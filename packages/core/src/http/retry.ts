@@ -1,19 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
+import { option } from '../options/option.ts';
 
-/** When a failed request is sent again. */
-export interface RetryPolicy {
+/** The options of retries. */
+export const retryOptions = defineOptions({
   /** How many times a request is sent at most, including the first time. @default 4 */
-  readonly attempts: number;
+  attempts: option.whole(1).default(4),
   /** Upper bound of the first wait in milliseconds; it doubles with each attempt. @default 250 */
-  readonly baseDelay: number;
+  baseDelay: option.whole(0).default(250),
   /** Upper bound of every wait that the client chooses itself, in milliseconds. @default 8000 */
-  readonly maxDelay: number;
+  maxDelay: option.whole(0).default(8_000),
   /**
    * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
    * `false` ends a call to a server that is stuck after one deadline. @default true
    */
-  readonly afterSilence?: boolean;
-}
+  afterSilence: option.flag(),
+});
+
+/** When a failed request is sent again: what differs from the defaults. */
+export interface RetryOptions extends OptionsOf<typeof retryOptions> {}
+
+/** When a failed request is sent again. */
+export interface RetryPolicy extends ReadOf<typeof retryOptions> {}
 
 /**
  * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full jitter), and never less

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { bodyExcerpt } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import { beginning } from '../errors/redact.ts';
 import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
-import { beginning } from '../privacy/redact.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
 /** An SMS-enabled number of an account. */

@@ -39,74 +39,20 @@ const pauseMs = 200;
 
 /** A board on a server. */
 export function servedBoard(name: string, server: BoardServer, copy: LiveCopy, clock: BoardClock): Board {
-  let isOpen = true;
-
-  /** The server has another entry than the writer thought. */
-  const learn = (key: string, revision: number, { entry }: Stored): null => {
-    clock.succeeded();
-    // What was written last can be gone when a cluster has lost its leader, and everything when a server has lost its data.
-    const isLostThere = copy.get(key)?.revision === revision && (entry?.revision ?? 0) < revision;
-    if (entry === null) copy.forget(key);
-    else if (isLostThere) copy.correct(entry);
-    else copy.take(entry);
-    return null;
-  };
-
-  const won = (entry: BoardEntry): BoardEntry => {
-    clock.succeeded();
-    copy.take(entry);
-    return entry;
-  };
-
-  async function write(key: string, value: Json, revision: number): Promise<BoardEntry | null> {
-    const text = JSON.stringify(value);
-    // Tells a write of ours from others when its answer was lost. Trying again is safe: of all tries one is written at most.
-    const nonce = randomUUID();
-    const until = performance.now() + patienceMs;
-    let mayBeWritten = false;
-    for (;;) {
-      if (!isOpen) throw new FleetError('board_unavailable', `The board ${name} was closed.`);
-      const answer = await server.put(key, text, revision, nonce);
-      if (answer.kind === 'won')
-        return won({ key, value: JSON.parse(text), revision: answer.revision, at: answer.at });
-      if (answer.kind === 'refused') throw answer.error;
-      mayBeWritten ||= answer.kind === 'unknown';
-      if (answer.kind !== 'away') {
-        const stored = await server.read(key);
-        if (stored?.nonce === nonce && stored.entry !== null) return won(stored.entry);
-        if (stored !== null && (stored.revision !== revision || answer.kind === 'lost'))
-          return learn(key, revision, stored);
-        if (answer.kind === 'lost' && !mayBeWritten) {
-          clock.succeeded();
-          return null;
-        }
-      }
-      if (performance.now() >= until) {
-        clock.failed();
-        const cause = answer.kind === 'lost' ? null : answer.cause;
-        throw new FleetError(
-          'board_unavailable',
-          `The board ${name} did not answer a write, which may have been made or not.`,
-          { hint: 'Check that the server runs.', cause },
-        );
-      }
-      await setTimeout(pauseMs);
-    }
-  }
-
+  const writer = new BoardWriter(name, server, copy, clock);
   const board: Board = {
     name,
     now: () => clock.now(),
     get contactSince() {
-      return isOpen ? clock.contactSince : null;
+      return writer.isOpen ? clock.contactSince : null;
     },
     get: (key) => copy.get(key),
     entries: (prefix) => copy.entries(prefix),
-    write,
+    write: (key, value, revision) => writer.write(key, value, revision),
     changed: (options) => copy.changed(options),
     async close() {
-      if (!isOpen) return;
-      isOpen = false;
+      if (!writer.isOpen) return;
+      writer.isOpen = false;
       copy.wake();
       await server.close();
     },
@@ -114,3 +60,74 @@ export function servedBoard(name: string, server: BoardServer, copy: LiveCopy, c
   };
   return board;
 }
+
+/** Writes entries, each until it is known what became of it. */
+class BoardWriter {
+  isOpen = true;
+  readonly #name: string;
+  readonly #server: BoardServer;
+  readonly #copy: LiveCopy;
+  readonly #clock: BoardClock;
+
+  constructor(name: string, server: BoardServer, copy: LiveCopy, clock: BoardClock) {
+    this.#name = name;
+    this.#server = server;
+    this.#copy = copy;
+    this.#clock = clock;
+  }
+
+  async write(key: string, value: Json, revision: number): Promise<BoardEntry | null> {
+    const text = JSON.stringify(value);
+    // Tells a write of ours from others when its answer was lost. Trying again is safe: of all tries one is written at most.
+    const nonce = randomUUID();
+    const until = performance.now() + patienceMs;
+    let mayBeWritten = false;
+    for (;;) {
+      if (!this.isOpen) throw new FleetError('board_unavailable', `The board ${this.#name} was closed.`);
+      const answer = await this.#server.put(key, text, revision, nonce);
+      if (answer.kind === 'won')
+        return this.#won({ key, value: JSON.parse(text), revision: answer.revision, at: answer.at });
+      if (answer.kind === 'refused') throw answer.error;
+      mayBeWritten ||= answer.kind === 'unknown';
+      if (answer.kind !== 'away') {
+        const stored = await this.#server.read(key);
+        if (stored?.nonce === nonce && stored.entry !== null) return this.#won(stored.entry);
+        if (stored !== null && (stored.revision !== revision || answer.kind === 'lost'))
+          return this.#learn(key, revision, stored);
+        if (answer.kind === 'lost' && !mayBeWritten) {
+          this.#clock.succeeded();
+          return null;
+        }
+      }
+      if (performance.now() >= until) {
+        this.#clock.failed();
+        throw unanswered(this.#name, answer.kind === 'lost' ? null : answer.cause);
+      }
+      await setTimeout(pauseMs);
+    }
+  }
+
+  #won(entry: BoardEntry): BoardEntry {
+    this.#clock.succeeded();
+    this.#copy.take(entry);
+    return entry;
+  }
+
+  /** The server has another entry than the writer thought. */
+  #learn(key: string, revision: number, { entry }: Stored): null {
+    this.#clock.succeeded();
+    // What was written last can be gone when a cluster has lost its leader, and everything when a server has lost its data.
+    const isLostThere = this.#copy.get(key)?.revision === revision && (entry?.revision ?? 0) < revision;
+    if (entry === null) this.#copy.forget(key);
+    else if (isLostThere) this.#copy.correct(entry);
+    else this.#copy.take(entry);
+    return null;
+  }
+}
+
+const unanswered = (name: string, cause: unknown): FleetError =>
+  new FleetError(
+    'board_unavailable',
+    `The board ${name} did not answer a write, which may have been made or not.`,
+    { hint: 'Check that the server runs.', cause },
+  );

@@ -2,6 +2,7 @@ import { type Auth, type Client, createClient, createLimiter, type Limiter } fro
 import { CallsError } from '@call-attribution/core/errors';
 import { FleetError } from '../errors.ts';
 import type { CredentialSource } from './credentials.ts';
+import type { JobAccount } from './job.ts';
 
 /** What is needed to reach the accounts of a job. */
 export interface AccountAccess {
@@ -21,6 +22,9 @@ export interface ReachedAccount {
 
 /** Where the credentials of an account are when a job does not say. */
 export const usualCredential = (account: string): string => `file:${account}.json`;
+
+/** Where the credentials of an account are. */
+export const referenceOf = ({ id, credential }: JobAccount): string => credential ?? usualCredential(id);
 
 /**
  * Runs some requests for an account outside of a worker, with a client that is closed afterwards. Those with the same credential keep

@@ -4,11 +4,13 @@ import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
 import {
   CallsError,
   checkOptions,
+  type ErrorWords,
   kinds,
   type OptionKind,
   type OptionShape,
 } from '@call-attribution/core/errors';
-import { type Environment, readVariable } from '@call-attribution/core/settings';
+import { type Environment, readInput, readJsonInput, readVariable } from '@call-attribution/core/settings';
+import type { ZodType } from 'zod';
 import { FleetError } from '../errors.ts';
 
 /** Finds the credentials of an account by the reference in the job. Throws `credential_missing` when they are not there. */
@@ -32,6 +34,7 @@ const shape = {
 
 const mostBytes = 65_536;
 const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
+const wayOut = `it looks like ${form}`;
 
 /**
  * Credentials from files and environment variables. `file:101.json` is a file below the folder, and never outside of it;
@@ -47,13 +50,10 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
   const { folder, env = process.env, onWarning = (message) => process.emitWarning(message) } = options;
   const warned = new Set<string>();
   return async (reference, account) => {
-    const fail = (problem: string): FleetError =>
-      new FleetError(
-        'credential_missing',
-        `The credentials of account ${account} (${reference}): ${problem}`,
-      );
+    const place = `The credentials of account ${account} (${reference})`;
+    const fail = (problem: string): FleetError => missing({ message: `${place}: ${problem}` });
     const name = reference.slice(reference.indexOf(':') + 1);
-    if (reference.startsWith('env:')) return fromVariable(name, env, fail);
+    if (reference.startsWith('env:')) return fromVariable(name, env, place);
     if (!reference.startsWith('file:')) throw fail('a reference begins with file: or env:.');
     if (folder === undefined) throw fail('no folder of keys was named. Name one with --keys.');
     const { text, isExposed } = await readKeyFile(folder, name, fail);
@@ -63,19 +63,27 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
         `The credentials of account ${account} (${reference}) can be read by other users of this machine. Run chmod 600 on the file.`,
       );
     }
-    return parseAuth(text, fail);
+    return parseAuth(text, place);
   };
 }
 
 type Fail = (problem: string) => FleetError;
 
-function fromVariable(name: string, env: Environment, fail: Fail): Auth {
+const missing = ({ message, hint }: ErrorWords): FleetError =>
+  new FleetError('credential_missing', message, hint === undefined ? {} : { hint });
+
+async function fromVariable(name: string, env: Environment, place: string): Promise<Auth> {
   const text = readVariable(env, name);
-  if (text !== null) return parseAuth(text, fail);
+  if (text !== null) return parseAuth(text, place);
   const [accessKey, secretKey, token] = ['ACCESS_KEY', 'SECRET_KEY', 'BEARER_TOKEN'].map((end) =>
     readVariable(env, `${name}_${end}`),
   );
-  return authOf({ accessKey, secretKey, bearerToken: token }, fail, `set ${name} to ${form}`);
+  if (accessKey === null && secretKey === null && token === null)
+    throw missing({ message: `${place}: nothing is there`, hint: `set ${name} to ${form}` });
+  return authOf(
+    readInput(await keySchema(), { accessKey, secretKey, bearerToken: token }, place, missing),
+    place,
+  );
 }
 
 async function readKeyFile(
@@ -99,7 +107,7 @@ async function readKeyFile(
     return { text: new TextDecoder().decode(await file.readFile()), isExposed };
   } catch (error) {
     if (CallsError.is(error)) throw error;
-    const { code = 'unknown reason' } = error as { code?: string };
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
     throw fail(
       code === 'ENOENT'
         ? `there is no such file below the folder of keys. Put one there that looks like ${form}.`
@@ -113,37 +121,33 @@ async function readKeyFile(
 const isBelow = (path: string, folder: string): boolean =>
   path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 
-function parseAuth(text: string, fail: Fail): Auth {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw fail(`it is not JSON. It looks like ${form}.`);
-  }
-  if (typeof json !== 'object' || json === null) throw fail(`it looks like ${form}.`);
-  const known = ['accessKey', 'secretKey', 'bearerToken'];
-  if (Object.keys(json).some((name) => !known.includes(name)))
-    throw fail(`it has another name than ${known.join(', ')}. It looks like ${form}.`);
-  return authOf(json, fail, `it looks like ${form}`);
+async function parseAuth(text: string, place: string): Promise<Auth> {
+  return authOf(readJsonInput(await keySchema(), text, place, missing), place);
 }
 
-function authOf(
-  {
-    accessKey,
-    secretKey,
-    bearerToken: token,
-  }: Partial<Record<'accessKey' | 'secretKey' | 'bearerToken', unknown>>,
-  fail: Fail,
-  wayOut: string,
-): Auth {
-  const hasKeys = accessKey != null || secretKey != null;
-  if (hasKeys && token != null) throw fail('it has keys and a token. Keep one of the two.');
-  if (!hasKeys && token == null) throw fail(`nothing is there: ${wayOut}.`);
-  if (hasKeys && (accessKey == null || secretKey == null))
-    throw fail(`the ${accessKey == null ? 'access' : 'secret'} key is missing: ${wayOut}.`);
+/** zod is loaded with the first credentials. */
+async function keySchema(): Promise<ZodType<Keys>> {
+  const { z } = await import('zod');
+  const text = z.string().nullish();
+  return z
+    .strictObject({ accessKey: text, secretKey: text, bearerToken: text })
+    .superRefine(({ accessKey, secretKey, bearerToken: token }, context) => {
+      const refuse = (path: string[], message: string, hint: string) =>
+        context.addIssue({ code: 'custom', path, message, params: { hint } });
+      const hasKeys = accessKey != null || secretKey != null;
+      if (hasKeys && token != null) refuse([], 'has keys and a token', 'keep one of the two');
+      else if (!hasKeys && token == null) refuse([], 'has neither keys nor a token', wayOut);
+      else if (hasKeys && accessKey == null) refuse(['accessKey'], 'is missing', wayOut);
+      else if (hasKeys && secretKey == null) refuse(['secretKey'], 'is missing', wayOut);
+    });
+}
+
+type Keys = Partial<Record<'accessKey' | 'secretKey' | 'bearerToken', string | null | undefined>>;
+
+function authOf({ accessKey, secretKey, bearerToken: token }: Keys, place: string): Auth {
   try {
-    return hasKeys ? apiKeys(accessKey as string, secretKey as string) : bearerToken(token as string);
+    return token == null ? apiKeys(accessKey ?? '', secretKey ?? '') : bearerToken(token);
   } catch (error) {
-    throw fail(CallsError.is(error) ? error.message : 'they cannot be used.');
+    throw missing({ message: `${place}: ${CallsError.is(error) ? error.message : 'they cannot be used'}` });
   }
 }

@@ -1,8 +1,15 @@
+import { fields } from '@call-attribution/core/fields';
 import { durationMillis, formatNaive, hour, parseNaive } from '@call-attribution/core/time';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { FleetError } from '../errors.ts';
-import { fieldsOf, isStore } from './check-job.ts';
 import type { Job, PinnedJob } from './job.ts';
+
+/** Whether records go into a database. */
+export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
+
+/** All fields of a version. */
+export const fieldsOf = (version: 'v2' | 'v3'): string[] =>
+  fields.filter((field) => field[version] !== null).map(({ name }) => name);
 
 /** By this age all calls of a time have arrived, in any time zone. */
 const settled = 14 * hour;

@@ -1,6 +1,5 @@
 import type { Board, Json } from '../board/board.ts';
-import type { accountClients } from '../job/account-client.ts';
-import { referenceOf } from '../job/check-job.ts';
+import { type accountClients, referenceOf } from '../job/account-client.ts';
 import type { JobAccount, PinnedJob } from '../job/job.ts';
 import { continued, setAccountAside } from '../lanes/account-entry.ts';
 import { accountKey, laneKey } from '../lanes/keys.ts';

@@ -10,10 +10,10 @@ import {
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board, Json } from '../board/board.ts';
 import { accountClients } from '../job/account-client.ts';
-import { checkAccount, checkAccounts, checkJob } from '../job/check-job.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Job, JobAccount, PinnedJob } from '../job/job.ts';
 import { checkSameJob, pinJob } from '../job/pin-job.ts';
+import { checkJob } from '../job/read-job.ts';
 import { accountsOn } from '../lanes/board-values.ts';
 import { jobKey } from '../lanes/keys.ts';
 import { boardFormat, type JobValue } from '../lanes/values.ts';
@@ -97,10 +97,7 @@ const shape = {
 export async function planJob(job: Job, options: PlanOptions): Promise<PlanSummary> {
   checkOptions(options, shape);
   const { board, target, credentials, concurrency = 8, onProgress, signal, now = Date.now } = options;
-  const where = 'The job';
-  checkJob(job as unknown as Readonly<Record<string, unknown>>, where);
-  for (const account of job.accounts) checkAccount(account, `${where}: accounts`);
-  checkAccounts(job.accounts, where);
+  await checkJob(job);
   signal?.throwIfAborted();
   const pinned = await pin(job, pinJob(job, now()), board, target);
   await putJob(board, pinned, job.accounts);

@@ -1,4 +1,4 @@
-import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/core/status';
+import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
 import type { Board } from '../board/board.ts';
 import { plainOf, workersOn } from '../lanes/board-values.ts';
 import type { WorkerEvent } from '../worker/events.ts';
@@ -75,21 +75,7 @@ export function createWorkerMetrics(board: Board, name: string): WorkerMetrics {
       labelled('counter', 'fleet_wait_seconds_total', 'Time that slots waited.', 'for', waited),
       labelled('gauge', 'fleet_slots', 'Slots of this worker.', 'state', slotsOf(board, name)),
       labelled('counter', 'fleet_board_writes_total', 'Writes to the board.', 'outcome', written),
-      {
-        name: 'fleet_board_write_seconds',
-        type: 'histogram',
-        help: 'How long writes to the board took.',
-        samples: [
-          ...bounds.map((le, at) => ({
-            value: buckets[at] ?? 0,
-            labels: { le: String(le) },
-            suffix: '_bucket' as const,
-          })),
-          { value: count, labels: { le: '+Inf' }, suffix: '_bucket' },
-          { value: rounded(seconds), suffix: '_sum' },
-          { value: count, suffix: '_count' },
-        ],
-      },
+      writeSeconds(buckets, count, seconds),
       ...jobFamilies(board),
     ];
   };
@@ -103,6 +89,23 @@ export function createWorkerMetrics(board: Board, name: string): WorkerMetrics {
     metrics: () => metricsText(families()),
   };
 }
+
+/** How long the writes took: how many were within each bound, how many there were, and their sum. */
+const writeSeconds = (buckets: readonly number[], count: number, seconds: number): MetricFamily => ({
+  name: 'fleet_board_write_seconds',
+  type: 'histogram',
+  help: 'How long writes to the board took.',
+  samples: [
+    ...bounds.map((le, at) => ({
+      value: buckets[at] ?? 0,
+      labels: { le: String(le) },
+      suffix: '_bucket' as const,
+    })),
+    { value: count, labels: { le: '+Inf' }, suffix: '_bucket' },
+    { value: rounded(seconds), suffix: '_sum' },
+    { value: count, suffix: '_count' },
+  ],
+});
 
 const rounded = (value: number): number => Number(value.toFixed(6));
 

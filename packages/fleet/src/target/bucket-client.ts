@@ -3,7 +3,7 @@ import { type RetryPolicy, requestedDelay, retryDelay, sleep, systemClock } from
 import { FleetError } from '../errors.ts';
 import { type BucketAddress, bucketName } from './bucket-address.ts';
 import { refusedBy, unansweredBy, unreadable } from './bucket-errors.ts';
-import { type BucketAnswer, type BucketBody, NoAnswer, openSender } from './bucket-http.ts';
+import { type BucketAnswer, type BucketBody, NoAnswer, openSender, type Sender } from './bucket-http.ts';
 import { type ListedObject, readListing } from './bucket-listing.ts';
 import { emptySha256, signedHeaders, uriPath, uriQuery } from './sigv4.ts';
 
@@ -98,64 +98,21 @@ const isCut = ({ status, body }: Pick<BucketAnswer, 'status' | 'body'>): boolean
 
 /** Opens a client. It connects with its first request. */
 export function openBucketClient(address: BucketAddress, waits: BucketWaits = bucketWaits): BucketClient {
-  const { endpoint, region, bucket, prefix, keys } = address;
-  const sender = openSender(endpoint, waits.idleMs);
-  const name = bucketName(bucket, prefix);
-
-  const attempt = ({ method, key, query = {}, headers = {}, body, onBytes }: BucketRequest) => {
-    const path = uriPath(key === undefined ? `/${bucket}` : `/${bucket}/${prefix}${key}`);
-    const unsigned = { method, host: endpoint.host, path, query, headers };
-    const bodySha256 = body?.sha256 ?? emptySha256;
-    const signed = signedHeaders({ ...unsigned, bodySha256 }, keys, region, Date.now());
-    const search = uriQuery(query);
-    return sender.send({
-      method,
-      path: search === '' ? path : `${path}?${search}`,
-      headers: signed,
-      body,
-      onBytes,
-    });
-  };
-  const refusal = (answer: BucketAnswer) => refusedBy(name, endpoint.host, answer);
-  const pause = async (number: number, failure: BucketAnswer | NoAnswer) => {
-    const { retry } = waits;
-    if (number >= retry.attempts)
-      throw failure instanceof NoAnswer ? unansweredBy(name, endpoint.host, failure) : refusal(failure);
-    const requested = failure instanceof NoAnswer ? undefined : requestedDelay(failure.headers, Date.now());
-    const wait = retryDelay(retry, number, requested, Math.random);
-    await sleep(systemClock, Math.min(wait, retry.maxDelay * 3), sender.closed);
-  };
-  /** For requests that change nothing, or may be repeated. */
-  const ask = async (request: BucketRequest, begin: () => void = () => {}): Promise<BucketAnswer | null> => {
-    for (let number = 1; ; number += 1) {
-      let failure: BucketAnswer | NoAnswer;
-      begin();
-      try {
-        const answer = await attempt(request);
-        if (answer.status === 200 || answer.status === 204) return answer;
-        if (answer.status === 404 && !answer.body.includes('<Code>NoSuchBucket</Code>')) return null;
-        if (!mayPass(answer)) throw refusal(answer);
-        failure = answer;
-      } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-        failure = error;
-      }
-      await pause(number, failure);
-    }
-  };
-
+  const requests = new BucketRequests(address, waits);
+  const { name } = requests;
   return {
     name,
     etagForm: 'quoted',
-    attempt,
-    pause,
-    refusal,
+    attempt: (request) => requests.attempt(request),
+    pause: (number, failure) => requests.pause(number, failure),
+    refusal: (answer) => requests.refusal(answer),
     async get(key) {
-      const answer = await ask({ method: 'GET', key });
+      const answer = await requests.ask({ method: 'GET', key });
       return answer && { body: answer.body, etag: etagOf(answer, name) };
     },
     async head(key) {
-      const answer = await ask({ method: 'HEAD', key, headers: { 'x-amz-checksum-mode': 'ENABLED' } });
+      const headers = { 'x-amz-checksum-mode': 'ENABLED' };
+      const answer = await requests.ask({ method: 'HEAD', key, headers });
       return answer && objectOf(answer, name);
     },
     async hash(key) {
@@ -169,31 +126,96 @@ export function openBucketClient(address: BucketAddress, waits: BucketWaits = bu
         sum = createHash('sha256');
         bytes = 0;
       };
-      const answer = await ask({ method: 'GET', key, onBytes }, begin);
+      const answer = await requests.ask({ method: 'GET', key, onBytes }, begin);
       return answer && { bytes, sha256: sum.digest('hex') };
     },
-    async *list(within) {
-      let token: string | null = null;
-      do {
-        const query = { 'list-type': '2', 'encoding-type': 'url', prefix: prefix + within };
-        const answer = await ask({
-          method: 'GET',
-          query: token === null ? query : { ...query, 'continuation-token': token },
-        });
-        if (answer === null) throw unreadable(name, endpoint.host, 'a list of its keys');
-        const page = readListing(answer.body.toString('utf8'));
-        if (page === null) throw unreadable(name, endpoint.host, 'a list of its keys');
-        for (const { key, etag, bytes } of page.objects)
-          if (key.startsWith(prefix + within))
-            yield { key: key.slice(prefix.length), etag: plainEtag(etag), bytes };
-        token = page.next;
-      } while (token !== null);
-    },
+    list: (within) => listOf(requests, within),
     async remove(key) {
-      await attempt({ method: 'DELETE', key }).catch(() => {});
+      await requests.attempt({ method: 'DELETE', key }).catch(() => {});
     },
-    close: () => sender.close(),
+    close: () => requests.close(),
   };
+}
+
+/** Sends signed requests to a bucket, and again where that helps. */
+class BucketRequests {
+  readonly name: string;
+  readonly address: BucketAddress;
+  readonly #retry: RetryPolicy;
+  readonly #sender: Sender;
+
+  constructor(address: BucketAddress, waits: BucketWaits) {
+    this.address = address;
+    this.name = bucketName(address.bucket, address.prefix);
+    this.#retry = waits.retry;
+    this.#sender = openSender(address.endpoint, waits.idleMs);
+  }
+
+  attempt({ method, key, query = {}, headers = {}, body, onBytes }: BucketRequest): Promise<BucketAnswer> {
+    const { endpoint, region, bucket, prefix, keys } = this.address;
+    const path = uriPath(key === undefined ? `/${bucket}` : `/${bucket}/${prefix}${key}`);
+    const unsigned = { method, host: endpoint.host, path, query, headers };
+    const bodySha256 = body?.sha256 ?? emptySha256;
+    const signed = signedHeaders({ ...unsigned, bodySha256 }, keys, region, Date.now());
+    const search = uriQuery(query);
+    const whole = search === '' ? path : `${path}?${search}`;
+    return this.#sender.send({ method, path: whole, headers: signed, body, onBytes });
+  }
+
+  refusal(answer: BucketAnswer): FleetError {
+    return refusedBy(this.name, this.address.endpoint.host, answer);
+  }
+
+  async pause(number: number, failure: BucketAnswer | NoAnswer): Promise<void> {
+    if (number >= this.#retry.attempts)
+      throw failure instanceof NoAnswer
+        ? unansweredBy(this.name, this.address.endpoint.host, failure)
+        : this.refusal(failure);
+    const requested = failure instanceof NoAnswer ? undefined : requestedDelay(failure.headers, Date.now());
+    const wait = retryDelay(this.#retry, number, requested, Math.random);
+    await sleep(systemClock, Math.min(wait, this.#retry.maxDelay * 3), this.#sender.closed);
+  }
+
+  /** For requests that change nothing, or may be repeated. */
+  async ask(request: BucketRequest, begin: () => void = () => {}): Promise<BucketAnswer | null> {
+    for (let number = 1; ; number += 1) {
+      let failure: BucketAnswer | NoAnswer;
+      begin();
+      try {
+        const answer = await this.attempt(request);
+        if (answer.status === 200 || answer.status === 204) return answer;
+        if (answer.status === 404 && !answer.body.includes('<Code>NoSuchBucket</Code>')) return null;
+        if (!mayPass(answer)) throw this.refusal(answer);
+        failure = answer;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        failure = error;
+      }
+      await this.pause(number, failure);
+    }
+  }
+
+  close(): void {
+    this.#sender.close();
+  }
+}
+
+async function* listOf(requests: BucketRequests, within: string): AsyncGenerator<ListedObject> {
+  const { prefix, endpoint } = requests.address;
+  let token: string | null = null;
+  do {
+    const query = { 'list-type': '2', 'encoding-type': 'url', prefix: prefix + within };
+    const answer: BucketAnswer | null = await requests.ask({
+      method: 'GET',
+      query: token === null ? query : { ...query, 'continuation-token': token },
+    });
+    const page = answer && readListing(answer.body.toString('utf8'));
+    if (page === null) throw unreadable(requests.name, endpoint.host, 'a list of its keys');
+    for (const { key, etag, bytes } of page.objects)
+      if (key.startsWith(prefix + within))
+        yield { key: key.slice(prefix.length), etag: plainEtag(etag), bytes };
+    token = page.next;
+  } while (token !== null);
 }
 
 /** An etag with its quotes, which some servers leave out in lists. */

@@ -39,7 +39,7 @@ export interface BucketAnswer {
 }
 
 /** Sends requests until it is closed. */
-interface Sender {
+export interface Sender {
   send(request: Sent): Promise<BucketAnswer>;
   /** Aborted once it is closed. */
   readonly closed: AbortSignal;
@@ -60,53 +60,8 @@ export function openSender(endpoint: URL, idleMs: number): Sender {
   // One for each request under way.
   setMaxListeners(0, stop.signal);
 
-  const send = ({ method, path, headers, body, onBytes }: Sent): Promise<BucketAnswer> =>
-    new Promise((resolve, reject) => {
-      const request = (isSecure ? requestHttps : requestHttp)({
-        agent,
-        method,
-        host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'),
-        port: endpoint.port || (isSecure ? 443 : 80),
-        path,
-        headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.bytes }) },
-        signal: stop.signal,
-      });
-      const lost = (error: unknown) => {
-        reject(stop.signal.aborted ? stop.signal.reason : new NoAnswer(codeOf(error)));
-        request.destroy();
-      };
-      request.setTimeout(idleMs, () => lost({ code: 'ETIMEDOUT' }));
-      request.on('error', lost);
-      request.on('response', (response) => {
-        const { statusCode: status = 0 } = response;
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          if (onBytes !== undefined && status === 200) return onBytes(chunk);
-          size += chunk.length;
-          if (size > mostBytes) return lost({ code: 'RESPONSE_TOO_LONG' });
-          chunks.push(chunk);
-        });
-        response.on('error', lost);
-        response.on('end', () => {
-          resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
-          // A server may refuse a body before it has all of it; the connection cannot be used again then.
-          if (!request.writableFinished) request.destroy();
-        });
-      });
-      const content = body?.open();
-      if (content === undefined || Buffer.isBuffer(content)) return void request.end(content);
-      // A file that cannot be read has nothing to do with the server, which never gets the whole body.
-      content.on('error', (error) => {
-        reject(error);
-        request.destroy();
-      });
-      request.on('close', () => content.destroy());
-      content.pipe(request);
-    });
-
   return {
-    send,
+    send: (request) => send(request, endpoint, { agent, idleMs, signal: stop.signal }),
     closed: stop.signal,
     close(): void {
       stop.abort(new Error('the target was closed'));
@@ -119,3 +74,60 @@ const codeOf = (error: unknown): string => {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : 'UNKNOWN';
 };
+
+interface Sending {
+  readonly agent: HttpAgent;
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+}
+
+function send(
+  { method, path, headers, body, onBytes }: Sent,
+  endpoint: URL,
+  { agent, idleMs, signal }: Sending,
+): Promise<BucketAnswer> {
+  const isSecure = endpoint.protocol === 'https:';
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? requestHttps : requestHttp)({
+      agent,
+      method,
+      host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: endpoint.port || (isSecure ? 443 : 80),
+      path,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.bytes }) },
+      signal,
+    });
+    const lost = (error: unknown) => {
+      reject(signal.aborted ? signal.reason : new NoAnswer(codeOf(error)));
+      request.destroy();
+    };
+    request.setTimeout(idleMs, () => lost({ code: 'ETIMEDOUT' }));
+    request.on('error', lost);
+    request.on('response', (response) => {
+      const { statusCode: status = 0 } = response;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        if (onBytes !== undefined && status === 200) return onBytes(chunk);
+        size += chunk.length;
+        if (size > mostBytes) return lost({ code: 'RESPONSE_TOO_LONG' });
+        chunks.push(chunk);
+      });
+      response.on('error', lost);
+      response.on('end', () => {
+        resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
+        // A server may refuse a body before it has all of it; the connection cannot be used again then.
+        if (!request.writableFinished) request.destroy();
+      });
+    });
+    const content = body?.open();
+    if (content === undefined || Buffer.isBuffer(content)) return void request.end(content);
+    // A file that cannot be read has nothing to do with the server, which never gets the whole body.
+    content.on('error', (error) => {
+      reject(error);
+      request.destroy();
+    });
+    request.on('close', () => content.destroy());
+    content.pipe(request);
+  });
+}

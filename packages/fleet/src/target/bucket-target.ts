@@ -52,85 +52,15 @@ function bucketTarget(
   scratchFolder: string | undefined,
   lookMs: number,
 ): Target {
-  const { name } = client;
-  let held: PinnedJob | null = null;
-  let opening: Promise<Scratch> | null = null;
-  const scratch = (): Promise<Scratch> => {
-    opening ??= openScratch(scratchFolder).catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return opening;
-  };
-  const pinned = async (): Promise<PinnedJob | null> => {
-    if (held !== null) return held;
-    const found = await client.get(jobPath);
-    held = found === null ? null : readPinned(found.body.toString('utf8'), name);
-    return held;
-  };
-  /** The job whose format and partition the parts have. */
-  const jobOf = async (): Promise<PinnedJob> => {
-    const job = (await pinned()) ?? given;
-    if (job !== null) return job;
-    throw new FleetError('unknown_job', `No job was planned in ${name}. Plan it first.`);
-  };
-  /** Whoever opened it to look only, and then writes, needs the self-test, too. */
-  let testing: Promise<void> | null = given === null ? null : Promise.resolve();
-  const tested = (): Promise<void> => {
-    testing ??= testConditions(client).catch((error: unknown) => {
-      testing = null;
-      throw error;
-    });
-    return testing;
-  };
-  const write = async (key: string, value: unknown, replaces: string | null) => {
-    await tested();
-    return putWhen(client, {
-      key,
-      body: jsonBody(value),
-      replaces,
-      mark: newClaim(),
-      type: 'application/json',
-    });
-  };
-  const planIn = async (account: string): Promise<{ plan: AccountPlan; etag: string } | null> => {
-    const found = await client.get(planPath(account));
-    if (found === null) return null;
-    const record = JSON.parse(found.body.toString('utf8')) as PlanRecord;
-    return { plan: unpackPlan(record, account, (await pinned())?.name ?? null, name), etag: found.etag };
-  };
-  const close = async (): Promise<void> => {
-    client.close();
-    await (await opening?.catch(() => null))?.close();
-  };
-
+  const place = new BucketPlace(client, given, scratchFolder);
+  const scratch = () => place.scratch();
+  const close = () => place.close();
   return {
-    name,
-    async pin(job) {
-      // Whoever was first stays, and its job is the one that is read.
-      await write(jobPath, JSON.parse(writePinned(job)), null);
-      return (await pinned()) ?? job;
-    },
-    async plan(account, make) {
-      const kept = await planIn(account.id);
-      if (kept !== null) return kept.plan;
-      const made = await make();
-      await write(planPath(account.id), packPlan((await jobOf()).name, account.id, made), null);
-      return (await planIn(account.id))?.plan ?? made;
-    },
-    planOf: async (account) => (await planIn(account))?.plan ?? null,
-    async continuePlan(account, before, after) {
-      const kept = await planIn(account);
-      if (kept === null) throw noPlan(account, name);
-      if (!isSamePlan(kept.plan, before)) return kept.plan;
-      await write(planPath(account), packPlan((await jobOf()).name, account, after), kept.etag);
-      const holds = await planIn(account);
-      if (holds === null) throw noPlan(account, name);
-      return holds.plan;
-    },
+    name: client.name,
+    ...planMethods(place),
     async claim(account, parcel, holder) {
-      await tested();
-      return bucketClaim({ client, scratch, job: await jobOf(), account, parcel, holder, lookMs });
+      await place.tested();
+      return bucketClaim({ client, scratch, job: await place.jobOf(), account, parcel, holder, lookMs });
     },
     async reopen(account, parcel) {
       const path = verdictPath(account, parcel);
@@ -138,38 +68,138 @@ function bucketTarget(
         const slot = await readSlot(client, path);
         // Whoever reads a parcel that was never committed continues with it.
         if (slot?.slot.state !== 'committed') return;
-        await tested();
+        await place.tested();
         if ((await writeSlot(client, path, { state: 'reopened', claim: newClaim() }, slot.etag)) !== null)
           return;
       }
     },
-    async *verdicts(account) {
-      const slots: string[] = [];
-      for await (const { key } of client.list(`${verdictsPath(account)}/`))
-        if (key.endsWith('.json')) slots.push(key);
-      const job = slots.length === 0 ? null : await jobOf();
-      if (job === null) return;
-      const parts = new Map<string, string>();
-      for await (const { key, etag } of client.list(`account=${account}/`)) parts.set(key, etag);
-      for (let from = 0; from < slots.length; from += readsAtOnce) {
-        const some = slots.slice(from, from + readsAtOnce);
-        for (const held of await Promise.all(some.map((key) => readSlot(client, key)))) {
-          if (held?.slot.state !== 'committed') continue;
-          const { verdict, etag } = held.slot;
-          const part = partPath(account, verdict, job);
-          // One that was committed after the parts were listed is looked at once more.
-          const lies = parts.get(part) === etag ? etag : (await client.head(part))?.etag;
-          if (lies === etag) yield verdict;
-        }
-      }
-    },
+    verdicts: (account) => verdictsOf(place, account),
     count: async () => null,
     sync: () => null,
     inspect: async (account, verdict) =>
-      inspectPart(client, partPath(account, verdict, await jobOf()), verdict),
+      inspectPart(client, partPath(account, verdict, await place.jobOf()), verdict),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A bucket with the job whose parts it has. */
+class BucketPlace {
+  readonly client: BucketClient;
+  readonly #given: PinnedJob | null;
+  readonly #scratchFolder: string | undefined;
+  #held: PinnedJob | null = null;
+  #opening: Promise<Scratch> | null = null;
+  #testing: Promise<void> | null;
+
+  constructor(client: BucketClient, given: PinnedJob | null, scratchFolder: string | undefined) {
+    this.client = client;
+    this.#given = given;
+    this.#scratchFolder = scratchFolder;
+    this.#testing = given === null ? null : Promise.resolve();
+  }
+
+  scratch(): Promise<Scratch> {
+    this.#opening ??= openScratch(this.#scratchFolder).catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async pinned(): Promise<PinnedJob | null> {
+    if (this.#held !== null) return this.#held;
+    const found = await this.client.get(jobPath);
+    this.#held = found === null ? null : readPinned(found.body.toString('utf8'), this.client.name);
+    return this.#held;
+  }
+
+  /** The job whose format and partition the parts have. */
+  async jobOf(): Promise<PinnedJob> {
+    const job = (await this.pinned()) ?? this.#given;
+    if (job !== null) return job;
+    throw new FleetError('unknown_job', `No job was planned in ${this.client.name}. Plan it first.`);
+  }
+
+  /** Whoever opened it to look only, and then writes, needs the self-test, too. */
+  tested(): Promise<void> {
+    this.#testing ??= testConditions(this.client).catch((error: unknown) => {
+      this.#testing = null;
+      throw error;
+    });
+    return this.#testing;
+  }
+
+  async write(key: string, value: unknown, replaces: string | null): Promise<void> {
+    await this.tested();
+    const mark = newClaim();
+    await putWhen(this.client, { key, body: jsonBody(value), replaces, mark, type: 'application/json' });
+  }
+
+  async planIn(account: string): Promise<{ plan: AccountPlan; etag: string } | null> {
+    const found = await this.client.get(planPath(account));
+    if (found === null) return null;
+    const record = JSON.parse(found.body.toString('utf8')) as PlanRecord;
+    const job = (await this.pinned())?.name ?? null;
+    return { plan: unpackPlan(record, account, job, this.client.name), etag: found.etag };
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+    await (await this.#opening?.catch(() => null))?.close();
+  }
+}
+
+function planMethods(place: BucketPlace) {
+  const { name } = place.client;
+  return {
+    async pin(job) {
+      // Whoever was first stays, and its job is the one that is read.
+      await place.write(jobPath, JSON.parse(writePinned(job)), null);
+      return (await place.pinned()) ?? job;
+    },
+    async plan(account, make) {
+      const kept = await place.planIn(account.id);
+      if (kept !== null) return kept.plan;
+      const made = await make();
+      const record = packPlan((await place.jobOf()).name, account.id, made);
+      await place.write(planPath(account.id), record, null);
+      return (await place.planIn(account.id))?.plan ?? made;
+    },
+    planOf: async (account) => (await place.planIn(account))?.plan ?? null,
+    async continuePlan(account, before, after) {
+      const kept = await place.planIn(account);
+      if (kept === null) throw noPlan(account, name);
+      if (!isSamePlan(kept.plan, before)) return kept.plan;
+      const record = packPlan((await place.jobOf()).name, account, after);
+      await place.write(planPath(account), record, kept.etag);
+      const holds = await place.planIn(account);
+      if (holds === null) throw noPlan(account, name);
+      return holds.plan;
+    },
+  } satisfies Partial<Target>;
+}
+
+async function* verdictsOf(place: BucketPlace, account: string): AsyncGenerator<ParcelVerdict> {
+  const { client } = place;
+  const slots: string[] = [];
+  for await (const { key } of client.list(`${verdictsPath(account)}/`))
+    if (key.endsWith('.json')) slots.push(key);
+  const job = slots.length === 0 ? null : await place.jobOf();
+  if (job === null) return;
+  const parts = new Map<string, string>();
+  for await (const { key, etag } of client.list(`account=${account}/`)) parts.set(key, etag);
+  for (let from = 0; from < slots.length; from += readsAtOnce) {
+    const some = slots.slice(from, from + readsAtOnce);
+    for (const held of await Promise.all(some.map((key) => readSlot(client, key)))) {
+      if (held?.slot.state !== 'committed') continue;
+      const { verdict, etag } = held.slot;
+      const part = partPath(account, verdict, job);
+      // One that was committed after the parts were listed is looked at once more.
+      const lies = parts.get(part) === etag ? etag : (await client.head(part))?.etag;
+      if (lies === etag) yield verdict;
+    }
+  }
 }
 
 /** What is wrong with a part, or null. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { StreamPage } from '@call-attribution/node-stream';
 import type { PinnedJob } from '../job/job.ts';
-import { beginPartEncoding, blockBytes } from './part-encoding.ts';
+import { beginPartEncoding, blockBytes, type PartEncoding } from './part-encoding.ts';
 
 /** What a finished part is. */
 export interface PartFacts {
@@ -38,63 +38,95 @@ export async function openPart(
   shape: Pick<PinnedJob, 'format' | 'columns'>,
 ): Promise<PartWriter> {
   const abort = new AbortController();
-  const hash = createHash('sha256');
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let bytes = 0;
-  const encoding = beginPartEncoding(shape, abort.signal, (chunk) => {
-    waiting.push(chunk);
-    waitingBytes += chunk.length;
-  });
-  const handle = await open(path, 'wx');
-  let isOpen = true;
-  /** Once something has failed, the bytes are not those that were counted. */
-  let failure: { readonly error: unknown } | null = null;
+  const blocks = new Blocks();
+  const encoding = beginPartEncoding(shape, abort.signal, (chunk) => blocks.add(chunk));
+  return new OpenPart(path, await open(path, 'wx'), encoding, blocks, abort);
+}
 
-  const flush = async (): Promise<void> => {
-    if (waitingBytes === 0) return;
-    const [chunks, size] = [waiting, waitingBytes];
-    waiting = [];
-    waitingBytes = 0;
-    for (const chunk of chunks) hash.update(chunk);
+/** Bytes that wait to be written together, and what was written. */
+class Blocks {
+  waiting = 0;
+  written = 0;
+  readonly hash = createHash('sha256');
+  #chunks: Uint8Array[] = [];
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.waiting += chunk.length;
+  }
+
+  async writeTo(handle: FileHandle): Promise<void> {
+    if (this.waiting === 0) return;
+    const [chunks, size] = [this.#chunks, this.waiting];
+    this.#chunks = [];
+    this.waiting = 0;
+    for (const chunk of chunks) this.hash.update(chunk);
     await writeAll(handle, chunks, size);
-    bytes += size;
-  };
-  const whole = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (failure !== null) throw failure.error;
+    this.written += size;
+  }
+}
+
+class OpenPart implements PartWriter {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  readonly #encoding: PartEncoding;
+  readonly #blocks: Blocks;
+  readonly #abort: AbortController;
+  #isOpen = true;
+  /** Once something has failed, the bytes are not those that were counted. */
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(
+    path: string,
+    handle: FileHandle,
+    encoding: PartEncoding,
+    blocks: Blocks,
+    abort: AbortController,
+  ) {
+    this.path = path;
+    this.#handle = handle;
+    this.#encoding = encoding;
+    this.#blocks = blocks;
+    this.#abort = abort;
+  }
+
+  put(page: StreamPage): Promise<void> {
+    return this.#whole(async () => {
+      await this.#encoding.put(page);
+      if (this.#blocks.waiting >= blockBytes) await this.#blocks.writeTo(this.#handle);
+    });
+  }
+
+  finish(): Promise<PartFacts> {
+    return this.#whole(async () => {
+      await this.#encoding.end();
+      await this.#blocks.writeTo(this.#handle);
+      await this.#handle.datasync();
+      await this.#close();
+      return { bytes: this.#blocks.written, sha256: this.#blocks.hash.digest('hex') };
+    });
+  }
+
+  async abandon(): Promise<void> {
+    this.#abort.abort();
+    await this.#close().catch(() => {});
+  }
+
+  async #whole<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failure !== null) throw this.#failure.error;
     try {
       return await work();
     } catch (error) {
-      failure = { error };
+      this.#failure = { error };
       throw error;
     }
-  };
-  const close = async (): Promise<void> => {
-    if (!isOpen) return;
-    isOpen = false;
-    await handle.close();
-  };
+  }
 
-  return {
-    path,
-    put: (page) =>
-      whole(async () => {
-        await encoding.put(page);
-        if (waitingBytes >= blockBytes) await flush();
-      }),
-    finish: () =>
-      whole(async () => {
-        await encoding.end();
-        await flush();
-        await handle.datasync();
-        await close();
-        return { bytes, sha256: hash.digest('hex') };
-      }),
-    async abandon() {
-      abort.abort();
-      await close().catch(() => {});
-    },
-  };
+  async #close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#handle.close();
+  }
 }
 
 async function writeAll(handle: FileHandle, chunks: readonly Uint8Array[], size: number): Promise<void> {

@@ -32,18 +32,78 @@ export async function openStoreTarget(
   return storeTarget(await openStore(into, options), job);
 }
 
-function storeTarget(store: Store, given: PinnedJob | null): Target {
-  const { name } = store;
-  let job = given;
-  let known: Promise<ReadonlySet<string>> | undefined;
-  const jobName = (): string => {
-    if (job !== null) return job.name;
-    throw new FleetError('unknown_job', `${name} was opened without a job, so nothing can be planned there.`);
+function storeTarget(store: Store, job: PinnedJob | null): Target {
+  const place = new StorePlace(store, job);
+  return {
+    name: store.name,
+    ...planMethods(place),
+    ...parcelMethods(place),
+    sync(account, holder) {
+      const sink = mirrorSink(store, account, holder);
+      return {
+        compares: true,
+        load: () => fenced(sink.load()),
+        commit: (batch) => fenced(sink.commit(batch) as Promise<SyncOutcome | undefined>),
+      };
+    },
+    inspect: async () => null,
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
   };
+}
+
+/** A store with the job whose records it takes, and what is known of others. */
+class StorePlace {
+  readonly store: Store;
+  /** The job, once it is pinned or when it was given. */
+  job: PinnedJob | null;
+  /** The jobs that accounts were planned for, also where they are only looked at. */
+  readonly #jobs = new Map<string, Promise<PinnedJob | null>>();
+  #known: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(store: Store, job: PinnedJob | null) {
+    this.store = store;
+    this.job = job;
+  }
+
+  get name(): string {
+    return this.store.name;
+  }
+
+  jobName(): string {
+    if (this.job !== null) return this.job.name;
+    const message = `${this.name} was opened without a job, so nothing can be planned there.`;
+    throw new FleetError('unknown_job', message);
+  }
+
+  async pinned(wanted: string): Promise<PinnedJob | null> {
+    for await (const line of this.store.journal(journalOf(wanted)).read()) return readPinned(line, this.name);
+    return null;
+  }
+
+  async putAccount(account: JobAccount): Promise<void> {
+    this.#known ??= this.store.accounts().then((all) => new Set(all.map(({ id }) => id)));
+    // An account that has a name keeps it when the job has none.
+    if (account.name === undefined && (await this.#known).has(account.id)) return;
+    await this.store.putAccount({ id: account.id, name: account.name ?? account.id });
+  }
+
+  async noted(account: string, what: string): Promise<unknown> {
+    return (await this.store.notes(account, what)).find((note) => note.name === what)?.note ?? null;
+  }
+
+  planIn(note: unknown, account: string): AccountPlan | null {
+    return note === null ? null : unpackPlan(note as PlanRecord, account, this.job?.name ?? null, this.name);
+  }
+
+  async planOf(account: string): Promise<AccountPlan | null> {
+    return this.planIn(await this.noted(account, 'plan'), account);
+  }
+
   /** Claims and changes what is noted, again until nobody claimed the same in between. */
-  const change = async <T>(account: string, what: string, work: (claim: Claim) => Promise<T>): Promise<T> => {
+  async change<T>(account: string, what: string, work: (claim: Claim) => Promise<T>): Promise<T> {
     for (;;) {
-      const claim = await store.claim(account, what, `process ${process.pid} on ${hostname()}`);
+      const claim = await this.store.claim(account, what, `process ${process.pid} on ${hostname()}`);
       try {
         return await work(claim);
       } catch (error) {
@@ -51,40 +111,11 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       }
       await delay(Math.random() * 50);
     }
-  };
-  const putAccount = async (account: JobAccount): Promise<void> => {
-    known ??= store.accounts().then((all) => new Set(all.map(({ id }) => id)));
-    // An account that has a name keeps it when the job has none.
-    if (account.name === undefined && (await known).has(account.id)) return;
-    await store.putAccount({ id: account.id, name: account.name ?? account.id });
-  };
-  const noted = async (account: string, what: string): Promise<unknown> =>
-    (await store.notes(account, what)).find((note) => note.name === what)?.note ?? null;
-  const planIn = (note: unknown, account: string): AccountPlan | null =>
-    note === null ? null : unpackPlan(note as PlanRecord, account, job?.name ?? null, name);
+  }
 
-  const pinned = async (wanted: string): Promise<PinnedJob | null> => {
-    for await (const line of store.journal(journalOf(wanted)).read()) return readPinned(line, name);
-    return null;
-  };
-  /** The job that an account was planned for, also where it is only looked at. */
-  const jobs = new Map<string, Promise<PinnedJob | null>>();
-  const jobOf = (account: string): Promise<PinnedJob | null> => {
-    const found = jobs.get(account) ?? plannedFor(account);
-    jobs.set(account, found);
-    return found;
-  };
-  const plannedFor = async (account: string): Promise<PinnedJob | null> => {
-    const note = (await noted(account, 'plan')) as PlanRecord | null;
-    return note === null ? null : pinned(note.job);
-  };
   /** The records of a stretch that the job is about; null when the store cannot tell them from others. */
-  const selectionIn = async (
-    account: string,
-    from: string | null,
-    to: string,
-  ): Promise<CallSelection | null> => {
-    const about = job ?? (await jobOf(account));
+  async selectionIn(account: string, from: string | null, to: string): Promise<CallSelection | null> {
+    const about = this.job ?? (await this.#jobOf(account));
     const { filter = '', version = 'v3' } = about ?? {};
     const range = {
       kind: 'range',
@@ -101,17 +132,30 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       if (error instanceof StoreError && error.code === 'unfit_filter') return null;
       throw error;
     }
-  };
+  }
 
-  const target: Target = {
-    name,
+  #jobOf(account: string): Promise<PinnedJob | null> {
+    const found = this.#jobs.get(account) ?? this.#plannedFor(account);
+    this.#jobs.set(account, found);
+    return found;
+  }
+
+  async #plannedFor(account: string): Promise<PinnedJob | null> {
+    const note = (await this.noted(account, 'plan')) as PlanRecord | null;
+    return note === null ? null : this.pinned(note.job);
+  }
+}
+
+function planMethods(place: StorePlace) {
+  const { store, name } = place;
+  return {
     async pin(wanted) {
       // A journal has no account, and one writer at a time.
       const journal = store.journal(journalOf(wanted.name));
       for (;;) {
         for await (const line of journal.read()) {
-          job = readPinned(line, name);
-          return job;
+          place.job = readPinned(line, name);
+          return place.job;
         }
         try {
           await journal.append(writePinned(wanted));
@@ -121,37 +165,45 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       }
     },
     async plan(account, make) {
-      await putAccount(account);
-      const kept = await target.planOf(account.id);
+      await place.putAccount(account);
+      const kept = await place.planOf(account.id);
       if (kept !== null) return kept;
       const made = await make();
-      return change(account.id, 'plan', async (claim) => {
-        const first = planIn(claim.note, account.id);
+      return place.change(account.id, 'plan', async (claim) => {
+        const first = place.planIn(claim.note, account.id);
         if (first !== null) return first;
-        await store.commitClaimed(claim, { calls: [], note: packPlan(jobName(), account.id, made) });
+        const note = packPlan(place.jobName(), account.id, made);
+        await store.commitClaimed(claim, { calls: [], note });
         return made;
       });
     },
-    planOf: async (account) => planIn(await noted(account, 'plan'), account),
+    planOf: (account) => place.planOf(account),
     async continuePlan(account, before, after) {
-      if ((await target.planOf(account)) === null) throw noPlan(account, name);
-      return change(account, 'plan', async (claim) => {
-        const kept = planIn(claim.note, account) as AccountPlan;
+      if ((await place.planOf(account)) === null) throw noPlan(account, name);
+      return place.change(account, 'plan', async (claim) => {
+        const kept = place.planIn(claim.note, account) as AccountPlan;
         if (!isSamePlan(kept, before)) return kept;
-        await store.commitClaimed(claim, { calls: [], note: packPlan(jobName(), account, after) });
+        const note = packPlan(place.jobName(), account, after);
+        await store.commitClaimed(claim, { calls: [], note });
         return after;
       });
     },
+  } satisfies Partial<Target>;
+}
+
+function parcelMethods(place: StorePlace) {
+  const { store } = place;
+  return {
     async claim(account, parcel, holder) {
-      const selection = await selectionIn(account, parcel.from, parcel.to);
+      const selection = await place.selectionIn(account, parcel.from, parcel.to);
       const claim = await store.claim(account, parcelName(parcel), holder);
       const rows = () => (selection === null ? [] : store.calls(account, selection));
-      return storeClaim(store, claim, { skip: job?.skip === true, rows });
+      return storeClaim(store, claim, { skip: place.job?.skip === true, rows });
     },
     async reopen(account, parcel) {
       // Whoever reads a parcel that was never committed keeps it.
-      if (verdictOf(await noted(account, parcelName(parcel))) === null) return;
-      await change(account, parcelName(parcel), async (claim) => {
+      if (verdictOf(await place.noted(account, parcelName(parcel))) === null) return;
+      await place.change(account, parcelName(parcel), async (claim) => {
         const verdict = verdictOf(claim.note);
         if (verdict === null) return;
         const note: ParcelNote = { reopened: verdict };
@@ -165,22 +217,10 @@ function storeTarget(store: Store, given: PinnedJob | null): Target {
       }
     },
     async count(account, from, to) {
-      const selection = await selectionIn(account, from, to);
+      const selection = await place.selectionIn(account, from, to);
       return selection === null ? null : store.count(account, selection);
     },
-    sync(account, holder) {
-      const sink = mirrorSink(store, account, holder);
-      return {
-        compares: true,
-        load: () => fenced(sink.load()),
-        commit: (batch) => fenced(sink.commit(batch) as Promise<SyncOutcome | undefined>),
-      };
-    },
-    inspect: async () => null,
-    close: () => store.close(),
-    [Symbol.asyncDispose]: () => store.close(),
-  };
-  return target;
+  } satisfies Partial<Target>;
 }
 
 const journalOf = (job: string): string => `fleet ${job}`;

@@ -57,25 +57,7 @@ export function createClients(
     closing.add(done);
   };
   const open = async (account: AccountValue): Promise<Client> => {
-    const auth = await credentials(account.credential, account.id).catch((error: unknown) => {
-      if (CallsError.is(error)) throw error;
-      // Whatever it says, it may quote what it has read.
-      throw new FleetError(
-        'credential_missing',
-        `The credentials of account ${account.id} (${account.credential}) could not be read: ${troubleOf(error).code}.`,
-      );
-    });
-    const client = createClient({
-      baseUrl: job.baseUrl,
-      version: job.version,
-      auth,
-      limiter: limiterOf(account),
-      // It would also end the wait for a limiter.
-      timeout: { total: Number.POSITIVE_INFINITY },
-      fetch: sending.fetch,
-      dispatcher: sending.dispatcher,
-      random: sending.random,
-    });
+    const client = await openClient(job, credentials, account, limiterOf(account), sending);
     openedAt.set(client, performance.now());
     return client;
   };
@@ -112,4 +94,32 @@ export function createClients(
       await Promise.all(closing);
     },
   };
+}
+
+async function openClient(
+  job: PinnedJob,
+  credentials: CredentialSource,
+  account: AccountValue,
+  limiter: Limiter | undefined,
+  sending: Sending,
+): Promise<Client> {
+  const auth = await credentials(account.credential, account.id).catch((error: unknown) => {
+    if (CallsError.is(error)) throw error;
+    // Whatever it says, it may quote what it has read.
+    throw new FleetError(
+      'credential_missing',
+      `The credentials of account ${account.id} (${account.credential}) could not be read: ${troubleOf(error).code}.`,
+    );
+  });
+  return createClient({
+    baseUrl: job.baseUrl,
+    version: job.version,
+    auth,
+    limiter,
+    // It would also end the wait for a limiter.
+    timeout: { total: Number.POSITIVE_INFINITY },
+    fetch: sending.fetch,
+    dispatcher: sending.dispatcher,
+    random: sending.random,
+  });
 }

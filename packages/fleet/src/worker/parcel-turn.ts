@@ -3,7 +3,7 @@ import { FleetError } from '../errors.ts';
 import { accountKey } from '../lanes/keys.ts';
 import { advance, giveBack, later, parcelAt, setParcelAside } from '../lanes/lane.ts';
 import type { AccountValue, LaneValue } from '../lanes/values.ts';
-import type { AccountPlan, Parcel } from '../parcels/parcel.ts';
+import type { AccountPlan, Parcel, ParcelVerdict } from '../parcels/parcel.ts';
 import type { ParcelClaim } from '../target/target.ts';
 import type { WorkerEvent } from './events.ts';
 import { keepTrying } from './keep-trying.ts';
@@ -27,113 +27,128 @@ export async function parcelTurn(
   key: string,
   lane: LaneValue,
 ): Promise<Trouble | null> {
-  const { board, target, job, holder, signal } = context;
-  const began = performance.now();
-  const count = { requests: 0 };
-  const index = parcelAt(lane) ?? lane.next;
-  let claim: ParcelClaim | null = null;
-  let client: Client | null = null;
+  const turn = new ParcelTurn(context, account, key, lane);
+  try {
+    await turn.read();
+    return null;
+  } catch (error) {
+    await turn.claim?.drop();
+    if (context.signal.aborted || error instanceof Dropped) {
+      await turn.end(giveBack, { outcome: 'dropped' });
+      return null;
+    }
+    return turn.endFor(troubleOf(error));
+  }
+}
 
-  const end = async (
+class ParcelTurn {
+  claim: ParcelClaim | null = null;
+  readonly #context: WorkerContext;
+  readonly #account: AccountValue;
+  readonly #key: string;
+  readonly #lane: LaneValue;
+  readonly #index: number;
+  readonly #began = performance.now();
+  readonly #count = { requests: 0 };
+  #client: Client | null = null;
+
+  constructor(context: WorkerContext, account: AccountValue, key: string, lane: LaneValue) {
+    this.#context = context;
+    this.#account = account;
+    this.#key = key;
+    this.#lane = lane;
+    this.#index = parcelAt(lane) ?? lane.next;
+  }
+
+  /** Reads and commits, unless that was done before. */
+  async read(): Promise<void> {
+    const { target, job, holder, signal } = this.#context;
+    const index = this.#index;
+    signal.throwIfAborted();
+    const { id } = this.#account;
+    const { parcel, bounds } = parcelOf(await this.#context.planOf(id, this.#lane.of), id, index);
+    const claim = await target.claim(id, parcel, holder);
+    this.claim = claim;
+    const verdict = claim.done ?? (await this.#commit(claim, parcel, bounds));
+    const { records, bytes, requests } = verdict;
+    await this.end((value) => advance(value, index, job.lanes, { records, bytes, requests }), {
+      outcome: claim.done === null ? 'committed' : 'done',
+      ...(claim.done === null ? { records, bytes } : {}),
+    });
+  }
+
+  /** Gives the lane back and says how the turn went. */
+  async end(
     change: (value: LaneValue) => LaneValue,
     facts: Pick<ParcelEvent, 'outcome'> & Partial<Pick<ParcelEvent, 'records' | 'bytes' | 'code'>>,
-  ): Promise<void> => {
-    const seconds = (performance.now() - began) / 1000;
-    const { requests } = count;
+  ): Promise<void> {
+    const context = this.#context;
     context.emit({
-      kind: 'parcel',
-      account: account.id,
-      index,
-      records: 0,
-      bytes: 0,
-      code: null,
-      requests,
-      seconds,
+      ...{ kind: 'parcel', account: this.#account.id, index: this.#index },
+      ...{ records: 0, bytes: 0, code: null, requests: this.#count.requests },
+      seconds: (performance.now() - this.#began) / 1000,
       ...facts,
     });
     // Whoever holds the lane now has its own turn with it.
-    await keepTrying<LaneValue>(context, key, (value) => (value.by === holder ? change(value) : null));
-  };
+    await keepTrying<LaneValue>(context, this.#key, (value) =>
+      value.by === context.holder ? change(value) : null,
+    );
+  }
 
-  try {
-    signal.throwIfAborted();
-    const { parcel, bounds } = parcelOf(await context.planOf(account.id, lane.of), account.id, index);
-    claim = await target.claim(account.id, parcel, holder);
-    let verdict = claim.done;
-    const outcome = verdict === null ? 'committed' : 'done';
-    if (verdict === null) {
-      client = await context.clientOf(account);
-      const onPage = (): void => {
-        signal.throwIfAborted();
-        const newest = board.get(accountKey(account.id))?.value as AccountValue | undefined;
-        if (newest?.phase === 'aside') throw new Dropped();
-      };
-      const { version, now } = context;
-      const read = {
-        job,
-        account: account.id,
-        parcel,
-        bounds,
-        claim,
-        client,
-        signal,
-        onPage,
-        holder,
-        version,
-        now,
-      };
-      verdict = await claim.commit(await readParcel(read, count));
-    }
-    const { records, bytes, requests } = verdict;
-    await end((value) => advance(value, index, job.lanes, { records, bytes, requests }), {
-      outcome,
-      ...(outcome === 'committed' ? { records, bytes } : {}),
-    });
-    return null;
-  } catch (error) {
-    await claim?.drop();
-    if (signal.aborted || error instanceof Dropped) {
-      await end(giveBack, { outcome: 'dropped' });
-      return null;
-    }
-    const trouble = troubleOf(error);
+  /** The end of a turn that failed. Returns the trouble when it keeps the whole worker from working. */
+  async endFor(trouble: Trouble): Promise<Trouble | null> {
+    const { job, board } = this.#context;
     const { code } = trouble;
+    const lane = this.#lane;
     switch (trouble.kind) {
       case 'lost':
-        await end(giveBack, { outcome: 'lost', code });
+        await this.end(giveBack, { outcome: 'lost', code });
         return null;
       case 'credential':
         // Keys may have been replaced since the worker asked for them.
-        if (!(await context.refused(account.id, client, began)))
-          await setAsideFor(context, account.id, trouble);
-        await end(giveBack, { outcome: 'dropped', code });
+        if (!(await this.#context.refused(this.#account.id, this.#client, this.#began)))
+          await setAsideFor(this.#context, this.#account.id, trouble);
+        await this.end(giveBack, { outcome: 'dropped', code });
         return null;
       case 'target':
-        await end(giveBack, { outcome: 'dropped', code });
+        await this.end(giveBack, { outcome: 'dropped', code });
         return trouble;
       case 'parcel':
         if (lane.tries + 1 >= job.tries) {
-          await end((value) => setParcelAside(value, index, job.lanes, code), { outcome: 'aside', code });
-          return null;
-        }
-        await end((value) => laterBy(value, trouble, retryWait(value.tries + 1)), { outcome: 'later', code });
+          const aside = (value: LaneValue) => setParcelAside(value, this.#index, job.lanes, code);
+          await this.end(aside, { outcome: 'aside', code });
+        } else await this.#later(trouble, (value) => retryWait(value.tries + 1));
         return null;
       default: {
         const wait = serverWait(lane.ailing === 0 ? 0 : board.now() - lane.ailing, trouble.waitMs);
-        context.emit({
-          kind: 'wait',
-          for: trouble.kind === 'board' ? 'board' : 'server',
-          seconds: wait / 1000,
-        });
-        await end((value) => laterBy(value, trouble, wait), { outcome: 'later', code });
+        const waitsFor = trouble.kind === 'board' ? 'board' : 'server';
+        this.#context.emit({ kind: 'wait', for: waitsFor, seconds: wait / 1000 });
+        await this.#later(trouble, () => wait);
         return null;
       }
     }
   }
 
-  function laterBy(value: LaneValue, { code, kind }: Trouble, wait: number): LaneValue {
-    const at = board.now();
-    return later(value, { code, isTry: kind === 'parcel', at, nb: at + wait });
+  async #commit(claim: ParcelClaim, parcel: Parcel, bounds: AccountPlan['bounds']): Promise<ParcelVerdict> {
+    const { job, holder, signal, board, version, now } = this.#context;
+    const account = this.#account.id;
+    const client = await this.#context.clientOf(this.#account);
+    this.#client = client;
+    const onPage = (): void => {
+      signal.throwIfAborted();
+      const newest = board.get(accountKey(account))?.value as AccountValue | undefined;
+      if (newest?.phase === 'aside') throw new Dropped();
+    };
+    const what = { job, account, parcel, bounds, claim, client };
+    return claim.commit(await readParcel({ ...what, signal, onPage, holder, version, now }, this.#count));
+  }
+
+  #later({ code, kind }: Trouble, wait: (value: LaneValue) => number): Promise<void> {
+    const change = (value: LaneValue): LaneValue => {
+      const at = this.#context.board.now();
+      return later(value, { code, isTry: kind === 'parcel', at, nb: at + wait(value) });
+    };
+    return this.end(change, { outcome: 'later', code });
   }
 }
 

@@ -57,47 +57,12 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
   const work = async (): Promise<WorkerEnd> => {
     const value = await jobFor(board, options.wait === true, leaving.signal);
     if (value === null) return 'left';
-    const { job } = value;
-    const target = options.target ?? (await parts.openTarget(job, { scratch: options.scratch }));
-    const over = new AbortController();
-    const limiterOf = parts.limiters(board, job, over.signal);
-    const clients = createClients(
-      job,
-      options.credentials,
-      (account) => observedLimiter(limiterOf(account), emit),
-      options,
-    );
-    try {
-      await checkJob(target, job);
-      const plans = createPlans(target);
-      loop = new WorkLoop({
-        context: {
-          board,
-          target,
-          job,
-          holder: name,
-          version,
-          clientOf: clients.of,
-          refused: clients.refused,
-          planOf: plans.of,
-          emit,
-          now: options.now ?? Date.now,
-        },
-        closeAccount: parts.closeAccount,
-        syncAccount: parts.syncAccount,
-        slots: options.slots ?? 'auto',
-        ttlMs,
-        random: options.random ?? Math.random,
-        sums: () => ({ records: counts.records, requests: counts.requests }),
-        trim: clients.trim,
-      });
+    const run = { job: value.job, name, ttlMs, emit, counts };
+    return withLoop(parts, options, run, (made) => {
+      loop = made;
       if (leaving.signal.aborted) loop.leave(grace);
-      return await loop.run();
-    } finally {
-      over.abort();
-      await clients.close();
-      if (options.target === undefined) await target.close();
-    }
+      return loop.run();
+    });
   };
 
   return {
@@ -119,6 +84,55 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
       await running?.catch(() => {});
     },
   };
+}
+
+interface Run {
+  readonly job: PinnedJob;
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly emit: (event: WorkerEvent) => void;
+  readonly counts: Readonly<Counts>;
+}
+
+/** Opens what a loop over a job needs, runs it, and closes everything. */
+async function withLoop(
+  parts: WorkerParts,
+  options: WorkerOptions,
+  { job, name, ttlMs, emit, counts }: Run,
+  run: (loop: WorkLoop) => Promise<WorkerEnd>,
+): Promise<WorkerEnd> {
+  const { board } = options;
+  const target = options.target ?? (await parts.openTarget(job, { scratch: options.scratch }));
+  const over = new AbortController();
+  const limiterOf = parts.limiters(board, job, over.signal);
+  const observed: LimiterOf = (account) => observedLimiter(limiterOf(account), emit);
+  const clients = createClients(job, options.credentials, observed, options);
+  try {
+    await checkJob(target, job);
+    const plans = createPlans(target);
+    const context = {
+      ...{ board, target, job, holder: name, version, emit },
+      clientOf: clients.of,
+      refused: clients.refused,
+      planOf: plans.of,
+      now: options.now ?? Date.now,
+    };
+    const loop = new WorkLoop({
+      context,
+      closeAccount: parts.closeAccount,
+      syncAccount: parts.syncAccount,
+      slots: options.slots ?? 'auto',
+      ttlMs,
+      random: options.random ?? Math.random,
+      sums: () => ({ records: counts.records, requests: counts.requests }),
+      trim: clients.trim,
+    });
+    return await run(loop);
+  } finally {
+    over.abort();
+    await clients.close();
+    if (options.target === undefined) await target.close();
+  }
 }
 
 /** The job on the board; null when the worker left while it waited for one. */

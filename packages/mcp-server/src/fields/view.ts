@@ -1,7 +1,8 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import { type KnownValue, replaceKnown, replacePersonal } from '@call-attribution/core/privacy';
 import { parseNaive } from '@call-attribution/core/time';
+import type { KnownValue } from '../privacy/known.ts';
 import { isRevealed, type Masks, maskingOf, type Reveal } from '../privacy/masking.ts';
+import { replaceKnown, replacePersonal } from '../privacy/patterns.ts';
 import { cleanText, cutText, fence } from '../text/untrusted.ts';
 
 /** A value as an agent sees it. */

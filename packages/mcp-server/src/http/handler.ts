@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { statusReply } from '@call-attribution/core/status';
+import { statusReply } from '@call-attribution/node-stream/status';
 import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { isStatelessMessage } from '../protocol/stateless.ts';

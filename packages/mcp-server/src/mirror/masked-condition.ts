@@ -1,7 +1,7 @@
 import { type FieldSpec, fields } from '@call-attribution/core';
-import { replacePatterns } from '@call-attribution/core/privacy';
 import type { Condition, Literal } from '@call-attribution/warehouse';
 import { isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
+import { replacePatterns } from '../privacy/patterns.ts';
 import { ToolError } from '../text/failures.ts';
 
 /** Finds the stored values that a mask stands for. */

@@ -1,5 +1,5 @@
-import type { FieldSpec, revealChoices } from '@call-attribution/core';
-import { createPseudonymizer, phoneKey } from '@call-attribution/core/privacy';
+import { createHmac, randomBytes } from 'node:crypto';
+import { type FieldSpec, phoneKey, type revealChoices } from '@call-attribution/core';
 
 /** What a user may reveal; `all` reveals every class. */
 export type Reveal = (typeof revealChoices)[number];
@@ -39,7 +39,42 @@ export interface Masks {
   ofText(kind: string, value: string): string;
 }
 
-const textKinds = /^(?:phone|name|street|zip|ip|recording|masked|email|card|iban|number|value)$/;
+const textKinds = /^(?:phone|name|street|zip|ip|recording|masked|email|card|number|value)$/;
+
+const modulus = 10n ** 12n;
+const mostRemembered = 10_000;
+
+/**
+ * Makes a key for pseudonyms from a credential of the API, so that an account keeps its pseudonyms after a restart.
+ *
+ * @example
+ * createServer(client, { pseudonymKey: pseudonymKeyFrom(process.env.CALLS_SECRET_KEY) });
+ */
+export function pseudonymKeyFrom(credential: string): string {
+  return `call-attribution pseudonyms\n${credential}`;
+}
+
+/**
+ * Makes pseudonyms with a key, by default a random one. Without the key nobody can find a value by trying all phone
+ * numbers. With a million distinct callers the chance that any two share a pseudonym is under a half.
+ */
+function createPseudonymizer(givenKey?: string | Uint8Array): (kind: string, value: string) => string {
+  let key = givenKey;
+  const known = new Map<string, string>();
+  return (kind, value) => {
+    const name = `${kind}\n${value}`;
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    key ??= randomBytes(32);
+    const digest = createHmac('sha256', key).update(name).digest();
+    const digits = (digest.readBigUInt64BE() % modulus).toString().padStart(12, '0');
+    // Digits, since they cost a model the fewest tokens.
+    const pseudonym = `${kind}-${digits}`;
+    if (known.size >= mostRemembered) known.clear();
+    known.set(name, pseudonym);
+    return pseudonym;
+  };
+}
 
 /** Makes masks with a key, by default a random one. */
 export function createMasks(key?: string | Uint8Array): Masks {

@@ -1,4 +1,4 @@
-import type { StatusSource } from '@call-attribution/core/status';
+import type { StatusSource } from '@call-attribution/node-stream/status';
 
 /** What a request brings along, whichever transport and protocol revision it came by. */
 export interface RequestContext {

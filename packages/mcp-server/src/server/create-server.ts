@@ -1,6 +1,6 @@
 import type { Client } from '@call-attribution/core';
-import { createSyncStatus } from '@call-attribution/core/status';
 import { durationMillis } from '@call-attribution/core/time';
+import { createSyncStatus } from '@call-attribution/node-stream/status';
 import { createExports } from '../exports/exports.ts';
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Client, fields, redact, type Version } from '@call-attribution/core';
-import type { SyncStatus } from '@call-attribution/core/status';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
+import type { SyncStatus } from '@call-attribution/node-stream/status';
 import { createView } from '../fields/view.ts';
 import type { MirrorHost } from '../mirror/mirror.ts';
 import type { MirrorContext } from '../mirror/mirror-source.ts';

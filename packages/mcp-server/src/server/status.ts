@@ -3,7 +3,7 @@ import {
   metricsText,
   type StatusSource,
   type SyncStatus,
-} from '@call-attribution/core/status';
+} from '@call-attribution/node-stream/status';
 import type { ToolCaller } from '../tools/call.ts';
 
 /** Counts the calls of tools. */

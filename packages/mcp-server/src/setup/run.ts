@@ -1,8 +1,8 @@
 import type { Client } from '@call-attribution/core';
-import { pseudonymKeyFrom } from '@call-attribution/core/privacy';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
 import { defaultMirrorFile } from '../mirror/file.ts';
+import { pseudonymKeyFrom } from '../privacy/masking.ts';
 import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
 import type { McpAccount } from '../server/lane.ts';
 import { serveHttp, serveStdio } from '../server/serve.ts';

@@ -1,5 +1,4 @@
-import type { Call } from '@call-attribution/core';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { type Call, phoneKey } from '@call-attribution/core';
 import { type Measure, percentile, sum } from '@call-attribution/node-stream/operators';
 import { nearest } from '@call-attribution/query-dsl';
 import { selectField } from '../fields/select.ts';

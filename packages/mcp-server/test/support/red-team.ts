@@ -12,39 +12,38 @@ export interface Person {
   readonly zip: string;
   readonly ip: string;
   readonly card: string;
-  readonly iban: string;
 }
 
 const person = (text: string): Person => {
-  const [first, last, phone, email, street, zip, ip, card, iban] = text.split('; ');
-  return { first, last, phone, email, street, zip, ip, card, iban } as Person;
+  const [first, last, phone, email, street, zip, ip, card] = text.split('; ');
+  return { first, last, phone, email, street, zip, ip, card } as Person;
 };
 
 /** The people: names with accents and marks, numbers of several countries. */
 export const people: readonly Person[] = [
   person(
-    'Wilhelmina; Quesadilla; 3035550120; w.quesadilla@mail.example.com; 742 Evergreen Terrace; 90210; 203.0.113.77; 4111111111111111; DE89370400440532013000',
+    'Wilhelmina; Quesadilla; 3035550120; w.quesadilla@mail.example.com; 742 Evergreen Terrace; 90210; 203.0.113.77; 4111111111111111',
   ),
   person(
-    'Jürgen; O’Brien-Strauß; 4915123456789; juergen+calls@post.example.de; 12 Lindenstraße; 80331; 198.51.100.23; 5500005555555559; GB29NWBK60161331926819',
+    'Jürgen; O’Brien-Strauß; 4915123456789; juergen+calls@post.example.de; 12 Lindenstraße; 80331; 198.51.100.23; 5500005555555559',
   ),
   person(
-    'Łukasz; García-Núñez; 442079460958; lukasz_gn@correo.example.es; 8 Calle Mayor; 28013; 2001:db8:85a3::8a2e:370:7334; 378282246310005; FR1420041010050500013M02606',
+    'Łukasz; García-Núñez; 442079460958; lukasz_gn@correo.example.es; 8 Calle Mayor; 28013; 2001:db8:85a3::8a2e:370:7334; 378282246310005',
   ),
   person(
-    'Anastasia; Kowalczyk; 6125550147; anastasia@kowalczyk.example; 31 Maple Court; 55401; 192.0.2.146; 6011111111111117; ES9121000418450200051332',
+    'Anastasia; Kowalczyk; 6125550147; anastasia@kowalczyk.example; 31 Maple Court; 55401; 192.0.2.146; 6011111111111117',
   ),
   person(
-    'Benedict; Featherstone; 7185550163; b.featherstone@firm.example.org; 1500 Ocean Parkway; 11230; 198.51.100.201; 4000056655665556; NL91ABNA0417164300',
+    'Benedict; Featherstone; 7185550163; b.featherstone@firm.example.org; 1500 Ocean Parkway; 11230; 198.51.100.201; 4000056655665556',
   ),
   person(
-    'Françoise; Dubois-Lefèvre; 33612345678; f.dubois@courriel.example.fr; 5 Rue des Lilas; 75019; 203.0.113.9; 3530111333300000; IT60X0542811101000000123456',
+    'Françoise; Dubois-Lefèvre; 33612345678; f.dubois@courriel.example.fr; 5 Rue des Lilas; 75019; 203.0.113.9; 3530111333300000',
   ),
   person(
-    'Theodore; Nakamura; 2065550188; tnakamura99@inbox.example.net; 77 Pine Hollow; 98101; 192.0.2.254; 30569309025904; CH9300762011623852957',
+    'Theodore; Nakamura; 2065550188; tnakamura99@inbox.example.net; 77 Pine Hollow; 98101; 192.0.2.254; 30569309025904',
   ),
   person(
-    'Esperanza; Villanueva; 5125550199; esperanza@villanueva.example; 900 Congress Plaza; 78701; 198.51.100.77; 4242424242424242; PL61109010140000071219812874',
+    'Esperanza; Villanueva; 5125550199; esperanza@villanueva.example; 900 Congress Plaza; 78701; 198.51.100.77; 4242424242424242',
   ),
 ];
 
@@ -131,9 +130,6 @@ export const spellings: Readonly<Record<string, (who: Person) => string>> = {
   'a card': ({ card }) => `card ${card}`,
   'a card in fours': ({ card }) => fours(card),
   'a card with dashes': ({ card }) => fours(card).replace(/ /g, '-'),
-  'an account': ({ iban }) => `IBAN ${iban}`,
-  'an account in fours': ({ iban }) => fours(iban).toLowerCase(),
-  'an account in a URL': ({ iban }) => `?acc=${percent(iban)}`,
 };
 
 const empty = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unknown as Call;
@@ -225,7 +221,6 @@ export function leaksOf(text: string, who: Person): string[] {
     who.zip,
   ];
   const strings = [
-    who.iban.toLowerCase(),
     who.ip.replace(/[^\da-f]/g, ''),
     who.street.toLowerCase().split(' ').slice(-2).join(''),
     who.email.split('@')[1]?.replace(/[^a-z\d]/g, '') ?? '',

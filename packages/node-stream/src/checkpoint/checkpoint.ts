@@ -34,7 +34,7 @@ export interface Checkpoint {
   /** Slices read again because their pages did not agree. */
   readonly rereads?: number;
   /** Records of `done` from before a time that lay safely in the past when the first run began. */
-  readonly settled?: { readonly before: string; readonly count: number };
+  readonly settled: { readonly before: string; readonly count: number };
   /** The server gave no total for part of it, so nothing proves that part complete. */
   readonly unproven?: true;
 }
@@ -48,8 +48,7 @@ export function queryHash(query: WindowQuery, version: string, period?: string):
 }
 
 /** Returns a checkpoint of this query. Throws for anything else. */
-export function checkCheckpoint(given: unknown, query: string): Checkpoint {
-  const value = renamed(given);
+export function checkCheckpoint(value: unknown, query: string): Checkpoint {
   if (!isCheckpoint(value)) {
     throw new CheckpointError(
       'checkpoint_invalid',
@@ -92,17 +91,6 @@ export function withDone(checkpoint: Pick<Checkpoint, 'done'>, added: Span): Che
   });
 }
 
-/** Earlier releases had another name for the checksum of a place. */
-function renamed(value: unknown): unknown {
-  const place = (value as Checkpoint | null)?.place as
-    | (Checkpoint['place'] & { mark?: number })
-    | null
-    | undefined;
-  if (place?.mark === undefined) return value;
-  const { mark: sidChecksum, ...rest } = place;
-  return { ...(value as Checkpoint), place: { ...rest, sidChecksum } };
-}
-
 function isCheckpoint(value: unknown): value is Checkpoint {
   if (value === null || typeof value !== 'object') return false;
   const {
@@ -116,14 +104,16 @@ function isCheckpoint(value: unknown): value is Checkpoint {
     setAside = 0,
     changed = 0,
     rereads = 0,
-    settled = null,
+    settled,
     unproven = true,
   } = value as Partial<Checkpoint>;
   return (
     version === 1 &&
     typeof query === 'string' &&
     [total, delivered, skipped, setAside, changed, rereads].every(isCount) &&
-    (settled === null || (typeof settled === 'object' && isEnd(settled.before) && isCount(settled.count))) &&
+    typeof settled?.before === 'string' &&
+    isEnd(settled.before) &&
+    isCount(settled.count) &&
     unproven === true &&
     Array.isArray(done) &&
     done.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isEnd)) &&

@@ -25,17 +25,26 @@ export function newOwner(): LockOwner {
   };
 }
 
-/** The owner that a lock file names; null for a file that names none. Earlier releases wrote the process id only. */
+/** The owner that a lock file names; null for a file that names none. */
 export function readOwner(text: string): LockOwner | null {
-  const pid = Number(text);
-  if (text !== '' && Number.isInteger(pid) && pid > 0)
-    return { token: text, host: hostname(), pid, machine: machineHere(), began: null };
   try {
-    const owner = JSON.parse(text) as Partial<LockOwner> | null;
-    return typeof owner?.token === 'string' && Number.isInteger(owner.pid) ? (owner as LockOwner) : null;
+    const owner: unknown = JSON.parse(text);
+    return isOwner(owner) ? owner : null;
   } catch {
     return null;
   }
+}
+
+function isOwner(value: unknown): value is LockOwner {
+  if (typeof value !== 'object' || value === null) return false;
+  const { token, host, pid, machine, began }: { [name in keyof LockOwner]?: unknown } = value;
+  return (
+    typeof token === 'string' &&
+    typeof host === 'string' &&
+    Number.isInteger(pid) &&
+    (machine === null || typeof machine === 'string') &&
+    (began === null || typeof began === 'string')
+  );
 }
 
 /** Whether the owner runs. Null when only its heartbeat can tell: it is on another machine or in another container. */
@@ -43,8 +52,6 @@ export function isRunning({ host, pid, machine, began }: LockOwner): boolean | n
   if (machine !== machineHere() || (machine === null && host !== hostname())) return null;
   // Without numbers of the kernel, another container with the same name cannot be told apart.
   if (machine === null && process.platform === 'linux') return null;
-  // The lock of an earlier release, which this process has not taken: its owner had the same id, as in a container.
-  if (began === null && machine !== null && pid === process.pid) return false;
   if (began !== null && beginOf(pid) !== null) return began === beginOf(pid);
   try {
     process.kill(pid, 0);

@@ -10,9 +10,9 @@ import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
   readonly bytes: number;
-  /** CRC-32 of these bytes, and the number of the file in its file system; earlier releases kept neither. */
-  readonly checksum?: number;
-  readonly file?: string;
+  /** CRC-32 of these bytes, and the number of the file in its file system. */
+  readonly checksum: number;
+  readonly file: string;
   readonly checkpoint: Checkpoint;
   readonly metadata?: unknown;
 }
@@ -191,9 +191,8 @@ async function verify(path: string, state: PartState): Promise<void> {
     );
   const handle = await open(part, 'r');
   try {
-    if (state.file !== undefined && (await numberOf(handle)) !== state.file)
+    if ((await numberOf(handle)) !== state.file)
       throw refusal(path, `${part} is a copy: it is not the file that the interrupted run wrote`);
-    if (state.checksum === undefined) return;
     const block = Buffer.alloc(1 << 20);
     let checksum = 0;
     for (let at = 0; at < state.bytes; ) {
@@ -234,7 +233,12 @@ export function readPartState(path: string): PartState | null {
 function readState(text: string): PartState | null {
   try {
     const state = JSON.parse(text);
-    return state.version === 1 && Number.isSafeInteger(state.bytes) ? state : null;
+    const isWhole =
+      state.version === 1 &&
+      Number.isSafeInteger(state.bytes) &&
+      Number.isSafeInteger(state.checksum) &&
+      typeof state.file === 'string';
+    return isWhole ? state : null;
   } catch {
     return null;
   }

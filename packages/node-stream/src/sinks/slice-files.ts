@@ -66,7 +66,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly #names = new Set<string>();
   #unlock: Unlock | null = null;
   #hasBegun = false;
-  #state: FolderState = { version: 1, until: null, checkpoint: null };
+  #state: FolderState;
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
   constructor(folder: string, options: SliceFilesOptions<T>) {
@@ -76,7 +76,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     mkdirSync(folder, { recursive: true });
     const state = options.resume ? readState(folder) : null;
     this.checkpoint = state?.checkpoint ?? null;
-    if (state !== null) this.#state = state;
+    this.#state = state ?? { version: 1, until: null, checkpoint: null, folder: numberOf(folder) };
     if (state?.name != null) this.#names.add(state.name);
   }
 
@@ -150,14 +150,14 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     if (mark === null) return rmSync(join(this.folder, stateFile), { force: true });
     const name = [...this.#names].at(-1);
     const { until, checkpoint } = mark;
-    this.#state = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint };
+    const { folder } = this.#state;
+    this.#state = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint, folder };
     await this.#save(this.#state);
   }
 
   #save(state: FolderState): Promise<void> {
     const { durable = true } = this.#options;
-    const text = JSON.stringify({ ...state, folder: numberOf(this.folder) });
-    return writeWholeFile(join(this.folder, stateFile), `${text}\n`, { durable });
+    return writeWholeFile(join(this.folder, stateFile), `${JSON.stringify(state)}\n`, { durable });
   }
 
   #nameOf(slice: { from: string | null; until: string | null }): string {
@@ -181,8 +181,8 @@ interface FolderState {
   readonly name?: string;
   readonly writing?: string;
   readonly checkpoint: Checkpoint | null;
-  /** The number of the folder in its file system; earlier releases did not keep it. */
-  readonly folder?: string;
+  /** The number of the folder in its file system. */
+  readonly folder: string;
 }
 
 function readState(folder: string): FolderState | null {
@@ -191,7 +191,7 @@ function readState(folder: string): FolderState | null {
   const state = parsed(readFileSync(path, 'utf8'));
   if (state === null)
     throw new CheckpointError('checkpoint_invalid', `${path} is not a checkpoint. Remove it to start over.`);
-  if (state.folder !== undefined && state.folder !== numberOf(folder))
+  if (state.folder !== numberOf(folder))
     throw new CheckpointError(
       'checkpoint_invalid',
       `${folder} is a copy: it is not the folder that the interrupted run wrote. Resume there, or remove ${path} to start over here.`,

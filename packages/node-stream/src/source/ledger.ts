@@ -90,14 +90,14 @@ function covering(before: Checkpoint, { batch, skipped, setAside }: Entry): Chec
   const taken = added(before, sizeOf(batch), skipped.length, setAside.length);
   const after = { ...taken, ...sum('changed', taken.changed, batch.changed) };
   if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch), after.place) };
-  const { settled } = after;
+  const { before: time, count } = after.settled;
   return {
     ...after,
     ...sum('rereads', after.rereads, batch.passes - 1),
     done: withDone(after, batch.span),
     place: null,
     total: after.total + batch.count,
-    ...(settled === undefined ? {} : { settled: { ...settled, count: settled.count + batch.settled } }),
+    settled: { before: time, count: count + batch.settled },
     ...(batch.total === null ? { unproven: true as const } : {}),
   };
 }

@@ -25,7 +25,7 @@ export class Session {
   readonly options: StreamOptions;
   readonly #run: Run;
   /** What to count at the end; null when there is nothing to compare with. */
-  readonly #toRecount: Span | VerdictReason | null;
+  readonly #toRecount: Span | null;
   #recount: Recount | VerdictReason | null = null;
   /** Undefined before the first records are wanted; null when nobody listens. */
   #trace: ReadTrace | null | undefined;
@@ -39,7 +39,7 @@ export class Session {
     const meter = new Meter(now, from);
     const sealed = sealedBefore(window ?? {}, now());
     // A resumed read counts up to the same time as the first run, which its checkpoint has counted to.
-    const countBefore = parseNaive(from?.settled?.before ?? formatNaive(sealed));
+    const countBefore = parseNaive(from?.settled.before ?? formatNaive(sealed));
     const settings: PlanSettings = {
       rows: positive(options.rows ?? 1000, 'rows'),
       slicePages: window === null ? 0 : positive(window.pages ?? 1, 'window.pages'),
@@ -59,7 +59,7 @@ export class Session {
     const before = formatNaive(countBefore);
     this.ledger = new Ledger(hash, from, before);
     this.ahead = new Ledger(hash, from, before);
-    this.#toRecount = window === null ? null : toRecount(settings, from);
+    this.#toRecount = window === null ? null : toRecount(settings);
     this.#run = new Run(
       client,
       query,
@@ -128,8 +128,7 @@ export class Session {
   async #countAgain(): Promise<void> {
     const range = this.#toRecount;
     const { settled, unproven } = this.ahead.checkpoint();
-    if (range !== null && 'code' in range) this.#recount = range;
-    if (range === null || 'code' in range || settled === undefined || unproven) return;
+    if (range === null || unproven) return;
     // A single slice needs no sum: its pages carried the total of the whole query.
     if (this.meter.slices < 2 && this.options.checkpoint == null) return;
     const { count: read, before } = settled;
@@ -162,13 +161,8 @@ export class Session {
 }
 
 /** What is counted at the end: all records from before a time that lay safely in the past when the first run began. */
-function toRecount(
-  { countBefore, lower, upper }: PlanSettings,
-  from: Checkpoint | null,
-): Span | VerdictReason | null {
+function toRecount({ countBefore, lower, upper }: PlanSettings): Span | null {
   if (lower !== null && lower >= countBefore) return null;
-  if (from !== null && from.settled === undefined && from.done.length > 0)
-    return { code: 'old_checkpoint', count: null };
   return { from: null, to: upper !== null && upper <= countBefore ? null : countBefore };
 }
 

@@ -10,16 +10,8 @@ export interface VerdictReason {
    * `left_early`: the read was left or aborted before its end. `no_total`: the server gave no total for a part of it.
    * `skipped`: records that could not be parsed were left out. `count_rose`, `count_fell`: the count at the end is more,
    * or less, than what was read of the same range. `recount_failed`: the server did not give that count.
-   * `old_checkpoint`: the checkpoint is of a release that did not keep what the count at the end is compared with.
    */
-  readonly code:
-    | 'left_early'
-    | 'no_total'
-    | 'skipped'
-    | 'count_rose'
-    | 'count_fell'
-    | 'recount_failed'
-    | 'old_checkpoint';
+  readonly code: 'left_early' | 'no_total' | 'skipped' | 'count_rose' | 'count_fell' | 'recount_failed';
   /** Records that the reason is about; null when their number is not known. */
   readonly count: number | null;
 }
@@ -118,8 +110,6 @@ function sentenceOf({ code, count }: VerdictReason, { recount }: Verdict): strin
       return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, ${number(count ?? 0)} less than were read, so calls were removed or its counts disagree`;
     case 'recount_failed':
       return 'the server did not give the count at the end that would confirm the sum';
-    case 'old_checkpoint':
-      return 'the checkpoint of an earlier release does not hold what the count at the end is compared with';
   }
 }
 

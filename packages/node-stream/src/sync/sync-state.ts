@@ -27,8 +27,8 @@ export interface SyncState {
   readonly version: 1;
   /** Hash of the filter, the name of the moving period and the API version; the state fits no other query. */
   readonly query: string;
-  /** The same in words, for messages. Absent in states of earlier releases. */
-  readonly about?: string;
+  /** The same in words, for messages. */
+  readonly about: string;
   /** The latest `date_added` that the last run saw; the next run begins a lookback before it. Null at first. */
   readonly watermark: string | null;
   /** Records within the lookback. */
@@ -86,7 +86,7 @@ export function queryOfState(
   query: WindowQuery,
   version: string,
   period?: string,
-): Pick<SyncState, 'query'> & { about: string } {
+): Pick<SyncState, 'query' | 'about'> {
   const about = [
     printFilter(query.filter) || 'all calls',
     ...(period === undefined ? [] : [period]),
@@ -97,8 +97,14 @@ export function queryOfState(
 
 /** Returns a state of this query. Throws for anything else. */
 export function checkState(state: SyncState, query: string, about: string): SyncState {
-  const { version, seen, pending, run } = state as Partial<SyncState>;
-  if (version !== 1 || !Array.isArray(seen) || !Array.isArray(pending) || run === undefined) {
+  const known: Partial<SyncState> = state;
+  const isWhole =
+    known.version === 1 &&
+    typeof known.about === 'string' &&
+    Array.isArray(known.seen) &&
+    Array.isArray(known.pending) &&
+    known.run !== undefined;
+  if (!isWhole) {
     throw new StateError(
       'state_invalid',
       'The value is not a sync state of this package. Start with an empty one to read everything again.',
@@ -107,10 +113,6 @@ export function checkState(state: SyncState, query: string, about: string): Sync
   if (state.query === query) return state;
   throw new StateError(
     'state_mismatch',
-    `The sync state belongs to another query: ${
-      typeof state.about === 'string'
-        ? `it was made for ${state.about}`
-        : 'the filter or the API version changed'
-    }, and this is ${about}. Sync with the filter it was made for, or use another state.`,
+    `The sync state belongs to another query: it was made for ${state.about}, and this is ${about}. Sync with the filter it was made for, or use another state.`,
   );
 }

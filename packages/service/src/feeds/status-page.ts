@@ -1,5 +1,5 @@
 import { type LeftOutReason, reasonTexts } from '@call-attribution/conversions';
-import { type MetricFamily, metricsText } from '@call-attribution/core/status';
+import { type MetricFamily, metricsText } from '@call-attribution/node-stream/status';
 import type { Reply } from '../http/exchange.ts';
 import type { FeedState } from './desk.ts';
 

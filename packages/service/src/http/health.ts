@@ -1,4 +1,4 @@
-import { type StatusSource, statusPaths, statusReply } from '@call-attribution/core/status';
+import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import { everything, type Store } from '@call-attribution/store';
 import type { Reply, Route } from './exchange.ts';
 

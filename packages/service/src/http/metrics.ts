@@ -1,4 +1,4 @@
-import { type MetricFamily, type MetricSample, metricsText } from '@call-attribution/core/status';
+import { type MetricFamily, type MetricSample, metricsText } from '@call-attribution/node-stream/status';
 import type { ClosedFor } from '../connections/connection.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];

@@ -2,58 +2,39 @@ import type { Dialect, Driver, Session } from './driver.ts';
 import { StoreError } from './errors.ts';
 
 /** A step from one version of the schema to the next. */
-export type Step = (session: Session, driver: Driver) => Promise<void>;
+export type Step = (session: Session, dialect: Dialect) => Promise<void>;
 
-const run =
-  (statements: (dialect: Dialect) => readonly string[]): Step =>
-  async (session, { dialect }) => {
-    for (const statement of statements(dialect)) await session.run(statement);
-  };
-
-/** The first version. A released step never changes. */
-export const firstTables: Step = run((dialect) => {
-  const { key, clustered } = dialect;
-  const json = dialect.lock === '' ? 'BLOB' : 'text';
-  return [
+/**
+ * All tables. A key is what the account calls something, so it is compared byte by byte; `claims` also has the states of syncs as
+ * their notes, `journals` the lines of append-only lists, and `edits` which calls the last transactions of an account changed.
+ */
+export const tables: Step = async (session, { key, clustered }) => {
+  for (const statement of [
     `CREATE TABLE accounts (
        account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
     `CREATE TABLE credentials (
        id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL)`,
+    'CREATE TABLE layouts (id smallint NOT NULL PRIMARY KEY, names text NOT NULL)',
     `CREATE TABLE calls (
        account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
-       common ${json} NOT NULL, v2 ${json} NOT NULL, v3 ${json} NOT NULL, PRIMARY KEY (account, sid))`,
+       layout smallint NOT NULL, packed text NOT NULL, PRIMARY KEY (account, sid))`,
     'CREATE INDEX calls_page ON calls (account, at, sid, talk, extension)',
     `CREATE TABLE tally (
        account ${key} NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, extension smallint NOT NULL,
        talk integer NOT NULL, n bigint NOT NULL, PRIMARY KEY (account, level, extension, talk, bucket)) ${clustered}`,
     `CREATE TABLE sms_numbers (
        account ${key} NOT NULL, number ${key} NOT NULL, sms_enabled text NOT NULL, url text NOT NULL, PRIMARY KEY (account, number))`,
-    'CREATE TABLE sync_state (account text NOT NULL PRIMARY KEY, state text NOT NULL, committed_at bigint NOT NULL)',
     `CREATE TABLE erased (account ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, caller))`,
-  ];
-});
-
-/** Claims, with the state of a sync as the note of one. */
-export const claims: Step = run(({ key }) => [
-  `CREATE TABLE claims (
-     account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
-     note text, noted_at bigint, PRIMARY KEY (account, name))`,
-  `INSERT INTO claims (account, name, token, holder, claimed_at, note, noted_at)
-     SELECT account, 'sync', 0, '', committed_at, state, committed_at FROM sync_state`,
-  'DROP TABLE sync_state',
-]);
-
-/** Append-only lists of strings, such as the ledger of uploads. */
-export const journals: Step = run(({ key, clustered }) => [
-  `CREATE TABLE journals (
-     name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
-]);
-
-/** Which calls the last transactions of an account changed. */
-export const edits: Step = run(({ key, clustered }) => [
-  `CREATE TABLE edits (
-     account ${key} NOT NULL, n bigint NOT NULL, sids text NOT NULL, PRIMARY KEY (account, n)) ${clustered}`,
-]);
+    `CREATE TABLE claims (
+       account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
+       note text, noted_at bigint, PRIMARY KEY (account, name))`,
+    `CREATE TABLE journals (
+       name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
+    `CREATE TABLE edits (
+       account ${key} NOT NULL, n bigint NOT NULL, sids text NOT NULL, PRIMARY KEY (account, n)) ${clustered}`,
+  ])
+    await session.run(statement);
+};
 
 /** Errors that occur when another process migrates at the same moment. The next attempt finds the work done. */
 const sameMoment = new Set(['23505', '42P07', '42P01']);
@@ -77,7 +58,7 @@ export async function migrate(driver: Driver, steps: readonly Step[]): Promise<v
           const [row] = await session.all(`SELECT version FROM meta WHERE id = 1 ${driver.dialect.lock}`);
           const found = Number(row?.version);
           if (found > newest) throw newer(found, newest);
-          for (const step of steps.slice(found)) await step(session, driver);
+          for (const step of steps.slice(found)) await step(session, driver.dialect);
           if (found < newest) await session.run('UPDATE meta SET version = $1 WHERE id = 1', [newest]);
         },
         { isSlow: true },

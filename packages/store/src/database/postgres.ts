@@ -1,8 +1,8 @@
 import pg from 'pg';
-import type { Dialect, Driver, Session, Value, WorkOptions } from './driver.ts';
+import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { copyRows } from './postgres-copy.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
+import { isDone, sessionOf } from './postgres-session.ts';
 
 /** How a PostgreSQL store uses its server. */
 export interface PostgresOptions {
@@ -33,10 +33,6 @@ const dialect: Dialect = {
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };
 
-/** One statement carries at most this many rows, well under the protocol's 65,535 parameters. */
-const rowsAtOnce = 500;
-/** From this many rows on COPY is cheaper than INSERT. */
-const worthCopying = 10;
 /** Times that a transaction is run when others get in its way. */
 const attempts = 8;
 const integerTypes = new Set([20, 1700]);
@@ -46,23 +42,20 @@ export function openPostgres(
   url: string,
   options: PostgresOptions & { busyTimeoutMs?: number | undefined } = {},
 ): Driver {
-  const {
-    poolSize = 10,
-    statementTimeoutMs = 30_000,
-    slowStatementTimeoutMs = 3_600_000,
-    idleTransactionTimeoutMs = 15_000,
-    reconnectMs = 5_000,
-  } = options;
-  // The server ends a statement itself. Only when it does not respond at all, this process has to.
-  const limitOf = (timeoutMs: number): number => timeoutMs + Math.min(timeoutMs, 5_000);
-  const limitMs = limitOf(statementTimeoutMs);
+  const limits: Limits = {
+    poolSize: options.poolSize ?? 10,
+    statementMs: options.statementTimeoutMs ?? 30_000,
+    slowStatementMs: options.slowStatementTimeoutMs ?? 3_600_000,
+    idleTransactionMs: options.idleTransactionTimeoutMs ?? 15_000,
+    reconnectMs: options.reconnectMs ?? 5_000,
+  };
   const pool = new pg.Pool({
     connectionString: url,
-    max: poolSize,
+    max: limits.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    statement_timeout: statementTimeoutMs,
+    statement_timeout: limits.statementMs,
     lock_timeout: options.busyTimeoutMs ?? 30_000,
-    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    idle_in_transaction_session_timeout: limits.idleTransactionMs,
     keepAlive: true,
     application_name: 'call-attribution-store',
     // Counts come as bigint or numeric; ours stay far below 2^53.
@@ -73,59 +66,110 @@ export function openPostgres(
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
-  // statement in progress, or the next one, fails with the same error.
-  pool.on('error', () => undefined);
-  let hasConnected = false;
-  pool.on('connect', (client) => {
-    hasConnected = true;
-    client.on('error', () => undefined);
-  });
+  return new PostgresDriver(pool, limits);
+}
 
-  const connect = async (): Promise<pg.PoolClient> => {
+/** The options with their defaults, in milliseconds. */
+interface Limits {
+  readonly poolSize: number;
+  readonly statementMs: number;
+  readonly slowStatementMs: number;
+  readonly idleTransactionMs: number;
+  readonly reconnectMs: number;
+}
+
+/** The server ends a statement itself. Only when it does not respond at all, this process has to. */
+const limitOf = (timeoutMs: number): number => timeoutMs + Math.min(timeoutMs, 5_000);
+
+/** What a transaction needs besides its body. */
+interface Transaction extends WorkOptions {
+  readonly begin: string;
+  /** Finds out what became of it when the connection breaks during COMMIT. Without it nothing was written. */
+  readonly settle?: (id: number, error: unknown) => Promise<void>;
+}
+
+class PostgresDriver implements Driver {
+  readonly dialect = dialect;
+  readonly readsAtOnce: number;
+  readonly #pool: pg.Pool;
+  readonly #limits: Limits;
+  #hasConnected = false;
+
+  constructor(pool: pg.Pool, limits: Limits) {
+    this.#pool = pool;
+    this.#limits = limits;
+    this.readsAtOnce = limits.poolSize;
+    // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
+    // statement in progress, or the next one, fails with the same error.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => {
+      this.#hasConnected = true;
+      client.on('error', () => undefined);
+    });
+  }
+
+  all(sql: string, values?: readonly Value[]): Promise<Row[]> {
+    return this.#patiently(async () => {
+      const client = await this.#connect();
+      try {
+        const rows = await sessionOf(client, limitOf(this.#limits.statementMs)).all(sql, values);
+        client.release();
+        return rows;
+      } catch (error) {
+        client.release(!isUsableAfter(error));
+        throw error;
+      }
+    });
+  }
+
+  read<T>(body: (session: Session) => Promise<T>, work: WorkOptions = {}): Promise<T> {
+    const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+    return this.#patiently(() => this.#transaction(body, { ...work, begin }));
+  }
+
+  write<T>(body: (session: Session) => Promise<T>, work: WorkOptions = {}): Promise<T> {
+    // The number of the transaction is what tells later whether it was committed.
+    const begin = 'BEGIN; SELECT txid_current() AS id, pg_backend_pid() AS pid';
+    const settle = (id: number, error: unknown) => this.#settle(id, error);
+    return this.#patiently(() => this.#transaction(body, { ...work, begin, settle }));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
     try {
-      return await pool.connect();
+      return await this.#pool.connect();
     } catch (cause) {
       throw fromPostgres(cause);
     }
-  };
+  }
 
-  /**
-   * Ends transactions that keep this one waiting while their own process is silent. The server does that by itself, except when
-   * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
-   */
-  const endSilent = (waiting: number): NodeJS.Timeout | undefined => {
-    if (idleTransactionTimeoutMs === 0) return undefined;
-    const look = () => driver.all(silentOnes, [waiting, idleTransactionTimeoutMs]);
-    // When looking fails, the statement that waits says what is wrong.
-    return setInterval(() => look().catch(() => []), idleTransactionTimeoutMs / 3).unref();
-  };
-
-  /** A transaction that was run once. `settle` finds out what became of it when the connection breaks during COMMIT. */
-  const transaction = async <T>(
-    begin: string,
+  /** Runs a transaction once. */
+  async #transaction<T>(
     body: (session: Session) => Promise<T>,
-    { isSlow = false }: WorkOptions,
-    settle?: (id: number, error: unknown) => Promise<void>,
-  ): Promise<T> => {
-    const client = await connect();
-    const atOnce = sessionOf(client, limitMs);
-    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeoutMs)) : atOnce;
+    { begin, settle, isSlow = false }: Transaction,
+  ): Promise<T> {
+    const { statementMs, slowStatementMs } = this.#limits;
+    const client = await this.#connect();
+    const atOnce = sessionOf(client, limitOf(statementMs));
+    const session = isSlow ? sessionOf(client, limitOf(slowStatementMs)) : atOnce;
     let id: number | undefined;
     let result: T;
     let watch: NodeJS.Timeout | undefined;
     try {
       const [row] = await atOnce.all(
-        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeoutMs}` : begin,
+        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementMs}` : begin,
       );
       if (row !== undefined) {
         id = Number(row.id);
-        watch = endSilent(Number(row.pid));
+        watch = this.#endSilent(Number(row.pid));
       }
       result = await body(session);
     } catch (error) {
       clearInterval(watch);
-      client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
+      client.release(!(await rolledBack(client, error)));
       throw error;
     }
     clearInterval(watch);
@@ -138,40 +182,19 @@ export function openPostgres(
     try {
       await end;
     } catch (error) {
-      const isUsable = isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'));
+      const isUsable = await rolledBack(client, error);
       client.release(!isUsable);
       if (isUsable || id === undefined) throw error;
       await settle(id, error);
     }
     return result;
-  };
-
-  /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
-  const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
-    // Counted from the first failure: a process that was stopped for long still finds out what happened meanwhile.
-    let failedAt: number | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await job();
-      } catch (error) {
-        failedAt ??= performance.now();
-        const remedy = remedyOf(error);
-        const isOver =
-          remedy === 'again'
-            ? attempt >= attempts
-            : // A server that never responded is more likely a wrong address than a restart.
-              !((hasConnected || hasResponded(error)) && performance.now() - failedAt < reconnectMs);
-        if (remedy === null || isOver) throw error;
-        await pause(Math.min(10 * 2 ** attempt, 500));
-      }
-    }
-  };
+  }
 
   /** Returns when the transaction was committed. Throws the error when it was not, so that it is run again. */
-  const settle = async (id: number, error: unknown): Promise<void> => {
-    const patienceMs = idleTransactionTimeoutMs + reconnectMs + 5_000;
+  async #settle(id: number, error: unknown): Promise<void> {
+    const patienceMs = this.#limits.idleTransactionMs + this.#limits.reconnectMs + 5_000;
     for (const start = performance.now(); performance.now() - start < patienceMs; await pause(100)) {
-      const status = await driver.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
+      const status = await this.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
       if (status[0]?.status === 'committed') return;
       if (status[0]?.status === 'aborted') throw error;
     }
@@ -180,33 +203,41 @@ export function openPostgres(
       'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
       { cause: error, isRetryable: true },
     );
-  };
+  }
 
-  const driver: Driver = {
-    dialect,
-    readsAtOnce: poolSize,
-    all: (sql, values) =>
-      patiently(async () => {
-        const client = await connect();
-        try {
-          const rows = await sessionOf(client, limitMs).all(sql, values);
-          client.release();
-          return rows;
-        } catch (error) {
-          client.release(!isUsableAfter(error));
-          throw error;
-        }
-      }),
-    read: (body, work = {}) =>
-      patiently(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', body, work)),
-    // The number of the transaction is what tells later whether it was committed.
-    write: (body, work = {}) =>
-      patiently(() =>
-        transaction('BEGIN; SELECT txid_current() AS id, pg_backend_pid() AS pid', body, work, settle),
-      ),
-    close: () => pool.end(),
-  };
-  return driver;
+  /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
+  async #patiently<T>(job: () => Promise<T>): Promise<T> {
+    // Counted from the first failure: a process that was stopped for long still finds out what happened meanwhile.
+    let failedAt: number | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await job();
+      } catch (error) {
+        failedAt ??= performance.now();
+        const remedy = remedyOf(error);
+        // A server that never responded is more likely a wrong address than a restart.
+        const mayBeBack = this.#hasConnected || hasResponded(error);
+        const isOver =
+          remedy === 'again'
+            ? attempt >= attempts
+            : !(mayBeBack && performance.now() - failedAt < this.#limits.reconnectMs);
+        if (remedy === null || isOver) throw error;
+        await pause(Math.min(10 * 2 ** attempt, 500));
+      }
+    }
+  }
+
+  /**
+   * Ends transactions that keep this one waiting while their own process is silent. The server does that by itself, except when
+   * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
+   */
+  #endSilent(waiting: number): NodeJS.Timeout | undefined {
+    const { idleTransactionMs } = this.#limits;
+    if (idleTransactionMs === 0) return undefined;
+    const look = () => this.all(silentOnes, [waiting, idleTransactionMs]);
+    // When looking fails, the statement that waits says what is wrong.
+    return setInterval(() => look().catch(() => []), idleTransactionMs / 3).unref();
+  }
 }
 
 /** Ends the transactions that keep another one waiting, and whose processes have said nothing for so many milliseconds. */
@@ -215,58 +246,6 @@ const silentOnes = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms * (0.5 + Math.random() / 2)));
 
-async function isDone(session: Session, sql: string): Promise<boolean> {
-  return session.all(sql).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
-function sessionOf(client: pg.PoolClient, limitMs: number): Session {
-  const query = async (sql: string, values?: readonly Value[]): Promise<pg.QueryResult> => {
-    try {
-      const result: pg.QueryResult | pg.QueryResult[] = await client.query({
-        text: sql,
-        ...(values === undefined || values.length === 0 ? {} : { values: values as Value[] }),
-        ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
-      });
-      // Several statements in one string have several results; only the opening of a transaction does that.
-      return Array.isArray(result) ? (result.find(({ rows }) => rows.length > 0) ?? result[0]) : result;
-    } catch (cause) {
-      throw fromPostgres(cause);
-    }
-  };
-  return {
-    all: async (sql, values) => (await query(sql, values)).rows,
-    run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
-    async many(insert, rows) {
-      if (insert.otherwise === undefined && rows.length >= worthCopying) {
-        await copyRows(client, insert, rows, limitMs).catch((cause: unknown) => {
-          throw fromPostgres(cause);
-        });
-        return rows.length;
-      }
-      let touched = 0;
-      for (let at = 0; at < rows.length; at += rowsAtOnce) {
-        const values: Value[] = [];
-        const marks = new Map<Value, string>();
-        // Numbers are written out and equal strings are sent once: parameters cost more than the rest of such an insert.
-        // Bytes are sent as they are, which is how the protocol takes a string in binary form.
-        const mark = (value: Value): string => {
-          if (typeof value === 'number') return String(value);
-          const known = marks.get(value) ?? `$${values.push(value)}`;
-          marks.set(value, known);
-          return known;
-        };
-        const list = rows.slice(at, at + rowsAtOnce).map((row) => `(${row.map(mark).join(',')})`);
-        const { rowCount } = await query(
-          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${list.join(',')} ${insert.otherwise ?? ''}`,
-          values,
-        );
-        touched += rowCount ?? 0;
-      }
-      return touched;
-    },
-  };
-}
+/** Ends a transaction after an error. False when its connection cannot be used any more. */
+const rolledBack = async (client: pg.PoolClient, error: unknown): Promise<boolean> =>
+  isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'));

@@ -31,83 +31,93 @@ const rowsAtOnce = 16;
 
 /** Opens a database file: one connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
-  const isInMemory = file === ':memory:';
   const patienceMs = options.busyTimeoutMs ?? 30_000;
-  const open = (pragmas: readonly string[]) =>
-    untilFree(patienceMs, async () => {
-      const connection = connect(file);
-      try {
-        for (const pragma of pragmas) connection.database.prepare(`PRAGMA ${pragma}`).all();
-      } catch (error) {
-        connection.close();
-        throw fromSqlite(error, file);
-      }
-      return connection;
-    });
-  const synchronous = options.synchronous === 'full' ? 'FULL' : 'NORMAL';
-  const writer = await open([
+  const writer = await openConnection(file, patienceMs, [
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',
     // For a new file only: fewer and fuller pages than the default of 4096 bytes, so less to write and to log.
     'page_size = 8192',
     'journal_mode = WAL',
-    `synchronous = ${synchronous}`,
+    `synchronous = ${options.synchronous === 'full' ? 'FULL' : 'NORMAL'}`,
     'journal_size_limit = 67108864',
     'cache_size = -65536',
   ]);
   // An in-memory database belongs to one connection, which readers and the writer therefore share.
-  const reader = isInMemory
-    ? writer
-    : await open(['busy_timeout = 20', 'query_only = ON']).catch((error: unknown) => {
-        writer.close();
-        throw error;
-      });
-  const writing = createLane();
-  const reading = isInMemory ? writing : createLane();
+  if (file === ':memory:') return new SqliteDriver(file, patienceMs, writer, writer);
+  const forReading = ['busy_timeout = 20', 'query_only = ON'];
+  const reader = await openConnection(file, patienceMs, forReading).catch((error: unknown) => {
+    writer.close();
+    throw error;
+  });
+  return new SqliteDriver(file, patienceMs, writer, reader);
+}
 
-  const transaction = async <T>(
+class SqliteDriver implements Driver {
+  readonly dialect = dialect;
+  readonly readsAtOnce = 1;
+  readonly #file: string;
+  readonly #patienceMs: number;
+  readonly #writer: Connection;
+  readonly #reader: Connection;
+  readonly #writing = createLane();
+  readonly #reading: Lane;
+  #isClosed = false;
+
+  constructor(file: string, patienceMs: number, writer: Connection, reader: Connection) {
+    this.#file = file;
+    this.#patienceMs = patienceMs;
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#reading = reader === writer ? this.#writing : createLane();
+  }
+
+  all(sql: string, values?: readonly Value[]): Promise<Row[]> {
+    return this.read((session) => session.all(sql, values));
+  }
+
+  async read<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#reading(() => this.#transaction(this.#reader, 'BEGIN', body));
+  }
+
+  async write<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#writing(() => this.#transaction(this.#writer, 'BEGIN IMMEDIATE', body));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#reading(async () => {
+      if (this.#reader !== this.#writer) this.#reader.close();
+    });
+    await this.#writing(async () => this.#writer.close());
+    await releaseFiles();
+  }
+
+  /** libsql ends the process when a closed connection is used. */
+  #refuseClosed(): void {
+    if (this.#isClosed)
+      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.');
+  }
+
+  /** Runs a transaction, and again while another process writes. */
+  #transaction<T>(
     { database, session }: Connection,
     begin: string,
-    body: (s: Session) => Promise<T>,
-  ): Promise<T> => {
-    try {
-      database.exec(begin);
-      const result = await body(session);
-      database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      rollBack(database);
-      throw isOfSqlite(error) ? fromSqlite(error, file) : error;
-    }
-  };
-  let isClosed = false;
-  // libsql ends the process when a closed connection is used.
-  const refuseClosed = () => {
-    if (isClosed) throw new StoreError('store_unavailable', 'The store has been closed. Open it again.');
-  };
-  const read = async <T>(body: (session: Session) => Promise<T>): Promise<T> => {
-    refuseClosed();
-    return reading(() => untilFree(patienceMs, () => transaction(reader, 'BEGIN', body)));
-  };
-
-  return {
-    dialect,
-    readsAtOnce: 1,
-    all: (sql, values) => read((session) => session.all(sql, values)),
-    read,
-    async write(body) {
-      refuseClosed();
-      return writing(() => untilFree(patienceMs, () => transaction(writer, 'BEGIN IMMEDIATE', body)));
-    },
-    async close() {
-      isClosed = true;
-      await reading(async () => {
-        if (reader !== writer) reader.close();
-      });
-      await writing(async () => writer.close());
-      await releaseFiles();
-    },
-  };
+    body: (session: Session) => Promise<T>,
+  ): Promise<T> {
+    return untilFree(this.#patienceMs, async () => {
+      try {
+        database.exec(begin);
+        const result = await body(session);
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        rollBack(database);
+        throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
+      }
+    });
+  }
 }
 
 function rollBack(database: Database.Database): void {
@@ -123,6 +133,20 @@ interface Connection {
   readonly database: Database.Database;
   readonly session: Session;
   close(): void;
+}
+
+/** A connection with these settings. Waits while another process keeps it from setting them. */
+function openConnection(file: string, patienceMs: number, pragmas: readonly string[]): Promise<Connection> {
+  return untilFree(patienceMs, async () => {
+    const connection = connect(file);
+    try {
+      for (const pragma of pragmas) connection.database.prepare(`PRAGMA ${pragma}`).all();
+    } catch (error) {
+      connection.close();
+      throw fromSqlite(error, file);
+    }
+    return connection;
+  });
 }
 
 function connect(file: string): Connection {
@@ -217,7 +241,9 @@ function flat(rows: readonly (readonly Value[])[], from: number, to: number): Va
 }
 
 /** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
-function createLane(): <T>(job: () => Promise<T>) => Promise<T> {
+type Lane = <T>(job: () => Promise<T>) => Promise<T>;
+
+function createLane(): Lane {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
     const result = last.then(job, job);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { noteEdits } from './edits.ts';

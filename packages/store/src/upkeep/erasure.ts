@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 import type { Driver } from '../database/driver.ts';
 import { stringIn } from '../rows/documents.ts';
 import { type Layouts, slotOf } from '../rows/layouts.ts';

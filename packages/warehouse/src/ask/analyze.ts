@@ -171,19 +171,19 @@ async function readTotals(session: Session, plan: Plan): Promise<Totals> {
     ),
   ];
   const { sql, parameters } = composeTotal(plan, leaves);
-  const byPeriod = new Map<number, unknown[]>();
+  const byPeriod = new Map<number, AnswerValue[]>();
   for await (const chunk of session.column(sql, parameters.values)) {
     for (const row of chunk) {
-      const [p, ...cells] = JSON.parse(row) as unknown[];
-      byPeriod.set(Number(p), cells);
+      const [p, ...cells]: [number, ...AnswerValue[]] = JSON.parse(row);
+      byPeriod.set(p, cells);
     }
   }
   const now = byPeriod.get(0) ?? [];
   const past = byPeriod.get(1) ?? [];
-  const measured = (cells: unknown[], i: number): AnswerValue => {
+  const measured = (cells: AnswerValue[], i: number): AnswerValue => {
     const name = plan.measures[i]?.name ?? 'calls';
     const empty = name === 'distinct' ? 0 : measureSpecs[name].empty;
-    return (cells[i + 1] ?? empty) as AnswerValue;
+    return cells[i + 1] ?? empty;
   };
   const total: Record<string, AnswerValue> = {};
   plan.measures.forEach(({ column, name }, i) => {
@@ -245,7 +245,7 @@ async function readGroupRows(
   let [groups, filled] = [0, 0];
   for await (const chunk of session.column(sql, parameters.values)) {
     for (const json of chunk) {
-      const values = JSON.parse(json) as unknown[];
+      const values: AnswerValue[] = JSON.parse(json);
       const row: Record<string, AnswerValue> = {};
       plan.groups.forEach((group, i) => {
         const value = groupValue(group, values[i], start);
@@ -255,11 +255,11 @@ async function readGroupRows(
             : value;
       });
       cells.forEach(({ column, number }, i) => {
-        const value = values[plan.groups.length + i] as AnswerValue;
+        const value = values[plan.groups.length + i] ?? null;
         row[column.name] =
           column.kind === 'change' && number !== 'time' && typeof value === 'number' ? exact(value) : value;
       });
-      [groups, filled] = values.slice(-2).map(Number) as [number, number];
+      [groups = 0, filled = 0] = values.slice(-2).map(Number);
       rows.push(row);
     }
   }

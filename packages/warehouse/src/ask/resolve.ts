@@ -87,8 +87,8 @@ export function readMeasures(
 /** `distinct(field)` may also be written as a string. */
 function distinctOf(measure: unknown): string | undefined {
   if (typeof measure === 'string') return /^distinct\(\s*([\w-]+)\s*\)$/i.exec(measure)?.[1];
-  const { distinct } = (measure ?? {}) as { distinct?: unknown };
-  return typeof distinct === 'string' ? distinct : undefined;
+  if (typeof measure !== 'object' || measure === null || !('distinct' in measure)) return undefined;
+  return typeof measure.distinct === 'string' ? measure.distinct : undefined;
 }
 
 /** A condition with the warnings about it. `name` is the option it came from. */

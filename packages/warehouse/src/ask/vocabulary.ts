@@ -42,9 +42,12 @@ export function questionFields(time = 'date_added'): ReadonlyMap<string, Questio
     }),
   ];
   const byName = new Map(list.map((term) => [term.name, term]));
-  for (const { name, otherNames = [] } of fields)
-    for (const other of otherNames) byName.set(other, byName.get(name) as QuestionField);
-  byName.set('date', byName.get('day') as QuestionField);
+  const rename = (name: string, other: string) => {
+    const field = byName.get(name);
+    if (field) byName.set(other, field);
+  };
+  for (const { name, otherNames = [] } of fields) for (const other of otherNames) rename(name, other);
+  rename('day', 'date');
   return byName;
 }
 

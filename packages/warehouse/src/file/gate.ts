@@ -59,7 +59,7 @@ interface Opened {
  * file when it closes any descriptor of it, as a second instance does even while it is opened, and another process could write
  * under those that still read.
  */
-class Gate {
+export class Gate {
   readonly #path: string;
   #opened: Opened | null = null;
   #queue: Promise<unknown> = Promise.resolve();

@@ -72,6 +72,14 @@ function explained(sql: string): string {
   return sql.replace(explain, '');
 }
 
+/** The name of the function that a node of such a tree calls. */
+function nameOfCall(node: object): string {
+  const called = 'function' in node ? node.function : undefined;
+  return typeof called === 'object' && called !== null && 'function_name' in called
+    ? String(called.function_name)
+    : 'undefined';
+}
+
 /** The functions in FROM, in the tree of a statement as DuckDB gives it. Null when it gives none: it is not a SELECT then. */
 function functionsIn(tree: { readonly error?: boolean }): Set<string> | null {
   if (tree.error !== false) return null;
@@ -80,8 +88,7 @@ function functionsIn(tree: { readonly error?: boolean }): Set<string> | null {
   while (left.length > 0) {
     const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
-    const { type, function: called } = node as { type?: unknown; function?: { function_name?: unknown } };
-    if (type === 'TABLE_FUNCTION') found.add(String(called?.function_name).toLowerCase());
+    if ('type' in node && node.type === 'TABLE_FUNCTION') found.add(nameOfCall(node).toLowerCase());
     for (const part of Object.values(node)) left.push(part);
   }
   return found;

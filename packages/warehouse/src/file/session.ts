@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { failureOf, sqlFailure } from './failure.ts';
 import { prepareReading } from './reading.ts';
@@ -73,7 +73,7 @@ export class Session {
   /** All rows of a statement. */
   async all(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     return this.#guard(async () => {
-      const result = await this.#connection.run(sql, [...values] as DuckDBValue[]);
+      const result = await this.#connection.run(sql, [...values]);
       return (await result.getRowObjectsJson()) as Row[];
     });
   }
@@ -86,14 +86,14 @@ export class Session {
   /** Runs a statement and says how many rows it changed. */
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
     return this.#guard(async () => {
-      const result = await this.#connection.run(sql, [...values] as DuckDBValue[]);
+      const result = await this.#connection.run(sql, [...values]);
       return result.rowsChanged;
     });
   }
 
   /** A statement whose rows are computed as they are read with `chunks`. */
   async stream(sql: string, values: readonly SqlValue[] = []): Promise<DuckDBResult> {
-    const result = await this.#guard(() => this.#connection.stream(sql, [...values] as DuckDBValue[]));
+    const result = await this.#guard(() => this.#connection.stream(sql, [...values]));
     this.#streams.add(result);
     return result;
   }

@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { callerKey } from '../tables/caller-key.ts';

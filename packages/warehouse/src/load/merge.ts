@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 import type { Session } from '../file/session.ts';
 import { quoted } from '../tables/columns.ts';
 import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';

@@ -78,8 +78,7 @@ export async function* foreignCalls(
     const names = columns.map((row) => String(row.column_name)).filter((name) => !ownNames.has(name));
     const cells = names.map((name) => `${quoted(name)}::VARCHAR`).join(', ');
     const chunks = session.column(`SELECT json_array(${cells})::VARCHAR FROM ${reading([file])}`);
-    for await (const chunk of chunks)
-      for (const json of chunk) yield callOf(names, JSON.parse(json) as (string | null)[]);
+    for await (const chunk of chunks) for (const json of chunk) yield callOf(names, JSON.parse(json));
   }
 }
 

@@ -67,7 +67,7 @@ export class WarehouseSink implements UpsertSink {
     await this.#storeLeftovers();
     return this.#host.write(async (session) => {
       const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
-      return row === undefined ? null : (JSON.parse(String(row.state)) as SyncState);
+      return row === undefined ? null : JSON.parse(String(row.state));
     });
   }
 

@@ -147,8 +147,8 @@ export class Staging {
     let count = 0;
     let longest = 0;
     let long = 0;
-    while (count < calls.length && count < most && this.#long + long < mostOfLong) {
-      const call = calls[count] as Call;
+    for (const call of calls) {
+      if (count >= most || this.#long + long >= mostOfLong) break;
       const length = this.#line(call);
       this.#sids.add(String(call.sid));
       longest = Math.max(longest, length);
@@ -238,7 +238,7 @@ function readEntries(text: string): Entry[] {
   const entries: Entry[] = [];
   for (const line of text.split('\n').slice(0, -1)) {
     try {
-      entries.push(JSON.parse(line) as Entry);
+      entries.push(JSON.parse(line));
     } catch {
       break;
     }

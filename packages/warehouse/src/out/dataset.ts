@@ -149,7 +149,7 @@ async function readManifest(folder: string, query: string): Promise<Manifest> {
       `${folder} holds something that is not an export of calls (${strange}). Export into an empty folder.`,
     );
   }
-  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  const manifest: Manifest = JSON.parse(await readFile(path, 'utf8'));
   if (manifest.version === 1 && manifest.query === query) return manifest;
   throw new WarehouseError(
     'invalid_dataset',

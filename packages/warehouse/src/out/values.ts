@@ -63,7 +63,7 @@ export const plainValue: DuckDBValueConverter<Json> = (value, type, converter) =
     case DuckDBTypeId.DECIMAL:
       return exactNumber(String(value));
     case DuckDBTypeId.FLOAT:
-      return Number.isFinite(value) ? shortest(value as number) : String(value);
+      return typeof value === 'number' && Number.isFinite(value) ? shortest(value) : String(value);
     case DuckDBTypeId.INTERVAL:
       return String(value);
     case DuckDBTypeId.DATE:

@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 
 const number = /^\d{1,18}$/;
 

@@ -21,14 +21,13 @@ const sets = new Map<string, ReadonlySet<string>>();
 
 /** The call of such an array, exactly as it was stored. */
 export function callOf(json: string): Call {
-  const cells = JSON.parse(json) as (string | null)[];
+  const cells: (string | null)[] = JSON.parse(json);
   const [other = null, wire = null, absent = null] = cells.slice(fieldColumns.length);
   const missing = absent === null ? nothing : namesOf(absent);
   const call: Record<string, unknown> = {};
-  for (let i = 0; i < fieldColumns.length; i += 1) {
-    const { name, wire: type } = fieldColumns[i] as (typeof fieldColumns)[number];
-    if (!missing.has(name)) call[name] = wireValue(type, cells[i] as string | null);
-  }
+  fieldColumns.forEach(({ name, wire: type }, i) => {
+    if (!missing.has(name)) call[name] = wireValue(type, cells[i] ?? null);
+  });
   const isReplaced = wire?.startsWith(insteadOfOther) === true;
   if (other !== null && !isReplaced) putAll(call, other);
   if (wire !== null) putAll(call, isReplaced ? wire.slice(insteadOfOther.length) : wire);
@@ -36,7 +35,8 @@ export function callOf(json: string): Call {
 }
 
 function putAll(call: Record<string, unknown>, json: string): void {
-  for (const [name, value] of Object.entries(JSON.parse(json) as object)) {
+  const values: Record<string, unknown> = JSON.parse(json);
+  for (const [name, value] of Object.entries(values)) {
     if (name !== '__proto__') call[name] = value;
     else Object.defineProperty(call, name, { value, enumerable: true, configurable: true, writable: true });
   }

@@ -24,8 +24,8 @@ export const csvOptions = (maxLine: number, columns: readonly Column[] = stagedC
   ` columns={${columns.map(({ name, type }) => `'${name}': '${type}'`).join(', ')}}`;
 
 /** What decides about a call: columns of the short line that goes with each staged line. */
-export const keyColumns = ['sid', 'caller_key', 'date_added', 'ani'].map(
-  (wanted) => stagedColumns.find(({ name }) => name === wanted) as Column,
+export const keyColumns = ['sid', 'caller_key', 'date_added', 'ani'].flatMap((wanted) =>
+  stagedColumns.filter(({ name }) => name === wanted),
 );
 
 /** The fields of calls with the same names in the same order, worked out once. */
@@ -45,9 +45,8 @@ const noPlan: Plan = { names: [], places: [], others: [], absent: null, isInOrde
 const known = new Map(fieldColumns.map(({ name }, place) => [name, place]));
 const wires: readonly FieldType[] = fieldColumns.map(({ wire }) => wire);
 const width = fieldColumns.length;
-const sidAt = known.get('sid') as number;
-const dateAt = known.get('date_added') as number;
-const aniAt = known.get('ani') as number;
+const placeOf = (wanted: string): number => fieldColumns.findIndex(({ name }) => name === wanted);
+const [sidAt, dateAt, aniAt] = [placeOf('sid'), placeOf('date_added'), placeOf('ani')];
 
 /** Writes calls as staged lines. Servers send all records with the same names, so what they imply is remembered. */
 export class RowWriter {
@@ -121,13 +120,13 @@ function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): Qui
   const row: unknown[] = isInOrder ? values : [];
   let marks = stagedColumns.length - 1;
   for (let i = 0; i < width; i += 1) {
-    const place = places[i] as number;
+    const place = places[i] ?? -1;
     const value = place < 0 ? null : values[place];
     if (!isInOrder) row[i] = value;
     if (value === null) continue;
-    const wire = wires[i] as FieldType;
+    const wire = wires[i];
     if (wire !== 'string' && wire !== 'url') {
-      if (wire === 'null' || !isCanonical(wire, value)) return null;
+      if (wire === undefined || wire === 'null' || !isCanonical(wire, value)) return null;
     } else if (typeof value !== 'string') {
       return null;
     } else if (value === '') {
@@ -152,7 +151,7 @@ function quickLine(call: Call, { places, others, absent, isInOrder }: Plan): Qui
 function isPlain(bytes: Uint8Array, from: number, to: number, marks: number): boolean {
   let found = 0;
   for (let i = from; i < to; i += 1) {
-    const byte = bytes[i] as number;
+    const byte = bytes[i] ?? 0;
     if (byte < 32) found += 1;
     else if (byte === 0xef) return false;
   }
@@ -168,7 +167,7 @@ function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
   const exact: string[] = [];
   const missing: string[] = absent === null ? [] : [absent];
   const cells = fieldColumns.map(({ name, wire }, i) => {
-    const place = places[i] as number;
+    const place = places[i] ?? -1;
     const value = place < 0 ? undefined : values[place];
     if (value === undefined && place >= 0) missing.push(name);
     else if (value !== undefined && !isCanonical(wire, value)) exact.push(entryText(name, value));

@@ -158,14 +158,19 @@ export function explain(fact: Fact, found: string): string {
   }
 }
 
+const sampleLists: Readonly<Record<string, string>> = {
+  text: "'a', 'b'",
+  number: '1, 2',
+  boolean: 'TRUE, FALSE',
+};
+
 const listOf = (term: Term): string =>
   term.values
     ? term.values
         .slice(0, 2)
         .map((value) => `'${value}'`)
         .join(', ')
-    : (({ text: "'a', 'b'", number: '1, 2', boolean: 'TRUE, FALSE' } as Record<string, string>)[term.type] ??
-      "'2026-11-20'");
+    : (sampleLists[term.type] ?? "'2026-11-20'");
 
 const valuesOf = ({ values = [], usualValues = values }: Term): string =>
   usualValues.map((value) => `'${value}'`).join(', ');

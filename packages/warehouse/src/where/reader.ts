@@ -75,9 +75,10 @@ export class Reader {
   }
 
   #chain(word: 'and' | 'or', part: () => Condition): Condition {
-    const parts = [part()];
+    const first = part();
+    const parts = [first];
     while (this.#takeWord(word)) parts.push(part());
-    return parts.length === 1 ? (parts[0] as Condition) : { kind: word, parts };
+    return parts.length === 1 ? first : { kind: word, parts };
   }
 
   #not(): Condition {

@@ -1,5 +1,4 @@
-import type { Call } from '@call-attribution/core';
-import { phoneKey } from '@call-attribution/core/privacy';
+import { type Call, phoneKey } from '@call-attribution/core';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
-import { call, syncState, temporaryFolder } from '../support.ts';
+import { call, ofEndedProcess, syncState, temporaryFolder } from '../support.ts';
 
 openDrill({
   name: 'left-staged',
@@ -27,7 +27,11 @@ async function leftBehind(account: string, calls: Call[], at: number): Promise<s
   const again = join(temporaryFolder(), 'calls.duckdb');
   await (await openWarehouse(again)).close();
   for (const [name, bytes] of files) {
-    const left = name.endsWith('.lock') ? '999999999' : name.endsWith('.journal') ? finished(bytes) : bytes;
+    const left = name.endsWith('.lock')
+      ? ofEndedProcess(String(bytes))
+      : name.endsWith('.journal')
+        ? finished(bytes)
+        : bytes;
     writeFileSync(join(`${again}.staged`, name), left);
   }
   return again;

@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core/privacy';
+import { phoneKey } from '@call-attribution/core';
 import { type ColumnRow, everything } from '@call-attribution/store';
 import { pageDimensions } from '../question.ts';
 import { grown, StringTable } from './string-table.ts';

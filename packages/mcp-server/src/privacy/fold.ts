@@ -13,6 +13,14 @@ export interface Folded {
   wasEncoded(index: number): boolean;
 }
 
+/** A part of a folded string, and what it is. */
+export interface Span {
+  /** `phone`, `email`, `ip`, `card`, `number`, `value`, or the kind of a known value. */
+  readonly kind: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Decoded characters, with the start and the end of each in the source when that was wanted. */
 interface Trail {
   readonly text: string;
@@ -93,36 +101,12 @@ const encoded = /%[0-9a-f]{2}|%u[0-9a-f]{4}|&#?\w|\\[ux]/i;
 const anyEscape =
   /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}|&#x0{0,8}[0-9a-f]{1,6};?|&#0{0,8}\d{1,7};?|&[a-z]{2,10};|\\u\{[0-9a-f]{1,6}\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}/gi;
 
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  commat: '@',
-  period: '.',
-  plus: '+',
-  lpar: '(',
-  rpar: ')',
-  hyphen: '-',
-  dash: '-',
-  ndash: '-',
-  mdash: '-',
-  minus: '-',
-  shy: '',
-  zwnj: '',
-  zwj: '',
-  num: '#',
-  sol: '/',
-  colon: ':',
-  comma: ',',
-  equals: '=',
-  lowbar: '_',
-  percnt: '%',
-  tab: ' ',
-  newline: ' ',
-};
+// biome-ignore format: a table
+const entities: ReadonlyMap<string, string> = new Map(Object.entries({
+  amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", commat: '@', period: '.', plus: '+', lpar: '(', rpar: ')', num: '#', sol: '/',
+  colon: ':', comma: ',', equals: '=', lowbar: '_', percnt: '%', hyphen: '-', dash: '-', ndash: '-', mdash: '-', minus: '-',
+  nbsp: ' ', tab: ' ', newline: ' ', shy: '', zwnj: '', zwj: '',
+}));
 
 /** Removes one layer of encoding. */
 function decodeLayer(text: string, isTracked: boolean): Trail {
@@ -162,10 +146,7 @@ function putBytes(run: string, index: number, put: (plain: string, from: number,
 
 function decodeOne(written: string): string | undefined {
   const named = /^&([a-z]+);$/i.exec(written)?.[1];
-  if (named !== undefined) {
-    const name = named.toLowerCase();
-    return Object.hasOwn(entities, name) ? entities[name] : undefined;
-  }
+  if (named !== undefined) return entities.get(named.toLowerCase());
   const digits = /([0-9a-f]+)[;}]?$/i.exec(written)?.[1] ?? '';
   const code = Number.parseInt(digits, /^&#\d/.test(written) ? 10 : 16);
   return code > 0x10ffff ? '\uFFFD' : String.fromCodePoint(code);

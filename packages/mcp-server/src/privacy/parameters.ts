@@ -1,5 +1,4 @@
-import type { Folded } from './fold.ts';
-import type { Span } from './span.ts';
+import type { Folded, Span } from './fold.ts';
 
 // Values whose name says that they are personal: `billing_name=Bob Smith`, `"email": "..."`.
 

@@ -1,18 +1,14 @@
-import { type Folded, fold } from './fold.ts';
+import { type Folded, fold, type Span } from './fold.ts';
 import { findKnown, type KnownValue } from './known.ts';
 import { findNumbers } from './numbers.ts';
 import { findParameters } from './parameters.ts';
-import type { Span } from './span.ts';
 
 // What personal data looks like inside URLs, titles and free text. When in doubt, a value is masked.
 
-/** An email address anywhere in a string. */
-export const email = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 /** An IPv4 address; longer runs of numbers with dots are versions. */
-export const ipv4 =
-  /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
+const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
 /** What may be an IPv6 address; `isIpv6` decides. */
-export const ipv6 =
+const ipv6 =
   /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?::?[0-9a-f]{1,4}){0,6}(?![\w:])|(?<![\w:])::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}(?![\w:])/gi;
 /** Programs write their version like an address. */
 const versionBefore = /(?:v|version|chrome|firefox|safari|edge?|opera|build|os)[\s/:=]?$/;
@@ -106,12 +102,7 @@ function findAddresses(text: string): Span[] {
   return spans;
 }
 
-/** Does the string contain an email address? */
-export function hasEmail(text: string): boolean {
-  return findEmails(fold(text).text).length > 0;
-}
-
 /** Rules out times of day, which are also digits between colons. */
-export function isIpv6(value: string): boolean {
+function isIpv6(value: string): boolean {
   return value.length > 4 && (value.includes('::') || value.split(':').length === 8);
 }

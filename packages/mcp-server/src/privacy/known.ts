@@ -1,6 +1,5 @@
-import { type Folded, plainSpellings } from './fold.ts';
-import { phoneKey } from './phone.ts';
-import type { Span } from './span.ts';
+import { phoneKey } from '@call-attribution/core';
+import { type Folded, plainSpellings, type Span } from './fold.ts';
 
 /** A personal value that must not show up in other text of the same record. */
 export interface KnownValue {

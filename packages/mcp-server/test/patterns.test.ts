@@ -1,32 +1,10 @@
-import { isLoopback } from '@call-attribution/core';
-import {
-  createPseudonymizer,
-  phoneKey,
-  pseudonymKeyFrom,
-  replacePatterns,
-  replacePersonal,
-  toE164,
-} from '@call-attribution/core/privacy';
 import { describe, expect, test } from 'vitest';
+import { pseudonymKeyFrom } from '../src/index.ts';
+import { createMasks } from '../src/privacy/masking.ts';
+import { replacePatterns, replacePersonal } from '../src/privacy/patterns.ts';
 
-test.each([
-  ['+1 (555) 555-0100', '5555550100'],
-  ['15555550100', '5555550100'],
-  ['+44 20 7946 0000', '442079460000'],
-  ['Anonymous', 'Anonymous'],
-])('%s is the same number as %s', (number, key) => expect(phoneKey(number)).toBe(key));
-
-test.each([
-  ['(212) 555-0100', '+12125550100'],
-  ['1 212 555 0100', '+12125550100'],
-  ['+44 20 7946 0000', '+442079460000'],
-  ['5550100', null],
-  ['Anonymous', null],
-  [null, null],
-])('%j in E.164 is %j', (number, form) => expect(toE164(number)).toBe(form));
-
-test('equal values get equal pseudonyms under one key, and others under another', () => {
-  const [a, again, b] = ['one', 'one', 'two'].map((key) => createPseudonymizer(pseudonymKeyFrom(key)));
+test('equal values get equal masks under one key, and others under another', () => {
+  const [a, again, b] = ['one', 'one', 'two'].map((key) => createMasks(pseudonymKeyFrom(key)).ofField);
   expect(a?.('phone', '5555550100')).toMatch(/^phone-\d{12}$/);
   expect(a?.('phone', '5555550100')).toBe(again?.('phone', '5555550100'));
   expect(a?.('phone', '5555550100')).not.toBe(b?.('phone', '5555550100'));
@@ -54,9 +32,8 @@ describe('patterns', () => {
     ['+44 20 7946 0958 and 2 1 2 5 5 5 0 1 0 0', '[phone] and [phone]'],
     ['tel: 12345678', 'tel: [phone]'],
     ['2026-11-20 212-555-0100', '2026-11-20 [phone]'],
-    // Cards and accounts have checksums.
+    // Cards have a checksum.
     ['4111 1111 1111 1111 or 378282246310005', '[card] or [card]'],
-    ['de89 3704 0044 0532 0130 00 / GB29NWBK60161331926819', '[iban] / [iban]'],
     ['123-45-6789', '[number]'],
     // Names of parameters.
     ['billing_name=Bob Smith&x=1', 'billing_name=[value]&x=1'],
@@ -96,29 +73,3 @@ describe('patterns', () => {
     expect(masked('0151/2345.67-89 id15123456789x')).toBe('[phone] id[phone]x');
   });
 });
-
-test.each([
-  ['localhost', true],
-  ['127.0.0.1', true],
-  ['127.8.8.8', true],
-  ['[::1]', true],
-  ['::1', true],
-  ['LOCALHOST', true],
-  ['[0:0:0:0:0:0:0:1]', true],
-  ['[::ffff:127.0.0.1]', true],
-  ['::ffff:7f00:1', true],
-  ['127.evil.example', false],
-  ['localhost.', false],
-  ['127.0.0.1.', false],
-  ['127.1', false],
-  ['0x7f.1', false],
-  ['2130706433', false],
-  ['127.0.0.999', false],
-  ['[::1%lo]', false],
-  ['[::ffff:10.0.0.1]', false],
-  ['0.0.0.0', false],
-  ['', false],
-  ['127.0.0.1.evil.example', false],
-  ['localhost.evil.example', false],
-  ['10.0.0.1', false],
-])('whether %s is this machine: %s', (host, answer) => expect(isLoopback(host)).toBe(answer));

@@ -1,0 +1,47 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Account, Store } from '@call-attribution/store';
+import type { Args, Handler } from '../args/command.ts';
+import { chooseStore } from '../calls/choose-store.ts';
+import { openStoreOf } from '../calls/store-url.ts';
+import { readServiceSection } from '../config/service-section.ts';
+import { readFileSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, write } from '../io.ts';
+import { whileWaiting } from '../term/waiting.ts';
+
+/** A command over an open store. It resolves with its exit status; nothing stands for success. */
+export const onStore =
+  (run: (store: Store, args: Args, io: Io) => Promise<number | void>): Handler =>
+  (args, io) =>
+    whileWaiting('waiting for the store', async () => {
+      const settings = readFileSettings(args, io);
+      const store = await openStoreOf(chooseStore(args, settings, io), readServiceSection(settings), io);
+      try {
+        return (await run(store, args, io)) ?? exitCodes.ok;
+      } finally {
+        await store.close();
+      }
+    });
+
+/** One result as a line of JSON. */
+export function print(io: Io, value: object): Promise<void> {
+  return write(io.stdout, `${JSON.stringify(value)}\n`);
+}
+
+/** The account with this ID, or an error that says how to add it. */
+export async function accountOf(store: Store, id: string): Promise<Account> {
+  const accounts = await store.accounts();
+  const account = accounts.find((found) => found.id === id);
+  if (account !== undefined) return account;
+  const near = nearest(
+    id,
+    accounts.map(({ id }) => id),
+  );
+  throw new UsageError(`the store has no account ${id}`, {
+    hints: [
+      ...(near ? [`did you mean ${near}?`] : []),
+      `add it first: calls store accounts add --account ${id}`,
+    ],
+  });
+}

@@ -1,0 +1,224 @@
+import type { CommandGroup, CommandSpec, OptionSpec } from '../args/command.ts';
+import { configOption, outputOption } from '../args/options.ts';
+
+const storeOptions: readonly OptionSpec[] = [
+  {
+    name: 'store',
+    value: 'URL',
+    text: 'sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD)',
+    default: 'CALLS_STORE',
+  },
+  configOption,
+];
+
+const account: OptionSpec = {
+  name: 'account',
+  value: 'ID',
+  text: 'ID of the account in the store',
+  required: true,
+};
+
+/** `calls store` and `calls store accounts`. */
+export const storeGroups: readonly CommandGroup[] = [
+  {
+    name: 'store',
+    summary: 'manage a store: accounts and keys, import, export, delete, check',
+    about:
+      'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves. Each command prints JSON lines. ' +
+      'The section "service" of calls.config.json sets connections and time limits.',
+    examples: [
+      {
+        line: 'calls store accounts key --store sqlite:calls.db --account 101',
+        text: 'keys for the clients of calls serve',
+      },
+      {
+        line: 'calls store export --store sqlite:calls.db --account 101 -o calls.ndjson.gz',
+        text: 'a compressed copy',
+      },
+    ],
+  },
+  {
+    name: 'store accounts',
+    summary: 'manage the accounts of a store and their keys',
+    examples: [
+      {
+        line: 'calls store accounts add --store sqlite:calls.db --account 101 --name Main',
+        text: 'a new account',
+      },
+    ],
+  },
+];
+
+const accountCommands: readonly CommandSpec[] = [
+  {
+    name: 'store accounts list',
+    summary: 'accounts and the IDs of their credentials',
+    options: storeOptions,
+    examples: [{ line: 'calls store accounts list --store sqlite:calls.db', text: 'one JSON line for each' }],
+    load: async () => (await import('../commands/store-accounts.ts')).listAccounts,
+  },
+  {
+    name: 'store accounts add',
+    summary: 'add or rename an account',
+    options: [
+      account,
+      { name: 'name', value: 'NAME', text: 'the name to show', default: 'the ID' },
+      ...storeOptions,
+    ],
+    examples: [
+      {
+        line: 'calls store accounts add --store sqlite:calls.db --account 101 --name Main',
+        text: 'a new account',
+      },
+    ],
+    load: async () => (await import('../commands/store-accounts.ts')).addAccount,
+  },
+  {
+    name: 'store accounts key',
+    summary: 'create keys and a bearer token, which are printed only once',
+    options: [account, ...storeOptions],
+    examples: [
+      {
+        line: 'calls store accounts key --store sqlite:calls.db --account 101',
+        text: 'the store keeps hashes only',
+      },
+    ],
+    load: async () => (await import('../commands/store-accounts.ts')).makeKeys,
+  },
+  {
+    name: 'store accounts revoke',
+    summary: 'revoke a credential',
+    options: [
+      { name: 'credential', value: 'ID', text: 'an ID from calls store accounts list', required: true },
+      ...storeOptions,
+    ],
+    examples: [
+      {
+        line: 'calls store accounts revoke --store sqlite:calls.db --credential 0123456789ab',
+        text: 'its keys get status 401 from now on',
+      },
+    ],
+    load: async () => (await import('../commands/store-accounts.ts')).revokeKey,
+  },
+  {
+    name: 'store accounts disable',
+    summary: 'refuse all keys of an account with status 403',
+    options: [account, ...storeOptions],
+    examples: [
+      {
+        line: 'calls store accounts disable --store sqlite:calls.db --account 101',
+        text: 'until it is enabled',
+      },
+    ],
+    load: async () => (await import('../commands/store-accounts.ts')).disableAccount,
+  },
+  {
+    name: 'store accounts enable',
+    summary: 'undo calls store accounts disable',
+    options: [account, ...storeOptions],
+    examples: [
+      {
+        line: 'calls store accounts enable --store sqlite:calls.db --account 101',
+        text: 'its keys work again',
+      },
+    ],
+    load: async () => (await import('../commands/store-accounts.ts')).enableAccount,
+  },
+];
+
+/** The commands that manage a store. */
+export const storeCommands: readonly CommandSpec[] = [
+  ...accountCommands,
+  {
+    name: 'store import',
+    summary: 'add or replace calls from NDJSON',
+    positionals: [
+      { name: 'file', text: 'the file, .gz is decompressed; - for stdin', required: true, completes: 'file' },
+    ],
+    options: [account, ...storeOptions],
+    examples: [
+      {
+        line: 'calls store import calls.ndjson.gz --store sqlite:calls.db --account 101',
+        text: 'prints how many were new and how many changed',
+      },
+    ],
+    load: async () => (await import('../commands/store.ts')).importFile,
+  },
+  {
+    name: 'store export',
+    summary: 'write calls as NDJSON',
+    options: [
+      account,
+      { ...outputOption, text: 'file to write, .gz is compressed; - for stdout', default: '-' },
+      {
+        name: 'form',
+        value: 'FORM',
+        text: 'form of the records; neutral keeps the fields of both versions',
+        choices: ['neutral', 'v2', 'v3'],
+        default: 'neutral',
+      },
+      ...storeOptions,
+    ],
+    examples: [
+      {
+        line: 'calls store export --store sqlite:calls.db --account 101 -o calls.ndjson.gz',
+        text: 'a compressed copy',
+      },
+    ],
+    load: async () => (await import('../commands/store.ts')).exportFile,
+  },
+  {
+    name: 'store purge',
+    summary: 'delete older calls',
+    options: [
+      account,
+      { name: 'before', value: 'TIME', text: 'calls added before "2024-01-01 00:00:00"', required: true },
+      ...storeOptions,
+    ],
+    examples: [
+      {
+        line: "calls store purge --store sqlite:calls.db --account 101 --before '2024-01-01 00:00:00'",
+        text: 'prints how many were deleted',
+      },
+    ],
+    load: async () => (await import('../commands/store.ts')).purge,
+  },
+  {
+    name: 'store erase',
+    summary: 'delete the calls of one caller',
+    about:
+      'Asks for the number of the caller, or reads it from stdin, so that it stays out of the shell history. Future imports ' +
+      'and syncs leave the caller out. Files of --on-bad-record are not searched.',
+    options: [account, ...storeOptions],
+    examples: [
+      {
+        line: 'calls store erase --store sqlite:calls.db --account 101',
+        text: 'prints how many were deleted',
+      },
+    ],
+    load: async () => (await import('../commands/store.ts')).erase,
+  },
+  {
+    name: 'store sizes',
+    summary: 'number, size and age of the calls of each account',
+    options: storeOptions,
+    examples: [{ line: 'calls store sizes --store sqlite:calls.db', text: 'one line of JSON' }],
+    load: async () => (await import('../commands/store.ts')).sizes,
+  },
+  {
+    name: 'store check',
+    summary: 'compare the stored counts with the calls; status 1 if they differ',
+    options: storeOptions,
+    examples: [{ line: 'calls store check --store sqlite:calls.db', text: 'prints what differs' }],
+    load: async () => (await import('../commands/store.ts')).check,
+  },
+  {
+    name: 'store rebuild',
+    summary: 'count all calls again',
+    options: storeOptions,
+    examples: [
+      { line: 'calls store rebuild --store sqlite:calls.db', text: 'after calls store check found faults' },
+    ],
+    load: async () => (await import('../commands/store.ts')).rebuild,
+  },
+];

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { runQuick } from './in-process.ts';
+
+const complete = async (...words: string[]): Promise<string[]> => {
+  const { stdout, code } = await runQuick(['complete', '--', ...words]);
+  expect(code).toBe(0);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t')[0] ?? '');
+};
+
+test.each<[string[], string[]]>([
+  [['coun'], ['words', 'count']],
+  [
+    ['store', 'acc'],
+    ['words', 'accounts'],
+  ],
+  [
+    ['store', 'accounts', 'dis'],
+    ['words', 'disable'],
+  ],
+  [
+    ['--debug', 'fleet', 'ver'],
+    ['words', 'verify'],
+  ],
+  [
+    ['help', 'fleet', 'pl'],
+    ['words', 'plan'],
+  ],
+  [['help', 'export', ''], ['words']],
+  [
+    ['list', '--form'],
+    ['words', '--format'],
+  ],
+  [
+    ['list', '--format', 'n'],
+    ['words', 'ndjson'],
+  ],
+  [
+    ['list', '--format=n'],
+    ['words', '--format=ndjson'],
+  ],
+  [
+    ['list', '--format', '=', 'n'],
+    ['words', 'ndjson'],
+  ],
+  [
+    ['list', '--format', '='],
+    ['words', 'table', 'ndjson', 'csv'],
+  ],
+  [
+    ['list', '--fields', 'sid,talk_m'],
+    ['list', 'sid,talk_minutes'],
+  ],
+  [
+    ['list', '--fields=sid,talk_m'],
+    ['list', '--fields=sid,talk_minutes'],
+  ],
+  [['list', '-n', '--sor'], ['words']],
+  [
+    ['list', '-n', '5', '--sor'],
+    ['words', '--sort'],
+  ],
+  [
+    ['report', '--by', 'campa'],
+    ['list', 'campaign'],
+  ],
+  [['export', '-o', 'my'], ['file']],
+  [['fleet', 'plan', '--keys', 'k'], ['folder']],
+  [['fleet', 'plan', ''], ['file']],
+  [['fleet', 'plan', '--keys', 'k', ''], ['file']],
+  [['fleet', 'plan', 'job.json', ''], ['words']],
+  [
+    ['completion', ''],
+    ['words', 'bash', 'zsh', 'fish'],
+  ],
+  [
+    ['fields', 'talk_m'],
+    ['words', 'talk_minutes'],
+  ],
+  [['nosuch', ''], ['words']],
+])('calls complete -- %j offers %j', async (words, offered) => {
+  expect(await complete(...words)).toEqual(offered);
+});
+
+test('the first word is a command, and each is explained', async () => {
+  const { stdout } = await runQuick(['complete', '--', '']);
+  const lines = stdout.trimEnd().split('\n').slice(1);
+  expect(lines).toContain('count\tcount the calls that match');
+  expect(lines).toContain('fleet\tread and sync many accounts with many workers, on one machine or many');
+  expect(lines.filter((line) => line.startsWith('store'))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith('complete\t'))).toEqual([]);
+});
+
+test.each(['bash', 'zsh', 'fish'])('the script for %s asks calls complete', async (shell) => {
+  const { stdout, code } = await runQuick(['completion', shell]);
+  expect([code, stdout.includes('calls complete -- ')]).toEqual([0, true]);
+});

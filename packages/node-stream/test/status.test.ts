@@ -1,0 +1,74 @@
+import {
+  createSyncStatus,
+  metricsText,
+  type SyncStatusOptions,
+  statusReply,
+} from '@call-attribution/node-stream/status';
+import { describe, expect, test } from 'vitest';
+
+describe('the status of a program that runs long', () => {
+  const counts = { new: 2, changed: 1, same: 7, gone: 0, skipped: 0, pending: 3 };
+  const watched = (options: Partial<SyncStatusOptions> = {}) => {
+    let at = 1_000_000;
+    const status = createSyncStatus({ every: 60_000, accounts: ['main'], now: () => at, ...options });
+    return { status, wait: (ms: number) => (at += ms) };
+  };
+
+  test('it is ready from the first success until three intervals after the last one', async () => {
+    const { status, wait } = watched();
+    expect(status.ready()).toBe('no sync has finished yet');
+    status.succeeded('main', counts, 1500);
+    expect(await statusReply('/readyz', status)).toMatchObject({ status: 200, body: 'ready\n' });
+    status.failed('main', 'server_error');
+    expect(status.ready()).toBeNull();
+    wait(180_001);
+    expect(await statusReply('/readyz', status)).toMatchObject({
+      status: 503,
+      body: 'the last sync succeeded 3 minutes ago\n',
+    });
+    status.leftToOthers('main');
+    expect(status.ready()).toBeNull();
+  });
+
+  test('a failure means "not ready" at once where that is wanted, until the next success', () => {
+    const { status } = watched({ accounts: ['a', 'b'], failsAtOnce: true });
+    status.succeeded('a', counts, 1);
+    expect(status.ready()).toBe('no sync of account b has finished yet');
+    status.failed('b', 'unauthorized');
+    expect(status.ready()).toBe('the last sync of account b failed: unauthorized');
+    status.succeeded('b', counts, 1);
+    expect(status.ready()).toBeNull();
+  });
+
+  test('metrics have the account as a label when there are several', async () => {
+    const { status, wait } = watched();
+    expect(status.metrics()).not.toMatch(/^calls_sync_l/m);
+    status.succeeded('main', counts, 1500);
+    status.failed('main', 'server_error');
+    wait(5000);
+    const reply = await statusReply('/metrics', status);
+    expect(reply?.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    for (const line of [
+      'calls_sync_runs_total{result="ok"} 1',
+      'calls_sync_rows_total{kind="same"} 7',
+      'calls_sync_errors_total{code="server_error"} 1',
+      'calls_sync_last_success_timestamp_seconds 1000',
+      'calls_sync_lag_seconds 5',
+      'calls_sync_seconds 1.5',
+    ])
+      expect(reply?.body).toContain(`\n${line}\n`);
+    const { status: two } = watched({ accounts: ['a', 'b'] });
+    two.succeeded('b', counts, 1);
+    expect(two.metrics()).toContain('\ncalls_sync_rows_total{kind="new",account="b"} 2\n');
+  });
+
+  test('other paths have no reply, and label values are escaped', async () => {
+    const source = { ready: () => null, metrics: () => '' };
+    expect(await statusReply('/healthz', source)).toMatchObject({ status: 200, body: 'ok\n' });
+    expect(await statusReply('/health', source)).toBeNull();
+    const samples = [{ value: 1, labels: { a: 'x"\\\n' } }];
+    expect(metricsText([{ name: 'n', type: 'gauge', help: 'N.', samples }])).toBe(
+      '# HELP n N.\n# TYPE n gauge\nn{a="x\\"\\\\\\n"} 1\n',
+    );
+  });
+});
