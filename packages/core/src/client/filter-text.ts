@@ -32,7 +32,9 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
 
 function fromString(input: string, version: Version): FilterText {
   const { filter, problems } = diagnose(input, { version });
-  const problem = problems.find(({ code, suggestions }) => code !== 'unknown_field' || suggestions.length > 0);
+  const problem = problems.find(
+    ({ code, suggestions }) => code !== 'unknown_field' || suggestions.length > 0,
+  );
   if (problem) throw new FilterSyntaxError(problem);
   return problems.length === 0 ? textOf(printFilter(filter), true) : textOf(input.trim(), false);
 }
