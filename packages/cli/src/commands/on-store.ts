@@ -10,15 +10,16 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
-/** A command over an open store. It resolves with its exit status; nothing stands for success. */
+/** A command over an open store. What it resolves with is its exit status, if it is a number. */
 export const onStore =
-  (run: (store: Store, args: Args, io: Io) => Promise<number | void>): Handler =>
+  (run: (store: Store, args: Args, io: Io) => Promise<unknown>): Handler =>
   (args, io) =>
     whileWaiting('waiting for the store', async () => {
       const settings = readFileSettings(args, io);
       const store = await openStoreOf(chooseStore(args, settings, io), readServiceSection(settings), io);
       try {
-        return (await run(store, args, io)) ?? exitCodes.ok;
+        const status = await run(store, args, io);
+        return typeof status === 'number' ? status : exitCodes.ok;
       } finally {
         await store.close();
       }
