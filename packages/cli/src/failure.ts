@@ -14,14 +14,10 @@ import { isWarehouseError, warehouseFailure } from './warehouse-failure.ts';
 export async function report(
   error: unknown,
   io: Io,
-  {
-    debug,
-    noColor = false,
-    has,
-  }: { readonly debug: boolean; readonly noColor?: boolean; readonly has?: HasOption },
+  { debug, has }: { readonly debug: boolean; readonly has?: HasOption },
 ): Promise<number> {
   const shown = await explain(error, has);
-  const style = styleFor(io.stderr, io.env, noColor);
+  const style = styleFor(io.stderr, io.env);
   say(io, `${style.red('calls:')} ${shown.message}`);
   if (shown.detail) for (const line of shown.detail.split('\n')) say(io, `  ${line}`);
   for (const hint of shown.hints) say(io, `  ${style.dim('→')} ${hint}`);

@@ -28,7 +28,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const options = commandOf(argv)?.options ?? [];
     const has = (option: string): boolean => options.some(({ name }) => name === option);
     const debug = argv.includes('--debug') || argv.includes('-v');
-    return report(shown, io, { debug, noColor: argv.includes('--no-color'), has });
+    return report(shown, io, { debug, has });
   }
 }
 

@@ -106,17 +106,7 @@ describe('calls export', () => {
 
   test('a resumed export does not lose what was set aside before it stopped', async () => {
     const cwd = stage.folder();
-    const args = [
-      'export',
-      '-o',
-      'calls.ndjson',
-      '--rows',
-      '5',
-      '--prefetch',
-      '1',
-      '--on-bad-record',
-      'file',
-    ];
+    const args = ['export', '-o', 'calls.ndjson', '--rows', '5', '--on-bad-record', 'file'];
     const stop = new AbortController();
     let requests = server.requests.length;
     const timer = setInterval(() => {

@@ -71,7 +71,7 @@ describe('a file', () => {
   test('it has only the chosen fields, in their order, and a byte order mark for Excel', async () => {
     const cwd = stage.folder();
     const columns = ['--fields', 'talk_minutes,sid', '--on', '2026-10-15'];
-    await stage.quick(['export', '--output', 'a.csv', '--bom', ...columns], { cwd });
+    await stage.quick(['export', '--output', 'a.csv', '--spreadsheet', ...columns], { cwd });
     expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
     await stage.quick(['export', '--output', 'a.ndjson', ...columns], { cwd });
     expect(Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? ''))).toEqual([
@@ -102,7 +102,7 @@ describe('a file', () => {
 
 describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
   // Slow enough to be stopped in the middle, with slices so small that there is a checkpoint by then.
-  const slowly = ['--rows', '40', '--prefetch', '1', ...all];
+  const slowly = ['--rows', '40', ...all];
   const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 25 }]);
 
   async function stopped(name: string, by: 'Ctrl-C' | 'SIGKILL', cwd: string) {

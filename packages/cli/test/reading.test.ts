@@ -70,13 +70,12 @@ describe('calls list', () => {
         .slice(1);
     const all = await sids('--all');
     expect(new Set(all).size).toBe(all.length);
-    expect(await sids('--first', '-n', '7', '--page', '2')).toEqual(all.slice(14, 21));
-    expect(await sids('--first', '-n', '300', '--page', '1')).toEqual(all.slice(300));
-    expect(await sids('--first', '-n', '300', '--page', '9')).toEqual([]);
+    expect(await sids('--sort', 'oldest', '-n', '7', '--page', '2')).toEqual(all.slice(14, 21));
+    expect(await sids('--sort', 'oldest', '-n', '300', '--page', '1')).toEqual(all.slice(300));
+    expect(await sids('--sort', 'oldest', '-n', '300', '--page', '9')).toEqual([]);
     const newest = all.toReversed();
     expect(await sids('--all', '--sort', 'newest')).toEqual(newest);
     expect(await sids('-n', '7', '--page', '2')).toEqual(newest.slice(14, 21));
-    expect(await sids('--last', '7', '--sort', 'oldest')).toEqual(all.slice(-7));
     expect(await sids('-n', '300')).toEqual(newest.slice(0, 300));
     expect(await sids('-n', '300', '--page', '1')).toEqual(newest.slice(300));
     expect(await sids('-n', '600')).toEqual(newest);
@@ -89,7 +88,7 @@ describe('calls list', () => {
     expect((await said('-n', '2', '--page', '1'))[0]).toBe(
       `2 calls: 3 to 4 of ${total}, counted from the latest`,
     );
-    expect(await said('-n', '2', '--first')).toEqual([
+    expect(await said('-n', '2', '--sort', 'oldest')).toEqual([
       `2 calls: 1 to 2 of ${total}`,
       '--page 1 shows the next page, --all shows all calls',
       'calls through call extensions are not included; add --include-extensions to include them',
@@ -241,6 +240,6 @@ test('--output writes the rows of a command to a file, in the format of its name
   const nowhere = await run('list', '-o', 'nowhere/calls.csv');
   expect(nowhere.code).toBe(7);
   expect(nowhere.stderr).toContain('the folder does not exist');
-  expect(await run('count', '--last', '99999d', '--json')).toMatchObject({ code: 0 });
-  expect((await run('list', '--last', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(await run('count', '--from', '99999d', '--json')).toMatchObject({ code: 0 });
+  expect((await run('list', '-n', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
 });

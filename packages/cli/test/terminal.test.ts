@@ -222,7 +222,6 @@ test('colors are only for terminals, unless FORCE_COLOR is set', () => {
   for (const style of [
     styleFor(terminal, { NO_COLOR: '1' }),
     styleFor(terminal, { TERM: 'dumb' }),
-    styleFor(terminal, {}, true),
     styleFor(output(false).stream, {}),
   ]) {
     expect(style.red('x')).toBe('x');

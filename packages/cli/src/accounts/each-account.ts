@@ -46,7 +46,7 @@ export async function eachAccount<A extends NamedAccount>(
   io: Io,
   run: (account: A) => Promise<number>,
   onFailure: (error: CliError) => unknown = (error) =>
-    report(error, io, { debug: args.flag('debug'), noColor: args.flag('no-color'), has: args.has }),
+    report(error, io, { debug: args.flag('debug'), has: args.has }),
 ): Promise<number> {
   const statuses: number[] = [];
   const failed: string[] = [];

@@ -16,7 +16,6 @@ export const sharedOptions: readonly OptionSpec[] = [
     otherNames: ['verbose'],
     group: 'Common options',
   },
-  { name: 'no-color', text: 'no colors; the variable NO_COLOR does the same', group: 'Common options' },
 ];
 
 /** The configuration file. */
@@ -51,12 +50,6 @@ export const connectionOptions: readonly OptionSpec[] = [
     group: 'Connection',
   },
   {
-    name: 'legacy-base-url',
-    value: 'URL',
-    text: 'URL of the SMS listing, up to /ibp_api.php',
-    group: 'Connection',
-  },
-  {
     name: 'api-version',
     value: 'VERSION',
     choices: ['v2', 'v3'],
@@ -73,8 +66,15 @@ export const connectionOptions: readonly OptionSpec[] = [
   },
   { ...configOption, group: 'Connection' },
   { name: 'timeout', value: 'SECONDS', text: 'how long one request may take', group: 'Connection' },
-  { name: 'no-input', text: 'never ask for keys at the terminal', group: 'Connection' },
 ];
+
+/** Where the listing of SMS numbers is. */
+export const legacyOption: OptionSpec = {
+  name: 'legacy-base-url',
+  value: 'URL',
+  text: 'URL of the SMS listing, up to /ibp_api.php',
+  group: 'Connection',
+};
 
 /** Which calls. */
 export const filterOptions: readonly OptionSpec[] = [
@@ -89,7 +89,7 @@ export const filterOptions: readonly OptionSpec[] = [
     name: 'from',
     value: 'TIME',
     text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00", yesterday, 12h, 7d, 2w, 3mo',
-    otherNames: ['since', 'after', 'start', 'begin'],
+    otherNames: ['since', 'after', 'start', 'begin', 'last', 'period', 'past'],
     group: 'Which calls',
   },
   {
@@ -104,13 +104,6 @@ export const filterOptions: readonly OptionSpec[] = [
     value: 'DAY',
     text: 'calls of one day or month: 2026-11-20, 2026-11, today, yesterday',
     otherNames: ['day', 'date', 'month'],
-    group: 'Which calls',
-  },
-  {
-    name: 'last',
-    value: 'PERIOD',
-    text: 'calls of the last 90m, 12h, 7d, 2w or 3mo; the same as --from 7d',
-    otherNames: ['period', 'days', 'past'],
     group: 'Which calls',
   },
   {

@@ -50,7 +50,11 @@ function readTime(text: string, option: string, clock: Clock): TypedTime {
   const match = relativeForm.exec(word);
   if (!match) {
     throw new UsageError(`${option} must be a time, not ${JSON.stringify(text)}`, {
-      hints: [`write it as ${forms}`],
+      hints: [
+        /^\d+$/.test(word)
+          ? `${word} what? write ${word}d for days, ${word}h for hours; -n ${word} is a number of rows`
+          : `write it as ${forms}`,
+      ],
     });
   }
   return {
@@ -85,19 +89,6 @@ function relative([word, digits, unit]: RegExpExecArray, instant: number, zone: 
 /** The time itself, or the one just as far after a gap, where the clocks were set forward past it. */
 function existing(naive: number, zone: string): number {
   return naiveAt(instantOf(naive, zone).epochMs, zone);
-}
-
-/** Reads `--last`: the time that the period up to now begins. */
-export function readPeriod(text: string, clock: Clock): string {
-  const word = text.trim().toLowerCase();
-  if (/^\d+[a-z]+$/.test(word) && isRelative(word)) return readStart(word, '--last', clock);
-  throw new UsageError(`--last must be a period, not ${JSON.stringify(text)}`, {
-    hints: [
-      /^\d+$/.test(word)
-        ? `${word} what? write ${word}d for days, ${word}h for hours; -n ${word} is a number of rows`
-        : 'write it as 90m, 12h, 7d, 2w or 3mo; a day is --on yesterday',
-    ],
-  });
 }
 
 /** Reads `--on`: a whole day or month, as the two ends of a half-open range. */

@@ -40,7 +40,7 @@ export async function openClient(
   return createClient({
     ...connection,
     baseUrl: settings.baseUrl.value,
-    auth: connection.auth ?? (await askForAuth(settings, io, ask && !args.flag('no-input'))),
+    auth: connection.auth ?? (await askForAuth(settings, io, ask)),
     userAgent: `call-attribution-cli/${version}`,
     ...(seconds === null ? {} : { timeout: deadlines(seconds * 1000) }),
   });

@@ -2,7 +2,7 @@ import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
-import { type Clock, isRelative, readDayOrMonth, readEnd, readPeriod, readStart } from '../args/time.ts';
+import { type Clock, isRelative, readDayOrMonth, readEnd, readStart } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
@@ -77,7 +77,7 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const typed = (['from', 'to', 'on', 'last'] as const).flatMap((name) => {
+  const typed = (['from', 'to', 'on'] as const).flatMap((name) => {
     const text = args.text(name);
     return text === null ? [] : [{ name, text }];
   });
@@ -88,19 +88,15 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
 /** The range of time that the options describe. */
 export function rangeOf(args: Args, clock: Clock): TimeRange {
   const on = args.text('on');
-  const last = args.text('last');
   const start = args.text('from');
   const end = args.text('to');
-  const typedFrom = start === null ? null : readStart(start, '--from', clock);
+  const from = start === null ? null : readStart(start, '--from', clock);
   const to = end === null ? null : readEnd(end, '--to', clock);
   if (on !== null) {
-    if (typedFrom !== null || to !== null || last !== null)
-      throw new UsageError('--on is a whole day or month; remove --from, --to and --last');
+    if (from !== null || to !== null)
+      throw new UsageError('--on is a whole day or month; remove --from and --to');
     return readDayOrMonth(on, clock);
   }
-  if (last !== null && typedFrom !== null)
-    throw new UsageError('--last and --from both set the start; use one');
-  const from = last === null ? typedFrom : readPeriod(last, clock);
   if (from !== null && to !== null && from >= to) {
     throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
       hints: ['--to with a date includes that day, with a time of day it ends just before it'],

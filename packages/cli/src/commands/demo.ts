@@ -30,7 +30,7 @@ export const demo: Handler = async (args, io) => {
     throw new UsageError(
       `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
     );
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   const print = (...lines: string[]): Promise<void> => show(io, lines);
   const from = performance.now();
 

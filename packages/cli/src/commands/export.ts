@@ -94,7 +94,8 @@ async function exportAccount({ settings, open }: ReadAccount, args: Args, io: Io
       throw new UsageError('--resume is for exports from the API; one from a warehouse starts over', {
         hints: ['remove --resume'],
       });
-    const stream = { ...streamOptions(args), filter, onProgress, onError: bad.onError };
+    const rows = args.integer('rows', { min: 1 });
+    const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
     const verdict = await write({ args, io, settings, source: ending(source, line), stream, filter, bad });
     await bad.settle();
     return verdict === null ? exitCodes.ok : judge(verdict, io, bad);
@@ -147,7 +148,8 @@ const callsWriter =
   async ({ args, source, settings, filter, stream, bad, io }) => {
     const resume = args.flag('resume');
     const version = settings.apiVersion.value;
-    const format = { fields, version, bom: args.flag('bom'), spreadsheetSafe: args.flag('spreadsheet-safe') };
+    const spreadsheet = args.flag('spreadsheet');
+    const format = { fields, version, bom: spreadsheet, spreadsheetSafe: spreadsheet };
     sayExtensions(filter, version, io);
     const { path, shown } = target;
     if (path === null || target.isSpecial) {
@@ -166,9 +168,3 @@ const callsWriter =
     say(io, `${shown}: ${bytes((await stat(path)).size)}`);
     return verdict;
   };
-
-function streamOptions(args: Args): Pick<CallStreamOptions, 'rows' | 'prefetch'> {
-  const rows = args.integer('rows', { min: 1 });
-  const prefetch = args.integer('prefetch', { min: 1, max: 64 });
-  return { ...(rows === null ? {} : { rows }), ...(prefetch === null ? {} : { prefetch }) };
-}

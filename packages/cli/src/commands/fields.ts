@@ -29,7 +29,7 @@ export const fields: Handler = async (args, io) => {
     await writeRows(io.stdout, format, format === 'csv' ? flat : rows);
     return exitCodes.ok;
   }
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   if (found.length <= few) {
     await show(
       io,

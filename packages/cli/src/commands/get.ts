@@ -57,7 +57,7 @@ async function showCall(
     const record = { ...of, ...(chosen ? pickFields(call, chosen) : call) };
     return write(io.stdout, `${JSON.stringify(record, null, format === 'json' ? 2 : 0)}\n`);
   }
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   const shown = chosen ?? all.filter((field) => cellText(valueOfField(call, field)) !== '');
   const lines = cardLines(call, shown, style);
   const head = name === null ? [] : [`${style.bold('account')} ${printable(name)}`, ''];

@@ -68,7 +68,7 @@ function tableOutput(form: Omit<ListForm, 'format'>, args: Args, io: Io): ListOu
     },
     async end() {
       if (rows.length === 0) return [];
-      const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+      const style = styleFor(io.stdout, io.env);
       const columns = [
         ...(several ? [{ title: 'account', min: 12, rank: -1 }] : []),
         ...fields.map((field, at) => columnOf(field, form.fields === null ? kept.indexOf(field.name) : at)),

@@ -24,38 +24,17 @@ interface Place {
 }
 
 function placeOf(args: Args): Place {
-  const isFirst = args.flag('first');
   const isAll = args.flag('all');
-  const given = ['limit', 'last', 'first', 'page'].filter(
-    (name) => args.flag(name) && (name !== 'last' || countOf(args) !== null),
-  );
+  const given = ['limit', 'page'].filter((name) => args.flag(name));
   if (isAll && given.length > 0)
     throw new UsageError(`--all shows every call; remove ${given.map((name) => `--${name}`).join(' and ')}`);
-  const last = countOf(args);
-  const limit = args.integer('limit', { min: 1 });
-  if (last !== null && (isFirst || limit !== null)) {
-    throw new UsageError(
-      `--last ${last} shows the latest ${last} calls; remove --${isFirst ? 'first' : 'limit'}`,
-    );
-  }
-  const end = isFirst || isAll ? 'first' : 'latest';
+  const sort = (['newest', 'oldest'] as const).find((order) => order === args.text('sort'));
   return {
-    end,
-    limit: isAll ? Number.POSITIVE_INFINITY : (last ?? limit ?? 20),
+    end: isAll || sort === 'oldest' ? 'first' : 'latest',
+    limit: isAll ? Number.POSITIVE_INFINITY : (args.integer('limit', { min: 1 }) ?? 20),
     page: args.integer('page') ?? 0,
-    sort: (args.text('sort') as Place['sort'] | null) ?? (end === 'first' ? 'oldest' : 'newest'),
+    sort: sort ?? (isAll ? 'oldest' : 'newest'),
   };
-}
-
-/** The number in `--last 20`; null for a period such as `--last 7d`. */
-function countOf(args: Args): number | null {
-  return /^-?\d+(\.\d+)?$/.test(args.text('last') ?? '') ? args.integer('last', { min: 1 }) : null;
-}
-
-/** The options for the filter, for which a number of calls is not a period. */
-function withoutCount(args: Args): Args {
-  if (countOf(args) === null) return args;
-  return { ...args, text: (name) => (name === 'last' ? null : args.text(name)) };
 }
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
@@ -64,7 +43,7 @@ export const list: Handler = async (args, io) => {
   const place = placeOf(args);
   const fields = readFields(args);
   const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
-    filterOf(withoutCount(args), contextOf(settings, io)),
+    filterOf(args, contextOf(settings, io)),
   );
   const versions = accounts.map(({ settings }) => settings.apiVersion.value);
   const several = accounts.some(({ name }) => name !== null);

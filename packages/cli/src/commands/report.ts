@@ -103,7 +103,7 @@ async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): P
     await writeRows(io.stdout, format, rows);
     return status;
   }
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   const lines = reports.flatMap(({ account, of }, at) => [
     ...(at > 0 ? [''] : []),
     ...(account === null ? [] : [style.bold(`account ${account}`)]),

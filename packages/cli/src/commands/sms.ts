@@ -48,7 +48,7 @@ export const sms: Handler = async (args, io) => {
     ]);
     const { lines } = fitTable([...(several ? [{ title: 'Account', min: 12 }] : []), ...columns], rows, {
       width: widthOf(io.stdout, io.env),
-      style: styleFor(io.stdout, io.env, args.flag('no-color')),
+      style: styleFor(io.stdout, io.env),
     });
     await show(io, lines);
   }

@@ -84,7 +84,8 @@ const ofTheFile: ReadonlySet<string> = new Set([
 ]);
 
 function sourceOf(args: Args, io: Io, known: readonly OptionName[]): SettingsSource {
-  const text = (name: OptionName): string | null => (known.includes(name) ? args.text(options[name]) : null);
+  const text = (name: OptionName): string | null =>
+    known.includes(name) && args.has(options[name]) ? args.text(options[name]) : null;
   return {
     options: {
       baseUrl: text('baseUrl'),

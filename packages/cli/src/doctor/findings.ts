@@ -42,7 +42,7 @@ export async function showFindings(
     await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
     return exitCode;
   }
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
   const width = Math.max(...findings.map((finding) => finding.item.length));
   const indent = ' '.repeat(width + 9);

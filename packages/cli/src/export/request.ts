@@ -62,12 +62,12 @@ function sourceOf(settings: Settings): string {
 
 // The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
 function typedOptions(args: Args, settings: Settings, { format, gzip }: TargetForm): string {
-  const values = ['q', 'from', 'to', 'on', 'last', 'min-talk'].flatMap((name) => {
+  const values = ['q', 'from', 'to', 'on', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });
   const fields = args.list('fields');
-  const flags = ['include-extensions', 'bom', 'spreadsheet-safe'].filter((name) => args.flag(name));
+  const flags = ['include-extensions', 'spreadsheet'].filter((name) => args.flag(name));
   return [
     `--api-version ${settings.apiVersion.value}`,
     `--format ${format}${gzip ? ' (.gz)' : ''}`,

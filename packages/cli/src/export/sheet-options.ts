@@ -47,7 +47,7 @@ const sheetOnly = [
   'ledger',
 ];
 const sheetOnlyFlags = ['unanswered', 'first-call-only', 'dry-run'];
-const fileOnly = ['resume', 'format', 'fields', 'bom', 'spreadsheet-safe', 'partition'];
+const fileOnly = ['resume', 'format', 'fields', 'spreadsheet', 'partition'];
 
 /** Reads the options of an upload sheet; null without `--for`. What is missing or wrong is reported before any request. */
 export async function readSheetRequest(

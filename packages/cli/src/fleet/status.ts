@@ -58,7 +58,7 @@ async function print(status: FleetStatus, args: Args, io: Io): Promise<void> {
 const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
   statusScreen(status, {
     width: widthOf(io.stdout, io.env),
-    style: styleFor(io.stdout, io.env, args.flag('no-color')),
+    style: styleFor(io.stdout, io.env),
     all: args.flag('all'),
   });
 

@@ -54,7 +54,7 @@ async function verifyIn(job: Job | PinnedJob, board: Board | null, args: Args, i
     await target.close();
   }
   if (!isJson) {
-    const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+    const style = styleFor(io.stdout, io.env);
     await show(io, verdictScreen(verdicts, { width: widthOf(io.stdout, io.env), style }));
   }
   return ended(verdicts, board === null ? null : readStatus(board), io);

@@ -33,10 +33,10 @@ export const movingCommands: readonly CommandSpec[] = [
         group: 'Output',
       },
       fieldsOption,
-      { name: 'bom', text: 'begin a CSV file with a byte order mark, so that Excel reads it as UTF-8' },
       {
-        name: 'spreadsheet-safe',
-        text: 'in CSV, put an apostrophe before strings that a spreadsheet would run as formulas',
+        name: 'spreadsheet',
+        text: 'CSV for a spreadsheet: a byte order mark, so that Excel reads UTF-8, and an apostrophe before strings that it would run as formulas',
+        otherNames: ['excel', 'bom'],
       },
       {
         name: 'partition',
@@ -46,7 +46,6 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
-      { name: 'prefetch', value: 'PAGES', text: 'how many pages to read ahead', default: 4 },
       ...uploadOptions,
       ...filterOptions,
       ...warehouseOptions,

@@ -6,6 +6,7 @@ import {
   fieldsOption,
   filterOptions,
   jsonOption,
+  legacyOption,
   limitOption,
   outputOptions,
   sqlOutputOptions,
@@ -19,13 +20,6 @@ const storeOption = {
   default: 'CALLS_STORE',
 };
 
-const lastOption = {
-  ...filterOptions.find(({ name }) => name === 'last'),
-  name: 'last',
-  value: 'N|PERIOD',
-  text: 'the latest 50 calls, or the calls of the last 90m, 12h, 7d, 2w or 3mo',
-};
-
 /** The commands that look at calls and change nothing. */
 export const readingCommands: readonly CommandSpec[] = [
   {
@@ -37,18 +31,17 @@ export const readingCommands: readonly CommandSpec[] = [
       '--all shows the oldest first; in the formats ndjson and csv it is a stream and works for any number of calls.',
     options: [
       { ...limitOption, text: 'how many calls to show', default: 20 },
-      { name: 'first', text: 'show the first calls that match instead of the latest' },
       { name: 'all', text: 'show all calls that match' },
       { name: 'page', value: 'N', text: 'skip N pages of --limit calls', default: 0 },
       {
         name: 'sort',
         value: 'ORDER',
-        text: 'order of the calls that are shown',
+        text: 'begin with the newest calls, or with the oldest',
         choices: ['newest', 'oldest'],
-        default: 'newest; oldest with --first or --all',
+        default: 'newest; oldest with --all',
       },
       fieldsOption,
-      ...filterOptions.map((option) => (option.name === 'last' ? lastOption : option)),
+      ...filterOptions,
       ...warehouseOptions,
       ...accountOptions,
       ...outputOptions,
@@ -131,7 +124,7 @@ export const readingCommands: readonly CommandSpec[] = [
     name: 'sms',
     summary: 'show the numbers of the account that can receive text messages',
     printsRows: true,
-    options: [...outputOptions, ...accountOptions, ...connectionOptions],
+    options: [...outputOptions, ...accountOptions, legacyOption, ...connectionOptions],
     examples: [{ line: 'calls sms --format csv', text: 'number, whether SMS is enabled, and listener URL' }],
     load: async () => (await import('../commands/sms.ts')).sms,
   },
@@ -155,7 +148,7 @@ export const readingCommands: readonly CommandSpec[] = [
       'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE, ' +
       'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count, ' +
       'SMS. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong.',
-    options: [jsonOption, storeOption, ...accountOptions, ...connectionOptions],
+    options: [jsonOption, storeOption, ...accountOptions, legacyOption, ...connectionOptions],
     examples: [
       { line: 'calls doctor', text: 'each item with what was found and, where needed, what to do' },
       {

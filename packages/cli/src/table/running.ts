@@ -1,7 +1,13 @@
 import { revealChoices } from '@call-attribution/core/fields';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
-import { accountOptions, connectionOptions, outputOption, untilOption } from '../args/options.ts';
+import {
+  accountOptions,
+  connectionOptions,
+  legacyOption,
+  outputOption,
+  untilOption,
+} from '../args/options.ts';
 
 /** The commands that start something, and those about the program itself. */
 export const runningCommands: readonly CommandSpec[] = [
@@ -55,6 +61,7 @@ export const runningCommands: readonly CommandSpec[] = [
         text: 'mirror: where the copy is, duckdb:FILE; default: a folder of your own',
       },
       ...accountOptions,
+      legacyOption,
       ...connectionOptions,
     ],
     examples: [

@@ -14,14 +14,10 @@ export interface Style {
  * Colors for this output: off when it is piped, with NO_COLOR or CLICOLOR=0, and on a dumb terminal. FORCE_COLOR and
  * CLICOLOR_FORCE turn them on, but not against NO_COLOR.
  */
-export function styleFor(
-  output: Output,
-  env: Readonly<Record<string, string | undefined>>,
-  off = false,
-): Style {
+export function styleFor(output: Output, env: Readonly<Record<string, string | undefined>>): Style {
   const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some((value) => Boolean(value) && value !== '0');
   const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb' && env.CLICOLOR !== '0');
-  const on = wanted && !off && !env.NO_COLOR;
+  const on = wanted && !env.NO_COLOR;
   const paint =
     (open: number, close: number) =>
     (text: string): string =>

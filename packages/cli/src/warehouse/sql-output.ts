@@ -95,7 +95,7 @@ export async function showRows(result: SqlResult, most: number, args: Args, io: 
     title: name,
     align: type === 'integer' || type.startsWith('decimal') ? ('right' as const) : ('left' as const),
   }));
-  const style = styleFor(io.stdout, io.env, args.flag('no-color'));
+  const style = styleFor(io.stdout, io.env);
   const table = fitTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
   await show(io, table.lines);
   say(io, isCut ? `the first ${plural(rows.length, 'row')}; there are more` : plural(rows.length, 'row'));

@@ -30,7 +30,7 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['store impo\t--store x my\t', ['store', 'import', '--store', 'x', 'my calls.csv']],
   ['fleet ver\tmy\t--dee\t', ['fleet', 'verify', 'my calls.csv', '--deep']],
   ['push google\t', ['push', 'google-data-manager']],
-  ['export --for=sk\t--spread\t', ['export', '--for', 'skai', '--spreadsheet-safe']],
+  ['export --for=sk\t--spread\t', ['export', '--for', 'skai', '--spreadsheet']],
   [
     '--debug serve --tls-cert=my\t--fee\tmy\t',
     ['--debug', 'serve', '--tls-cert', 'my calls.csv', '--feeds', 'my calls.csv'],
