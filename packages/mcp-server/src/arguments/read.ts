@@ -1,3 +1,4 @@
+import { findProblem } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
@@ -14,7 +15,7 @@ export function readArguments<Input extends ObjectSchema>(
   given: unknown,
 ): OutputOf<Input> {
   const input = schema as unknown as z.ZodObject;
-  const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
+  const raw = rawArguments(given);
   const accepted = Object.keys(input.shape);
   if (!isObject(raw)) throw new ToolError({ code: 'not_an_object', tool, accepted });
   const values: Record<string, unknown> = {};
@@ -27,22 +28,14 @@ export function readArguments<Input extends ObjectSchema>(
     // Some hosts send null or an empty string for everything that was left out.
     if (value !== null && value !== undefined && value !== '') values[name] = lenient(field, value);
   }
-  const parsed = input.safeParse(values);
-  if (parsed.success) return parsed.data as OutputOf<Input>;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new ToolError({
-    code: 'invalid_argument',
-    path,
-    reason: reasonOf(issue, path === '' ? values : values[String(issue?.path[0])]),
-    tool,
-    accepted,
-  });
+  const read = findProblem(input, values);
+  if ('problem' in read) throw new ToolError({ code: 'invalid_argument', ...read.problem, tool, accepted });
+  return read.data as OutputOf<Input>;
 }
 
-function reasonOf(issue: { readonly message: string } | undefined, value: unknown): string {
-  if (value === undefined) return 'it is missing';
-  return issue?.message.replace(/^Invalid input: /, '') ?? 'not valid';
+/** The arguments of a call as they were sent: as an object, in a string of JSON, or not at all. */
+export function rawArguments(given: unknown): unknown {
+  return typeof given === 'string' ? parseJson(given) : (given ?? {});
 }
 
 /** The value of a JSON string, or the string itself. */

@@ -50,10 +50,7 @@ function describe(problem: Problem): Failure {
         accepts(problem),
       );
     case 'invalid_argument':
-      return invalid(
-        `${problem.path === '' ? '' : `"${problem.path}": `}${problem.reason}.`,
-        accepts(problem),
-      );
+      return invalid(argumentText(problem), accepts(problem));
     case 'two_filters':
       return invalid(
         'q cannot be combined with from, to, calls or min_talk_minutes.',
@@ -219,6 +216,13 @@ function describe(problem: Problem): Failure {
         retry: 'Once; it may help.',
       };
   }
+}
+
+/** What a schema says of an argument. That of a custom tool may have whole sentences of its own. */
+function argumentText({ path, what, hint }: Extract<Problem, { code: 'invalid_argument' }>): string {
+  const place = path === '' ? '' : `"${path}"${/^[a-z]/.test(what) ? ' ' : ': '}`;
+  const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.`;
+  return hint === undefined ? sentence : `${sentence} ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
 }
 
 const notSetUp = 'The server is not set up yet';

@@ -20,7 +20,8 @@ export type Problem =
   | {
       readonly code: 'invalid_argument';
       readonly path: string;
-      readonly reason: string;
+      readonly what: string;
+      readonly hint?: string;
       readonly tool: string;
       readonly accepted: readonly string[];
     }

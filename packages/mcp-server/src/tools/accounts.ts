@@ -1,5 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
+import { rawArguments } from '../arguments/read.ts';
+import { isObject } from '../protocol/messages.ts';
 import { countThatFits } from '../results/table.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from './call.ts';
@@ -22,14 +24,16 @@ export function checkAccounts<Account extends { readonly name: string }>(
   const wrong = accounts.find(
     ({ name }, i) => !nameForm.test(name) || accounts.findIndex((each) => each.name === name) !== i,
   );
-  if (accounts.length > 0 && wrong === undefined) return accounts;
+  if (accounts.length === 0) throw noAccount();
+  if (wrong === undefined) return accounts;
   throw new ConfigurationError(
     'invalid_option',
-    wrong === undefined
-      ? 'createServer needs at least one account.'
-      : `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of up to 64 letters, digits, dots, dashes and underscores.`,
+    `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of up to 64 letters, digits, dots, dashes and underscores.`,
   );
 }
+
+const noAccount = (): ConfigurationError =>
+  new ConfigurationError('invalid_option', 'createServer needs at least one account.');
 
 /** Runs tools in the lanes that a call names: in all without `account`. */
 export function createAccountRunner(
@@ -37,9 +41,13 @@ export function createAccountRunner(
   runnerOf: (settings: ToolSettings) => ToolRunner,
 ): ToolRunner {
   const [only, ...more] = lanes;
-  if (only !== undefined && more.length === 0) return runnerOf(only.settings);
+  if (only === undefined) throw noAccount();
+  if (more.length === 0) return runnerOf(only.settings);
   return async (name, given, request) => {
-    const { account, ...args } = objectOf(given);
+    const raw = rawArguments(given);
+    // Each lane would say the same about it.
+    if (!isObject(raw)) return runnerOf(only.settings)(name, raw, request);
+    const { account, ...args } = raw;
     const chosen = choose(account, lanes);
     const [first] = chosen as [AccountLane];
     if (chosen.length === 1) return named(first.name, await runnerOf(first.settings)(name, args, request));
@@ -60,20 +68,6 @@ export function createAccountRunner(
       budget,
     );
   };
-}
-
-function objectOf(given: unknown): Record<string, unknown> {
-  let value = given ?? {};
-  if (typeof value === 'string') {
-    try {
-      value = JSON.parse(value);
-    } catch {
-      // The lane says what is wrong with it.
-    }
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : ({ arguments: value } as Record<string, unknown>);
 }
 
 function choose(account: unknown, lanes: readonly AccountLane[]): AccountLane[] {

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core';
+import { findProblem } from '@call-attribution/core/settings';
 import * as z from 'zod';
 import { toJsonSchema } from '../arguments/json-schema.ts';
 import { readArguments } from '../arguments/read.ts';
@@ -107,10 +108,11 @@ const schemaFor = (given: CustomTool['input'], schema: z.ZodObject, io: 'input' 
   given === undefined || given instanceof z.ZodType ? toJsonSchema(schema, io) : (given as JsonSchema);
 
 function checked(result: object, output: z.ZodObject | null): object {
-  const parsed = output?.safeParse(result);
-  if (parsed === undefined || parsed.success) return parsed?.data ?? result;
-  const [issue] = parsed.error.issues;
-  throw new Error(`The result is not as its schema says: ${issue?.path.join('.')}: ${issue?.message}.`);
+  if (output === null) return result;
+  const read = findProblem<object>(output, result);
+  if ('data' in read) return read.data;
+  const { path, what } = read.problem;
+  throw new Error(`The result is not as its schema says: ${path} ${what}.`);
 }
 
 function resultOf(result: object | string): ToolResult {

@@ -27,8 +27,29 @@ const wrong: readonly [Problem, text: string][] = [
     'There is no argument "row". Did you mean "rows"? list_calls takes: rows, cursor.',
   ],
   [
-    { code: 'invalid_argument', path: 'rows', reason: 'Too small', tool: 'list_calls', accepted: [] },
-    '"rows": Too small. list_calls takes no arguments.',
+    { code: 'invalid_argument', path: 'rows', what: 'must be a number', tool: 'list_calls', accepted: [] },
+    '"rows" must be a number. list_calls takes no arguments.',
+  ],
+  [
+    {
+      code: 'invalid_argument',
+      path: 'calls',
+      what: 'must be website or all, not "websit"',
+      hint: 'did you mean website?',
+      tool: 'list_calls',
+      accepted,
+    },
+    '"calls" must be website or all, not "websit". Did you mean website? list_calls takes: rows, cursor.',
+  ],
+  [
+    {
+      code: 'invalid_argument',
+      path: 'dnis',
+      what: 'No such number.',
+      tool: 'branch_of',
+      accepted: ['dnis'],
+    },
+    '"dnis": No such number. branch_of takes: dnis.',
   ],
   [
     { code: 'two_filters' },

@@ -130,7 +130,7 @@ describe('tools of the caller', () => {
       content: [{ type: 'text', text: calls[0]?.sid }],
     });
     expect(await text('branch_of', { dnsi: '555' })).toContain('Did you mean "dnis"?');
-    expect(await text('newest', { rows: 0 })).toContain('"rows": Too small');
+    expect(await text('newest', { rows: 0 })).toContain('"rows" must be at least 1, not 0.');
     expect(await text('count_calls', {})).toContain('total');
   });
 
