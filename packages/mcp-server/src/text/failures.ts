@@ -35,187 +35,171 @@ export function failureText(problem: Problem): string {
   return `${what}.\nWhy: ${why}\nNext: ${next}\nRetry: ${retry}`;
 }
 
-function describe(problem: Problem): Failure {
-  switch (problem.code) {
-    case 'unknown_tool':
-      return invalid(
-        `There is no tool "${quotable(problem.name)}".${problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`}`,
-        `The tools are ${problem.tools.join(', ')}.`,
-      );
-    case 'not_an_object':
-      return invalid('The arguments must be one JSON object.', accepts(problem));
-    case 'unknown_argument':
-      return invalid(
-        `There is no argument "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-        accepts(problem),
-      );
-    case 'invalid_argument':
-      return invalid(argumentText(problem), accepts(problem));
-    case 'two_filters':
-      return invalid(
-        'q cannot be combined with from, to, calls or min_talk_minutes.',
-        'Put everything into q, or leave q out.',
-      );
-    case 'invalid_filter':
-      return invalid(
-        `q is not a valid filter. ${problem.message}`,
-        problem.fixed === undefined
-          ? `${problem.frame}\nUse from, to and min_talk_minutes instead.`
-          : `Use q=${JSON.stringify(problem.fixed)}.`,
-      );
-    case 'invalid_where':
-      return invalid(
-        `where: ${problem.message}`,
-        problem.corrected === undefined ? problem.frame : `Use where=${JSON.stringify(problem.corrected)}.`,
-      );
-    case 'invalid_having':
-      return invalid(
-        problem.message,
-        problem.corrected === undefined ? '' : `Use ${JSON.stringify(problem.corrected)}.`,
-      );
-    case 'invalid_question':
-      return invalid(quotable(problem.message, 400), '');
-    case 'masked_field':
-      return invalid(
-        `${problem.field} holds personal data, which cannot be searched for.`,
-        `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
-      );
-    case 'masked_order':
-      return invalid(
-        `${problem.field} holds personal data, which cannot be ordered by.`,
-        'Order by a time, a number or another field.',
-      );
-    case 'masked_spend':
-      return invalid(
-        `${problem.field} holds personal data, so there is no spend for its values.`,
-        'Give spend for a campaign, a keyword, a channel or another field.',
-      );
-    case 'needs_mirror':
-      return invalid(
-        `${problem.what} needs a local copy of the calls, which this server does not keep.`,
-        'Ask without it, or tell the user to start the server with --mirror.',
-      );
-    case 'mirror_not_ready':
-      return problem.state.code === 'failed'
-        ? invalid(
-            `${problem.what} needs the local copy, but ${stateOfCopy(problem.state)}.`,
-            'Ask without it, or tell the user.',
-          )
-        : invalid(
-            `${problem.what} needs all calls, and ${stateOfCopy(problem.state)}.`,
-            'Repeat the call then, or ask without it.',
-          );
-    case 'copy_failed':
-      return {
-        what: 'The local copy of the calls cannot be read',
-        why: quotable(problem.reason, 400),
-        next: problem.mayPass
-          ? 'Repeat the call, with a shorter period if it fails again.'
-          : 'Tell the user.',
-        retry: problem.mayPass ? 'Yes.' : 'Not before the user has looked at it.',
-      };
-    case 'unknown_name':
-      return invalid(
-        `There is no ${problem.what} "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-        problem.nearest === undefined ? `Use one of ${problem.known.slice(0, 20).join(', ')}.` : '',
-      );
-    case 'named_twice':
-      return invalid(`"${problem.name}" is named twice.`, 'Name it once.');
-    case 'group_of_fields':
-      return invalid(
-        `"${problem.name}" is the name of several fields, and calls are grouped by one.`,
-        `Use one of ${problem.known.slice(0, 12).join(', ')}.`,
-      );
-    case 'one_account':
-      return invalid(
-        'A cursor is a place in the list of one account.',
-        `Add account: ${problem.names.join(' or ')}.`,
-      );
-    case 'compare_needs_period':
-      return invalid('To compare, the question needs from and to.', 'Add both.');
-    case 'spend_needs_group':
-      return invalid(
-        'spend needs one group_by and the measure calls.',
-        'Give each value of the group its cost.',
-      );
-    case 'empty_range':
-      return invalid(
-        `The range is empty: it starts at ${problem.start} and ends before ${problem.end}.`,
-        problem.swapped ?? 'Give a "to" that is later than "from".',
-      );
-    case 'invalid_time':
-      return invalid(
-        `${problem.argument}="${quotable(problem.text, 40)}" is not a date or time that exists.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
-        problem.nearest === undefined
-          ? `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
-          : `Use ${problem.argument}="${problem.nearest}".`,
-      );
-    case 'unknown_zone':
-      return invalid(
-        `There is no time zone "${quotable(problem.zone)}".${didYouMean(problem.nearest)}`,
-        problem.nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
-      );
-    case 'unknown_field':
-      return invalid(
-        `There is no field "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-        fieldHelp(problem.groups),
-      );
-    case 'field_of_other_version':
-      return invalid(
-        `The field "${quotable(problem.name)}" does not exist in ${problem.version} of the API.`,
-        fieldHelp(problem.groups),
-      );
-    case 'foreign_cursor':
-      return cursorFailure('It was made for another filter, tool or API version, or it was changed.');
-    case 'cursor_of_other_size':
-      return cursorFailure(
-        `It was made with rows=${problem.cursorRows}, but this call has rows=${problem.rows}.`,
-      );
-    case 'missing_settings':
-      return {
-        what: notSetUp,
-        why: problem.problems.join(' '),
-        next: 'Tell the user to set these environment variables where this server is started, and to restart it.',
-        retry: 'Not before that.',
-      };
-    case 'no_client':
-      return {
-        what: notSetUp,
-        why: quotable(problem.reason, 400),
-        next: 'Tell the user what is missing where this server is started.',
-        retry: 'Not before that.',
-      };
-    case 'api_error':
-      return apiFailure(problem.tool, problem.error);
-    case 'timed_out':
-      return {
-        what: `${problem.tool} failed`,
-        why: `It took longer than ${problem.seconds} seconds.`,
-        next: 'Narrow from/to, or ask for fewer rows.',
-        retry: 'The same call may work later, when the API responds faster.',
-      };
-    case 'cancelled':
-      return {
-        what: `${problem.tool} failed`,
-        why: 'The call was cancelled.',
-        next: 'Call it again if the result is still needed.',
-        retry: 'Yes.',
-      };
-    case 'custom_tool':
-      return {
-        what: `${problem.tool} failed`,
-        why: quotable(redact(problem.reason), 400),
-        next: 'Correct the arguments if the reason says so; otherwise tell the user.',
-        retry: 'Once; it may help.',
-      };
-    case 'unexpected':
-      return {
-        what: `${problem.tool} failed`,
-        why: 'An unexpected error. The log of this server has the details.',
-        next: 'Tell the user to look at the stderr output of this server.',
-        retry: 'Once; it may help.',
-      };
-  }
+type Code = Problem['code'];
+type ProblemOf<C extends Code> = {
+  [Each in C]: Extract<Problem, { readonly code: Each }> & { readonly code: Each };
+}[C];
+
+const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
+  unknown_tool: (problem) =>
+    invalid(
+      `There is no tool "${quotable(problem.name)}".${problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`}`,
+      `The tools are ${problem.tools.join(', ')}.`,
+    ),
+  not_an_object: (problem) => invalid('The arguments must be one JSON object.', accepts(problem)),
+  unknown_argument: (problem) =>
+    invalid(
+      `There is no argument "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
+      accepts(problem),
+    ),
+  invalid_argument: (problem) => invalid(argumentText(problem), accepts(problem)),
+  two_filters: () =>
+    invalid(
+      'q cannot be combined with from, to, calls or min_talk_minutes.',
+      'Put everything into q, or leave q out.',
+    ),
+  invalid_filter: (problem) =>
+    invalid(
+      `q is not a valid filter. ${problem.message}`,
+      problem.fixed === undefined
+        ? `${problem.frame}\nUse from, to and min_talk_minutes instead.`
+        : `Use q=${JSON.stringify(problem.fixed)}.`,
+    ),
+  invalid_where: (problem) =>
+    invalid(
+      `where: ${problem.message}`,
+      problem.corrected === undefined ? problem.frame : `Use where=${JSON.stringify(problem.corrected)}.`,
+    ),
+  invalid_having: (problem) =>
+    invalid(
+      problem.message,
+      problem.corrected === undefined ? '' : `Use ${JSON.stringify(problem.corrected)}.`,
+    ),
+  invalid_question: (problem) => invalid(quotable(problem.message, 400), ''),
+  masked_field: (problem) =>
+    invalid(
+      `${problem.field} holds personal data, which cannot be searched for.`,
+      `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
+    ),
+  masked_order: (problem) =>
+    invalid(
+      `${problem.field} holds personal data, which cannot be ordered by.`,
+      'Order by a time, a number or another field.',
+    ),
+  masked_spend: (problem) =>
+    invalid(
+      `${problem.field} holds personal data, so there is no spend for its values.`,
+      'Give spend for a campaign, a keyword, a channel or another field.',
+    ),
+  needs_mirror: (problem) =>
+    invalid(
+      `${problem.what} needs a local copy of the calls, which this server does not keep.`,
+      'Ask without it, or tell the user to start the server with --mirror.',
+    ),
+  mirror_not_ready: (problem) =>
+    problem.state.code === 'failed'
+      ? invalid(
+          `${problem.what} needs the local copy, but ${stateOfCopy(problem.state)}.`,
+          'Ask without it, or tell the user.',
+        )
+      : invalid(
+          `${problem.what} needs all calls, and ${stateOfCopy(problem.state)}.`,
+          'Repeat the call then, or ask without it.',
+        ),
+  copy_failed: (problem) => ({
+    what: 'The local copy of the calls cannot be read',
+    why: quotable(problem.reason, 400),
+    next: problem.mayPass ? 'Repeat the call, with a shorter period if it fails again.' : 'Tell the user.',
+    retry: problem.mayPass ? 'Yes.' : 'Not before the user has looked at it.',
+  }),
+  unknown_name: (problem) =>
+    invalid(
+      `There is no ${problem.what} "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
+      problem.nearest === undefined ? `Use one of ${problem.known.slice(0, 20).join(', ')}.` : '',
+    ),
+  named_twice: (problem) => invalid(`"${problem.name}" is named twice.`, 'Name it once.'),
+  group_of_fields: (problem) =>
+    invalid(
+      `"${problem.name}" is the name of several fields, and calls are grouped by one.`,
+      `Use one of ${problem.known.slice(0, 12).join(', ')}.`,
+    ),
+  one_account: (problem) =>
+    invalid('A cursor is a place in the list of one account.', `Add account: ${problem.names.join(' or ')}.`),
+  compare_needs_period: () => invalid('To compare, the question needs from and to.', 'Add both.'),
+  spend_needs_group: () =>
+    invalid('spend needs one group_by and the measure calls.', 'Give each value of the group its cost.'),
+  empty_range: (problem) =>
+    invalid(
+      `The range is empty: it starts at ${problem.start} and ends before ${problem.end}.`,
+      problem.swapped ?? 'Give a "to" that is later than "from".',
+    ),
+  invalid_time: (problem) =>
+    invalid(
+      `${problem.argument}="${quotable(problem.text, 40)}" is not a date or time that exists.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
+      problem.nearest === undefined
+        ? `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
+        : `Use ${problem.argument}="${problem.nearest}".`,
+    ),
+  unknown_zone: (problem) =>
+    invalid(
+      `There is no time zone "${quotable(problem.zone)}".${didYouMean(problem.nearest)}`,
+      problem.nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
+    ),
+  unknown_field: (problem) =>
+    invalid(
+      `There is no field "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
+      fieldHelp(problem.groups),
+    ),
+  field_of_other_version: (problem) =>
+    invalid(
+      `The field "${quotable(problem.name)}" does not exist in ${problem.version} of the API.`,
+      fieldHelp(problem.groups),
+    ),
+  foreign_cursor: () =>
+    cursorFailure('It was made for another filter, tool or API version, or it was changed.'),
+  cursor_of_other_size: (problem) =>
+    cursorFailure(`It was made with rows=${problem.cursorRows}, but this call has rows=${problem.rows}.`),
+  missing_settings: (problem) => ({
+    what: notSetUp,
+    why: problem.problems.join(' '),
+    next: 'Tell the user to set these environment variables where this server is started, and to restart it.',
+    retry: 'Not before that.',
+  }),
+  no_client: (problem) => ({
+    what: notSetUp,
+    why: quotable(problem.reason, 400),
+    next: 'Tell the user what is missing where this server is started.',
+    retry: 'Not before that.',
+  }),
+  api_error: (problem) => apiFailure(problem.tool, problem.error),
+  timed_out: (problem) => ({
+    what: `${problem.tool} failed`,
+    why: `It took longer than ${problem.seconds} seconds.`,
+    next: 'Narrow from/to, or ask for fewer rows.',
+    retry: 'The same call may work later, when the API responds faster.',
+  }),
+  cancelled: (problem) => ({
+    what: `${problem.tool} failed`,
+    why: 'The call was cancelled.',
+    next: 'Call it again if the result is still needed.',
+    retry: 'Yes.',
+  }),
+  custom_tool: (problem) => ({
+    what: `${problem.tool} failed`,
+    why: quotable(redact(problem.reason), 400),
+    next: 'Correct the arguments if the reason says so; otherwise tell the user.',
+    retry: 'Once; it may help.',
+  }),
+  unexpected: (problem) => ({
+    what: `${problem.tool} failed`,
+    why: 'An unexpected error. The log of this server has the details.',
+    next: 'Tell the user to look at the stderr output of this server.',
+    retry: 'Once; it may help.',
+  }),
+};
+
+function describe<C extends Code>(problem: ProblemOf<C>): Failure {
+  return failures[problem.code](problem);
 }
 
 /** What a schema says of an argument. That of a custom tool may have whole sentences of its own. */
