@@ -256,6 +256,22 @@ describe('a connection over stdio', () => {
     connection.close();
   });
 
+  it('lets a task that has ended make room for another when there are a hundred', async () => {
+    const { request, connection } = connect();
+    await request('initialize', initialize('2025-11-25').params);
+    const ids: unknown[] = [];
+    for (let i = 0; i <= 100; i += 1) {
+      const { result } = await request('tools/call', { name: 'count_calls', arguments: {}, task: {} });
+      const taskId = (result?.task as { taskId: string } | undefined)?.taskId;
+      await request('tasks/result', { taskId });
+      ids.push(taskId);
+    }
+    expect((await request('tasks/get', { taskId: ids[0] })).error?.message).toContain('may have expired');
+    for (const taskId of [ids[1], ids[100]])
+      expect((await request('tasks/get', { taskId })).result).toMatchObject({ status: 'completed' });
+    connection.close();
+  });
+
   it('ends a task that is cancelled', async () => {
     const { before, begun, aborted } = held();
     const { request, connection } = connect({ before });

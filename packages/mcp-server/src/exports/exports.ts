@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { isObject } from '../protocol/messages.ts';
-import type { CallRequest, ToolCaller, ToolRunner } from '../tools/call.ts';
+import type { CallRequest, ToolRunner, ToolStep } from '../tools/call.ts';
 
 // The rows that an answer had no room for, as CSV: a link in the answer, which expires.
 
@@ -27,14 +27,14 @@ export interface ExportFile {
 
 /** Links to the rows of answers. */
 export interface Exports {
-  /** Calls a tool, and adds a link to an answer that leaves rows out. */
-  readonly call: ToolCaller;
+  /** Adds a link to an answer that leaves rows out. */
+  readonly step: ToolStep;
   /** The rows behind a link. Undefined when it has expired or never was. */
   read(uri: string, request: CallRequest): Promise<ExportFile | undefined>;
 }
 
 /** Makes the links of one server. `run` has no limit on the size of a result. */
-export function createExports(call: ToolCaller, run: ToolRunner, now: () => number): Exports {
+export function createExports(run: ToolRunner, now: () => number): Exports {
   const links = new Map<string, Kept>();
 
   const keep = (tool: string, args: unknown): string => {
@@ -45,8 +45,8 @@ export function createExports(call: ToolCaller, run: ToolRunner, now: () => numb
   };
 
   return {
-    async call(tool, args, request) {
-      const result = await call(tool, args, request);
+    async step(next, tool, args, request) {
+      const result = await next(tool, args, request);
       const data = result.structuredContent;
       if (data === undefined || !leavesRowsOut(tool, data)) return result;
       const link = {

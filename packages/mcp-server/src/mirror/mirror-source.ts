@@ -24,7 +24,7 @@ import { type CopyState, loadingNote } from '../text/mirror.ts';
 import { copyFailure } from './copy-failure.ts';
 import { isMasked, unmasked } from './masked-condition.ts';
 import type { Copy, Mirror } from './mirror.ts';
-import { createCells } from './safe-cells.ts';
+import { Cells } from './safe-cells.ts';
 
 /** What the source needs besides the copy. */
 export interface MirrorContext {
@@ -54,7 +54,7 @@ export class MirrorSource implements CallSource {
     const overApi = () => this.#context.api.analyze(selection, question, run);
     return this.#over(selection, run, overApi, async (copy) => {
       const { groupBy, measures, having, order, limit, topPer, compare, spend } = question;
-      const cells = createCells(copy, this.#context);
+      const cells = new Cells(copy, this.#context);
       const answer = await copy.warehouse.analyze({
         ...(await this.#stored(copy, selection)),
         groupBy,
@@ -124,7 +124,7 @@ export class MirrorSource implements CallSource {
     const overApi = () => this.#context.api.describe(specs, run);
     return this.#over({ to: null }, run, overApi, async (copy) => {
       const { calls, first, last, syncedAt } = copy.status;
-      const cells = createCells(copy, this.#context);
+      const cells = new Cells(copy, this.#context);
       return {
         calls,
         first,
@@ -195,7 +195,7 @@ export class MirrorSource implements CallSource {
     if (known !== undefined) return known;
     const spec = fields.filter(({ name }) => name === field);
     const found: string[] = [];
-    for (const value of await createCells(copy, this.#context).valuesOf(field)) {
+    for (const value of await new Cells(copy, this.#context).valuesOf(field)) {
       if (this.#context.view({ [field]: value } as unknown as Call, spec, keyTextLimit)[0] === mask)
         found.push(value);
     }

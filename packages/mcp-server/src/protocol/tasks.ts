@@ -17,6 +17,8 @@ const longReads: ReadonlySet<unknown> = new Set([
   'count_calls',
 ]);
 
+type Params = Readonly<Record<string, unknown>>;
+
 interface Task {
   readonly id: string;
   readonly createdAt: string;
@@ -40,25 +42,58 @@ const shown = ({ id, status, statusMessage, createdAt, updatedAt, ttl }: Task): 
   pollInterval: pollMs,
 });
 
-/** Adds tasks to a definition. They are known by an id that cannot be guessed, so there is no list of them. */
+/** Adds tasks to a definition. */
 export function withTasks(definition: ServerDefinition): ServerDefinition {
-  const tasks = new Map<string, Task>();
-  const { handlers } = definition;
+  const { handlers, capabilities } = definition;
   const call = handlers['tools/call'];
   const list = handlers['tools/list'];
   if (!call || !list) return definition;
+  const tasks = new Tasks(call, definition.onInternalError);
+  const added: Record<string, MethodHandler> = {
+    async 'tools/list'(params, context) {
+      const result = await list(params, context);
+      const tools = Array.isArray(result.tools) ? result.tools.filter(isObject) : [];
+      return {
+        ...result,
+        tools: tools.map((tool) =>
+          longReads.has(tool.name) ? { ...tool, execution: { taskSupport: 'optional' } } : tool,
+        ),
+      };
+    },
+    async 'tools/call'(params, context) {
+      if (!isObject(params.task) || !longReads.has(params.name)) return call(params, context);
+      const ttl = typeof params.task.ttl === 'number' ? params.task.ttl : usualMs;
+      return { task: shown(tasks.begin(params, Math.min(longestMs, Math.max(1000, ttl)), context)) };
+    },
+    'tasks/get': async (params) => shown(tasks.find(params)),
+    'tasks/result': (params) => tasks.result(params),
+    'tasks/cancel': async (params) => shown(tasks.cancel(params)),
+  };
+  return {
+    ...definition,
+    capabilities: { ...capabilities, tasks: { cancel: {}, requests: { tools: { call: {} } } } },
+    handlers: { ...handlers, ...added },
+  };
+}
 
-  const begin = (params: Readonly<Record<string, unknown>>, ttl: number, context: RequestContext): Task => {
-    if (tasks.size >= mostTasks)
-      throw new RpcError(
-        rpcCodes.serverError,
-        `Busy: there are ${mostTasks} tasks already. Call the tool without a task.`,
-      );
+/** The tasks of an endpoint. They are known by an id that cannot be guessed, so there is no list of them. */
+class Tasks {
+  readonly #tasks = new Map<string, Task>();
+  readonly #call: MethodHandler;
+  readonly #onInternalError: ServerDefinition['onInternalError'];
+
+  constructor(call: MethodHandler, onInternalError: ServerDefinition['onInternalError']) {
+    this.#call = call;
+    this.#onInternalError = onInternalError;
+  }
+
+  begin(params: Params, ttl: number, context: RequestContext): Task {
+    this.#makeRoom();
     const controller = new AbortController();
     const at = new Date().toISOString();
     const { task: _, ...plain } = params;
     // Not with the signal of the request, which ends as soon as the id is sent.
-    const work = Promise.resolve().then(() => call(plain, { ...context, signal: controller.signal }));
+    const work = Promise.resolve().then(() => this.#call(plain, { ...context, signal: controller.signal }));
     const settle = (change: Partial<Task>): void => {
       if (task.status === 'working') Object.assign(task, change, { updatedAt: new Date().toISOString() });
     };
@@ -72,65 +107,54 @@ export function withTasks(definition: ServerDefinition): ServerDefinition {
       settled: work.then(
         (result) => settle({ status: result.isError === true ? 'failed' : 'completed', result }),
         (error: unknown) => {
-          const { code, message } = toRpcFailure(error, definition.onInternalError);
+          const { code, message } = toRpcFailure(error, this.#onInternalError);
           settle({ status: 'failed', statusMessage: message, error: new RpcError(code, message) });
         },
       ),
     };
-    tasks.set(task.id, task);
+    this.#tasks.set(task.id, task);
     setTimeout(() => {
       controller.abort();
-      tasks.delete(task.id);
+      this.#tasks.delete(task.id);
     }, ttl).unref();
     return task;
-  };
+  }
 
-  const find = ({ taskId }: Readonly<Record<string, unknown>>): Task => {
-    const task = tasks.get(String(typeof taskId === 'string' ? taskId : ''));
+  /** Of those that have ended, the oldest makes room for another. */
+  #makeRoom(): void {
+    if (this.#tasks.size < mostTasks) return;
+    const ended = [...this.#tasks.values()].find(({ status }) => status !== 'working');
+    if (ended === undefined)
+      throw new RpcError(
+        rpcCodes.serverError,
+        `Busy: there are ${mostTasks} tasks already. Call the tool without a task.`,
+      );
+    this.#tasks.delete(ended.id);
+  }
+
+  find({ taskId }: Params): Task {
+    const task = typeof taskId === 'string' ? this.#tasks.get(taskId) : undefined;
     if (task) return task;
     throw new RpcError(rpcCodes.invalidParams, 'There is no task with this id; it may have expired.');
-  };
+  }
 
-  const added: Record<string, MethodHandler> = {
-    async 'tools/list'(params, context) {
-      const result = await list(params, context);
-      const tools = (result.tools as Record<string, unknown>[]).map((tool) =>
-        longReads.has(tool.name) ? { ...tool, execution: { taskSupport: 'optional' } } : tool,
-      );
-      return { ...result, tools };
-    },
-    async 'tools/call'(params, context) {
-      if (!isObject(params.task) || !longReads.has(params.name)) return call(params, context);
-      const ttl = typeof params.task.ttl === 'number' ? params.task.ttl : usualMs;
-      return { task: shown(begin(params, Math.min(longestMs, Math.max(1000, ttl)), context)) };
-    },
-    async 'tasks/get'(params) {
-      return shown(find(params));
-    },
-    async 'tasks/result'(params) {
-      const task = find(params);
-      await task.settled;
-      if (task.error) throw task.error;
-      const meta = { 'io.modelcontextprotocol/related-task': { taskId: task.id } };
-      return {
-        ...(task.result ?? {}),
-        _meta: { ...(isObject(task.result?._meta) ? task.result._meta : {}), ...meta },
-      };
-    },
-    async 'tasks/cancel'(params) {
-      const task = find(params);
-      if (task.status !== 'working')
-        throw new RpcError(rpcCodes.invalidParams, `The task is ${task.status} already.`);
-      task.status = 'cancelled';
-      task.error = new RpcError(rpcCodes.invalidParams, 'The task was cancelled.');
-      task.updatedAt = new Date().toISOString();
-      task.controller.abort();
-      return shown(task);
-    },
-  };
-  return {
-    ...definition,
-    capabilities: { ...definition.capabilities, tasks: { cancel: {}, requests: { tools: { call: {} } } } },
-    handlers: { ...handlers, ...added },
-  };
+  async result(params: Params): Promise<Record<string, unknown>> {
+    const task = this.find(params);
+    await task.settled;
+    const { id, error, result = {} } = task;
+    if (error) throw error;
+    const meta = { 'io.modelcontextprotocol/related-task': { taskId: id } };
+    return { ...result, _meta: { ...(isObject(result._meta) ? result._meta : {}), ...meta } };
+  }
+
+  cancel(params: Params): Task {
+    const task = this.find(params);
+    if (task.status !== 'working')
+      throw new RpcError(rpcCodes.invalidParams, `The task is ${task.status} already.`);
+    task.status = 'cancelled';
+    task.error = new RpcError(rpcCodes.invalidParams, 'The task was cancelled.');
+    task.updatedAt = new Date().toISOString();
+    task.controller.abort();
+    return task;
+  }
 }

@@ -7,11 +7,19 @@ import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
 import { instructions } from '../text/notes.ts';
 import { checkAccounts, createAccountRunner } from '../tools/accounts.ts';
-import { createToolCaller, createToolRunner, type ToolCaller, toolHandlers } from '../tools/call.ts';
+import {
+  createToolCaller,
+  createToolRunner,
+  inSteps,
+  type ToolCaller,
+  type ToolRunner,
+  type ToolSettings,
+  toolHandlers,
+} from '../tools/call.ts';
 import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
 import { checkServer } from './check-options.ts';
-import { createLane, type Lane, type McpAccount } from './lane.ts';
+import { createLane, type Lane, type LaneAccount, type McpAccount } from './lane.ts';
 import type { CallsMcpOptions } from './options.ts';
 import { meterTools, serverStatus } from './status.ts';
 
@@ -44,65 +52,61 @@ export function createServer(
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
   checkServer(client, options);
-  const log = options.log ?? (() => undefined);
-  const now = options.now ?? Date.now;
-  const { reveal = [], pseudonymKey, mirror, version: apiVersion, timeZone } = options;
+  const { reveal = [], pseudonymKey, mirror, now = Date.now, log = () => undefined } = options;
+  const { tools: added = [], callTimeoutMs: timeoutMs = 45_000 } = options;
+  const given = accountsOf(client, options);
+  const names = given.map(({ name = '' }) => name);
+  const every = durationMillis(mirror?.every ?? '10m', 'every');
+  const copies = mirror === undefined ? null : createSyncStatus({ every, accounts: names, now });
   const budget = Math.max(minimumBudget, options.budget ?? 8000);
   const limits = { rows: 20_000, ms: 20_000, ...options.summaryLimits };
-  const given: readonly (Omit<McpAccount, 'name'> & { name?: string })[] = Array.isArray(client)
-    ? checkAccounts(client)
-    : [{ client, ...(apiVersion && { version: apiVersion }), ...(timeZone && { timeZone }) }];
-  const accounts = given.map(({ name = '' }) => name);
-  const every = durationMillis(mirror?.every ?? '10m', 'every');
-  const copies = mirror === undefined ? null : createSyncStatus({ every, accounts, now });
   const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, now, log };
   const lanes = given.map((account) => createLane(account, shared));
   const { settings } = lanes[0] as Lane;
-  const timeoutMs = options.callTimeoutMs ?? 45_000;
-  const run = createAccountRunner(lanes, (each) => createToolRunner(each, timeoutMs, log));
-  const custom = addTools(options.tools ?? [], createToolCaller(run), settings, { timeoutMs, log });
-  const whole = createAccountRunner(
-    lanes.map((lane) => ({ ...lane, settings: { ...lane.settings, budget: Number.POSITIVE_INFINITY } })),
-    (each) => createToolRunner(each, timeoutMs, log),
-  );
-  const exports = createExports(custom.call, whole, now);
-  const meter = meterTools(exports.call, [
-    ...tools.map(({ name }) => name),
-    ...(options.tools ?? []).map(({ name }) => name),
-  ]);
-  const { call } = meter;
-  const names = lanes.length > 1 ? lanes.map(({ name }) => name) : [];
+
+  /** Runs tools in the lanes that a call names. */
+  const runner = (change: Partial<ToolSettings>): ToolRunner =>
+    createAccountRunner(
+      lanes.map((lane) => ({ ...lane, settings: { ...lane.settings, ...change } })),
+      (each) => createToolRunner(each, timeoutMs, log),
+    );
+  const run = runner({});
+  const custom = addTools(added, settings, { timeoutMs, log });
+  const exports = createExports(runner({ budget: Number.POSITIVE_INFINITY }), now);
+  const meter = meterTools([...tools, ...added].map(({ name }) => name));
+  const call = inSteps([meter.step, exports.step, custom.step], createToolCaller(run));
+
+  const accounts = names.length > 1 ? names : [];
   const hasMirror = mirror !== undefined;
+  const clients = lanes.map((lane) => lane.settings.client);
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version },
-    instructions: instructions({
-      version: settings.version,
-      timeZone: settings.timeZone,
-      hasMirror,
-      accounts: names,
-    }),
+    instructions: instructions({ ...settings, hasMirror, accounts }),
     capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
     handlers: {
-      ...toolHandlers(call, { hasMirror, accounts: names, more: custom.definitions }),
+      ...toolHandlers(call, { hasMirror, accounts, more: custom.definitions }),
       ...resourceHandlers(settings, run, exports),
       ...promptHandlers(hasMirror),
       ...completionHandlers(settings),
     },
-    status: serverStatus(
-      lanes.map((lane) => lane.settings.client),
-      copies,
-      meter,
-    ),
+    status: serverStatus(clients, copies, meter),
     onInternalError: (error) =>
       log(`internal error: ${error instanceof Error ? error.stack : String(error)}`),
   };
-  return {
-    definition,
-    call,
-    async close() {
-      await Promise.all(lanes.map((lane) => lane.close()));
-    },
+  const close = async (): Promise<void> => {
+    await Promise.all(lanes.map((lane) => lane.close()));
   };
+  return { definition, call, close };
 }
+
+type ServerClient = Client | (() => Client | Promise<Client>) | readonly McpAccount[];
+
+/** The accounts that a server answers for: one without a name, or those of a list. */
+function accountsOf(client: ServerClient, { version, timeZone }: CallsMcpOptions): readonly LaneAccount[] {
+  if (isList(client)) return checkAccounts(client);
+  return [{ client, ...(version && { version }), ...(timeZone && { timeZone }) }];
+}
+
+const isList = (client: ServerClient): client is readonly McpAccount[] => Array.isArray(client);

@@ -29,6 +29,9 @@ export interface McpAccount {
   readonly id?: string;
 }
 
+/** An account whose name may be left out, when it is the only one. */
+export type LaneAccount = Omit<McpAccount, 'name'> & { readonly name?: string };
+
 /** What all accounts of a server share. */
 export interface SharedOptions {
   readonly budget: number;
@@ -50,10 +53,7 @@ export interface Lane {
 }
 
 /** Makes the lane of an account. */
-export function createLane(
-  account: Omit<McpAccount, 'name'> & { name?: string },
-  shared: SharedOptions,
-): Lane {
+export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
   const { client, timeZone, name = '' } = account;
   const { log, now } = shared;
   const version: Version = account.version ?? (typeof client === 'function' ? 'v3' : client.version);

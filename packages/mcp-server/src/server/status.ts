@@ -4,12 +4,12 @@ import {
   type StatusSource,
   type SyncStatus,
 } from '@call-attribution/node-stream/status';
-import type { ToolCaller } from '../tools/call.ts';
+import type { ToolStep } from '../tools/call.ts';
 
 /** Counts the calls of tools. */
 export interface ToolMeter {
-  /** The same caller, counted. */
-  readonly call: ToolCaller;
+  /** Counts what passes through. */
+  readonly step: ToolStep;
   /** The counts in the text format of Prometheus. */
   text(): string;
 }
@@ -20,8 +20,8 @@ interface Tally {
   seconds: number;
 }
 
-/** Counts what passes through a caller. `names`: the tools there are; a client may call any other name. */
-export function meterTools(call: ToolCaller, names: readonly string[]): ToolMeter {
+/** Makes a meter. `names`: the tools there are; a client may call any other name. */
+export function meterTools(names: readonly string[]): ToolMeter {
   const tallies = new Map<string, Tally>();
   const count = (name: string, result: 'ok' | 'error', from: number): void => {
     const tool = names.includes(name) ? name : 'unknown';
@@ -31,10 +31,10 @@ export function meterTools(call: ToolCaller, names: readonly string[]): ToolMete
     tallies.set(tool, tally);
   };
   return {
-    async call(name, args, request) {
+    async step(next, name, args, request) {
       const from = performance.now();
       try {
-        const result = await call(name, args, request);
+        const result = await next(name, args, request);
         count(name, result.isError ? 'error' : 'ok', from);
         return result;
       } catch (error) {

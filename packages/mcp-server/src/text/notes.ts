@@ -20,7 +20,7 @@ export function instructions({
   accounts,
 }: {
   readonly version: Version;
-  readonly timeZone: string | undefined;
+  readonly timeZone?: string | undefined;
   readonly hasMirror: boolean;
   /** The accounts to choose from, when there are several. */
   readonly accounts: readonly string[];

@@ -133,62 +133,74 @@ async function firstFound(
   throw missing;
 }
 
+interface Found {
+  readonly account: string;
+  readonly data: Data;
+}
+
 /** The results of several accounts as one: `account` is the first column. */
 function together(
   results: readonly { readonly account: string; readonly result: PromiseSettledResult<Data> }[],
   budget: number,
 ): Data {
-  const found = results.flatMap(({ account, result }) =>
-    result.status === 'fulfilled' ? [{ account, data: result.value }] : [],
-  );
-  const failed = results.flatMap(({ account, result }) =>
-    result.status === 'rejected' ? [{ account, error: result.reason as unknown }] : [],
-  );
+  const found: Found[] = [];
+  const failed: { readonly account: string; readonly error: ToolError }[] = [];
+  for (const { account, result } of results) {
+    if (result.status === 'fulfilled') found.push({ account, data: result.value });
+    else if (result.reason instanceof ToolError) failed.push({ account, error: result.reason });
+    else throw result.reason;
+  }
   const [first] = found;
   // An argument is wrong for all of them in the same way.
   if (first === undefined) throw failed[0]?.error;
-  const unexpected = failed.find(({ error }) => !(error instanceof ToolError));
-  if (unexpected) throw unexpected.error;
-  const columns = [...new Set(found.flatMap(({ data }) => (data.columns as string[] | undefined) ?? []))];
-  const rows = found.flatMap(({ account, data }) => {
-    const own = (data.columns as string[] | undefined) ?? [];
-    const place = columns.map((column) => own.indexOf(column));
-    return ((data.rows as unknown[][] | undefined) ?? []).map((row) => [
-      account,
-      ...place.map((at) => (at < 0 ? null : (row[at] ?? null))),
-    ]);
-  });
+  const { columns, rows } = tableOf(found);
   const summaries = [
     ...found.map(({ account, data }) => `${account}: ${String(data.summary)}`),
     ...failed.map(
-      ({ account, error }) =>
-        `${account} FAILED: ${failureText((error as ToolError).problem).replaceAll('\n', ' ')}`,
+      ({ account, error }) => `${account} FAILED: ${failureText(error.problem).replaceAll('\n', ' ')}`,
     ),
   ];
-  const sum = (name: string): Data => {
-    const values = found.map(({ data }) => data[name]);
-    return values.every((value) => typeof value === 'number')
-      ? { [name]: values.reduce((total: number, value) => total + Number(value), 0) }
-      : {};
-  };
-  const perAccount = (name: string): Data =>
-    first.data[name] === undefined
-      ? {}
-      : { [name]: Object.fromEntries(found.map(({ account, data }) => [account, data[name]])) };
   const shown = rows.slice(0, countThatFits(rows, [columns, summaries], budget - 300));
+  const rest =
+    shown.length < rows.length
+      ? `\nOnly ${shown.length} of ${rows.length} rows fit: name fewer accounts.`
+      : '';
+  const has = (name: string): boolean => first.data[name] !== undefined;
   return {
-    summary: `${summaries.join('\n')}${shown.length < rows.length ? `\nOnly ${shown.length} of ${rows.length} rows fit: name fewer accounts.` : ''}`,
+    summary: summaries.join('\n') + rest,
     ...(columns.length > 0 ? { columns: ['account', ...columns], rows: shown } : {}),
-    ...sum('total'),
-    ...sum('calls'),
-    ...sum('groups'),
-    ...(first.data.first === undefined ? {} : { first: shown.length === 0 ? 0 : 1, last: shown.length }),
-    ...(first.data.complete === undefined
-      ? {}
-      : { complete: failed.length === 0 && found.every(({ data }) => data.complete === true) }),
-    ...perAccount('totals'),
-    ...(first.data.notes === undefined
-      ? {}
-      : { notes: [...new Set(found.flatMap(({ data }) => (data.notes as string[] | undefined) ?? []))] }),
+    ...sumOf('total', found),
+    ...sumOf('calls', found),
+    ...sumOf('groups', found),
+    ...(has('first') ? { first: shown.length === 0 ? 0 : 1, last: shown.length } : {}),
+    ...(has('complete')
+      ? { complete: failed.length === 0 && found.every(({ data }) => data.complete === true) }
+      : {}),
+    ...(has('totals')
+      ? { totals: Object.fromEntries(found.map(({ account, data }) => [account, data.totals])) }
+      : {}),
+    ...(has('notes') ? { notes: [...new Set(found.flatMap(({ data }) => listOf(data.notes)))] } : {}),
   };
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The rows of all accounts under the columns that any of them has. */
+function tableOf(found: readonly Found[]): { columns: string[]; rows: unknown[][] } {
+  const columns = [...new Set(found.flatMap(({ data }) => listOf(data.columns).map(String)))];
+  const rows = found.flatMap(({ account, data }) => {
+    const own = listOf(data.columns);
+    const places = columns.map((column) => own.indexOf(column));
+    return listOf(data.rows).map((row) => [
+      account,
+      ...places.map((at) => (at < 0 ? null : (listOf(row)[at] ?? null))),
+    ]);
+  });
+  return { columns, rows };
+}
+
+/** A number of all accounts; nothing where one of them does not have it. */
+function sumOf(name: string, found: readonly Found[]): Data {
+  const values = found.map(({ data }) => data[name]).filter((value) => typeof value === 'number');
+  return values.length < found.length ? {} : { [name]: values.reduce((total, value) => total + value, 0) };
 }

@@ -42,6 +42,22 @@ export type CallRequest = Partial<Pick<RequestContext, 'signal' | 'notify' | 'pr
 /** Calls a tool by name. */
 export type ToolCaller = (name: string, args: unknown, request?: CallRequest) => Promise<ToolResult>;
 
+/** One step of a call: does its part, and passes the call on or answers it. */
+export type ToolStep = (
+  next: ToolCaller,
+  name: string,
+  args: unknown,
+  request?: CallRequest,
+) => Promise<ToolResult>;
+
+/** The steps as one caller, in the order of the list; the last one passes the call to `end`. */
+export function inSteps(steps: readonly ToolStep[], end: ToolCaller): ToolCaller {
+  return steps.reduceRight<ToolCaller>(
+    (next, step) => (name, args, request) => step(next, name, args, request),
+    end,
+  );
+}
+
 /** Calls a tool by name and resolves to its data. Every failure is thrown as a `ToolError`. */
 export type ToolRunner = (
   name: string,

@@ -5,14 +5,7 @@ import { toJsonSchema } from '../arguments/json-schema.ts';
 import { readArguments } from '../arguments/read.ts';
 import type { JsonSchema } from '../arguments/schema.ts';
 import { isObject } from '../protocol/messages.ts';
-import {
-  guarded,
-  orFailure,
-  progressOf,
-  type ToolCaller,
-  type ToolResult,
-  type ToolSettings,
-} from './call.ts';
+import { guarded, orFailure, progressOf, type ToolResult, type ToolSettings, type ToolStep } from './call.ts';
 import type { CustomTool } from './custom-tool.ts';
 import { tools } from './index.ts';
 import { traceTool } from './trace.ts';
@@ -21,16 +14,15 @@ import { traceTool } from './trace.ts';
 export interface CustomTools {
   /** As `tools/list` returns them. */
   readonly definitions: readonly Record<string, unknown>[];
-  /** Calls one of them, or passes the call on. */
-  readonly call: ToolCaller;
+  /** Answers calls of them. */
+  readonly step: ToolStep;
 }
 
 const nameForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Checks tools and adds them to those of this package, whose calls go to `others`. */
+/** Checks tools of the caller's own. */
 export function addTools(
   added: readonly CustomTool[],
-  others: ToolCaller,
   settings: ToolSettings,
   limits: { readonly timeoutMs: number; readonly log: (line: string) => void },
 ): CustomTools {
@@ -54,9 +46,9 @@ export function addTools(
       ...(output === null ? {} : { outputSchema: schemaFor(tool.output, output, 'output') }),
       ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
     })),
-    async call(name, args, request = {}) {
+    async step(next, name, args, request = {}) {
       const found = byName.get(name);
-      if (found === undefined) return others(name, args, request);
+      if (found === undefined) return next(name, args, request);
       const { tool, input, output } = found;
       return orFailure(() =>
         traceTool(name, () =>
