@@ -165,11 +165,7 @@ function valuePicker(
   const title = titleOf(name);
   const label = el('span', {}, title);
   const opener = el('button', { type: 'button', class: 'picker' }, label);
-  const search = el('input', {
-    type: 'search',
-    'aria-label': `Find in ${title.toLowerCase()}`,
-    placeholder: 'Find',
-  });
+  const search = searchIn(title);
   const list = el('div', { class: 'options', role: 'group', 'aria-label': title });
   const note = el('p', { class: 'muted small' });
   const clear = button('Show all', { class: 'small-button' }, () => {
@@ -194,27 +190,18 @@ function valuePicker(
     const fitting = [...gone, ...groups].filter(({ value }) =>
       (value ?? noValue).toLowerCase().includes(text),
     );
-    list.replaceChildren(
-      ...fitting.slice(0, mostListed).map((group) => option(group, chosen.includes(group.value))),
-    );
+    const listed = fitting.slice(0, mostListed);
+    list.replaceChildren(...listed.map((group) => option(group, chosen.includes(group.value))));
     const hidden = (summary()?.values[name] ?? 0) - groups.length;
-    note.textContent =
-      fitting.length === 0
-        ? 'No value has this in it.'
-        : hidden > 0
-          ? `The ${groups.length} with most calls; ${grouped(hidden)} more.`
-          : '';
+    const rest = hidden > 0 ? `The ${groups.length} with most calls; ${grouped(hidden)} more.` : '';
+    note.textContent = fitting.length === 0 ? 'No value has this in it.' : rest;
     clear.hidden = chosen.length === 0;
   };
-  const option = ({ value, calls }: Group, isChosen: boolean) => {
-    const box = el('input', { type: 'checkbox' });
-    box.checked = isChosen;
-    box.addEventListener('change', () => {
-      change({ only: toggled(current().only, name, value) });
+  const option = (group: Group, isChosen: boolean) =>
+    checkBox(group, isChosen, () => {
+      change({ only: toggled(current().only, name, group.value) });
       clear.hidden = (current().only[name] ?? []).length === 0;
     });
-    return el('label', { class: 'option' }, box, shown(value), el('small', {}, grouped(calls)));
-  };
   search.addEventListener('input', draw);
   panelOf(opener, panel, () => {
     search.value = '';
@@ -228,6 +215,17 @@ function valuePicker(
       label.textContent = chosen > 0 ? `${title} (${chosen})` : title;
     },
   };
+}
+
+const searchIn = (title: string) =>
+  el('input', { type: 'search', 'aria-label': `Find in ${title.toLowerCase()}`, placeholder: 'Find' });
+
+/** A value that can be chosen, with how many calls have it. */
+function checkBox({ value, calls }: Group, isChosen: boolean, onChange: () => void): HTMLElement {
+  const box = el('input', { type: 'checkbox' });
+  box.checked = isChosen;
+  box.addEventListener('change', onChange);
+  return el('label', { class: 'option' }, box, shown(value), el('small', {}, grouped(calls)));
 }
 
 /** A value of a field, or that there is none. */

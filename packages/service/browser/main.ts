@@ -14,7 +14,7 @@ import { createColumnChoice, drawCalls, openRecord, rows } from './calls-table.t
 import { drawChart } from './chart.ts';
 import { createControls } from './controls.ts';
 import { byId, debounced } from './dom.ts';
-import { createFilterBox } from './filter-box.ts';
+import { FilterBox } from './filter-box.ts';
 import { offerFollowing } from './follow.ts';
 import { download, drawShell } from './leave.ts';
 import { drawBreakdowns, drawNumbers } from './numbers.ts';
@@ -36,7 +36,7 @@ let summary: Summary | null = null;
 let running = new AbortController();
 
 const controls = createControls(() => state, go);
-const filter = createFilterBox(
+const filter = new FilterBox(
   () => state.version,
   () => go({ q: filter.value, preset: null, page: 0 }),
 );

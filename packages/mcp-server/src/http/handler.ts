@@ -15,7 +15,7 @@ import {
 import { serveHandshake } from './handshake.ts';
 import { BodyError, readJson, sendError, sendJson } from './json.ts';
 import type { HttpAuth, HttpOptions } from './options.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import { serveStateless } from './stateless.ts';
 
 const defaultMaxBody = 1024 * 1024;
@@ -55,32 +55,90 @@ export function createHandler(
   path: string | null,
   options: HttpOptions,
 ): RequestHandler {
-  const { auth, allowedHosts = [], allowedOrigins = [], maxBodyBytes = defaultMaxBody } = options;
-  const sessions = options.sessions
-    ? createSessions(server, options.sessions === true ? {} : options.sessions)
-    : undefined;
-  const resource = auth?.metadata?.resource;
-  const publicPath = path ?? (resource === undefined ? '' : new URL(resource).pathname);
+  const handler = new EndpointHandler(server, path, options);
+  return {
+    async request(incoming, response) {
+      try {
+        await handler.handle(incoming, response);
+      } catch (error) {
+        server.definition.onInternalError?.(error);
+        if (response.headersSent) response.destroy();
+        else sendError(response, 500, { code: rpcCodes.internalError, message: 'Internal error' });
+      }
+    },
+    close: async () => handler.sessions?.close(),
+  };
+}
 
-  const endpoint = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const unauthorized = 'Unauthorized: send the bearer token of this server.';
+
+class EndpointHandler {
+  readonly sessions: Sessions | undefined;
+  readonly #server: ProtocolServer;
+  readonly #path: string | null;
+  readonly #options: HttpOptions;
+  /** The path that clients see. */
+  readonly #publicPath: string;
+
+  constructor(server: ProtocolServer, path: string | null, options: HttpOptions) {
+    this.#server = server;
+    this.#path = path;
+    this.#options = options;
+    this.sessions = options.sessions
+      ? createSessions(server, options.sessions === true ? {} : options.sessions)
+      : undefined;
+    const resource = options.auth?.metadata?.resource;
+    this.#publicPath = path ?? (resource === undefined ? '' : new URL(resource).pathname);
+  }
+
+  async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { allowedHosts = [], allowedOrigins = [] } = this.#options;
+    const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
+    if (refusal !== undefined) {
+      sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
+      return;
+    }
+    try {
+      await this.#route(incoming, response, (incoming.url ?? '/').replace(/[?#].*$/, ''));
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      const code = error.status === 400 ? rpcCodes.parseError : rpcCodes.invalidRequest;
+      // Reading the rest of the body only to skip it would cost too much, so the connection ends here.
+      sendError(response, error.status, { code, message: error.message }, null, { connection: 'close' });
+    }
+  }
+
+  async #route(incoming: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
+    const path = this.#path;
+    const metadata = this.#options.auth?.metadata;
+    if (pathname === path) {
+      await this.#endpoint(incoming, response);
+    } else if (path !== null && (await this.#sendStatus(incoming, response, pathname))) {
+      return;
+    } else if (metadata && isMetadataPath(pathname, this.#publicPath) && incoming.method === 'GET') {
+      sendJson(response, 200, resourceMetadata(metadata), { 'access-control-allow-origin': '*' });
+    } else if (path === null) {
+      await this.#endpoint(incoming, response);
+    } else {
+      sendJson(response, 404, { error: `Not found. The endpoint is ${path}.` });
+    }
+  }
+
+  async #endpoint(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { sessions } = this;
+    const { auth, maxBodyBytes = defaultMaxBody } = this.#options;
     if (!(await isAuthorized(request, auth))) {
-      const error = {
-        code: rpcCodes.invalidRequest,
-        message: 'Unauthorized: send the bearer token of this server.',
-      };
-      sendError(response, 401, error, null, { 'www-authenticate': challenge(auth, publicPath) });
+      const error = { code: rpcCodes.invalidRequest, message: unauthorized };
+      sendError(response, 401, error, null, this.#challenge());
       return;
     }
     if (request.method === 'POST') {
       const body = await readJson(request, maxBodyBytes);
       const version = request.headers['mcp-protocol-version'];
-      if (isStatelessMessage(body, typeof version === 'string' ? version : undefined)) {
-        await serveStateless(server, body, request, response);
-      } else if (sessions) {
-        await sessions.handle(request, response, body);
-      } else {
-        await serveHandshake(server, body, request, response);
-      }
+      if (isStatelessMessage(body, typeof version === 'string' ? version : undefined))
+        await serveStateless(this.#server, body, request, response);
+      else if (sessions) await sessions.handle(request, response, body);
+      else await serveHandshake(this.#server, body, request, response);
       return;
     }
     if (sessions && (request.method === 'GET' || request.method === 'DELETE')) {
@@ -90,28 +148,19 @@ export function createHandler(
     const allow = sessions ? 'GET, POST, DELETE' : 'POST';
     const error = { code: rpcCodes.invalidRequest, message: `Method Not Allowed: use ${allow}.` };
     sendError(response, 405, error, null, { allow });
-  };
+  }
 
   /** Health is for everybody who may reach the endpoint; metrics need its token. Returns false for other paths. */
-  const sendStatus = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    pathname: string,
-  ): Promise<boolean> => {
-    const { info, status } = server.definition;
+  async #sendStatus(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<boolean> {
+    const { info, status } = this.#server.definition;
     if (request.method !== 'GET') return false;
     if (pathname === '/health') {
       sendJson(response, 200, { status: 'ok', version: info.version });
       return true;
     }
     if (status === undefined) return false;
-    if (pathname === '/metrics' && !(await isAuthorized(request, auth))) {
-      sendJson(
-        response,
-        401,
-        { error: 'Unauthorized: send the bearer token of this server.' },
-        { 'www-authenticate': challenge(auth, publicPath) },
-      );
+    if (pathname === '/metrics' && !(await isAuthorized(request, this.#options.auth))) {
+      sendJson(response, 401, { error: unauthorized }, this.#challenge());
       return true;
     }
     const reply = await statusReply(pathname, status);
@@ -119,44 +168,9 @@ export function createHandler(
     response.writeHead(reply.status, reply.headers);
     response.end(reply.body);
     return true;
-  };
+  }
 
-  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
-    if (refusal !== undefined) {
-      sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
-      return;
-    }
-    const pathname = (incoming.url ?? '/').replace(/[?#].*$/, '');
-    try {
-      if (pathname === path) {
-        await endpoint(incoming, response);
-      } else if (path !== null && (await sendStatus(incoming, response, pathname))) {
-        return;
-      } else if (auth?.metadata && isMetadataPath(pathname, publicPath) && incoming.method === 'GET') {
-        sendJson(response, 200, resourceMetadata(auth.metadata), { 'access-control-allow-origin': '*' });
-      } else if (path === null) {
-        await endpoint(incoming, response);
-      } else {
-        sendJson(response, 404, { error: `Not found. The endpoint is ${path}.` });
-      }
-    } catch (error) {
-      if (!(error instanceof BodyError)) throw error;
-      const code = error.status === 400 ? rpcCodes.parseError : rpcCodes.invalidRequest;
-      // Reading the rest of the body only to skip it would cost too much, so the connection ends here.
-      sendError(response, error.status, { code, message: error.message }, null, { connection: 'close' });
-    }
-  };
-  return {
-    async request(incoming, response) {
-      try {
-        await handle(incoming, response);
-      } catch (error) {
-        server.definition.onInternalError?.(error);
-        if (response.headersSent) response.destroy();
-        else sendError(response, 500, { code: rpcCodes.internalError, message: 'Internal error' });
-      }
-    },
-    close: async () => sessions?.close(),
-  };
+  #challenge() {
+    return { 'www-authenticate': challenge(this.#options.auth, this.#publicPath) };
+  }
 }
