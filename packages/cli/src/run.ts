@@ -24,7 +24,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof ClosedPipe) return exitCodes.ok;
     // After Ctrl-C, any other error is a consequence of it.
     const shown = io.signal.aborted && !(error instanceof CliError) ? new Interrupted() : error;
-    const { report } = await import('./failure.ts');
+    const { report } = await import('./failures/explain.ts');
     const options = commandOf(argv)?.options ?? [];
     const has = (option: string): boolean => options.some(({ name }) => name === option);
     const debug = argv.includes('--debug') || argv.includes('-v');

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { warehouseFailure } from '../src/warehouse-failure.ts';
+import { warehouseFailure } from '../src/failures/warehouse.ts';
 import type { Finished } from './program.ts';
 import { openStage, serverThat } from './stage.ts';
 

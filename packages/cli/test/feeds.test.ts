@@ -96,10 +96,10 @@ describe('calls sync --status-port', () => {
   });
 });
 
-describe('calls pipeline', () => {
+describe('calls serve --every', () => {
   test('it syncs, serves the feed, reports health and metrics, and stops at Ctrl-C', async () => {
     const file = feedFile('feeds.json', feed);
-    const args = ['pipeline', '--feeds', file, '--store', 'sqlite:pipeline.db', '--every', '1h'];
+    const args = ['serve', '--feeds', file, '--store', 'sqlite:fresh.db', '--every', '1h'];
     const { code, stderr, stdout } = await during(args, async (url) => {
       expect((await fetch(url + feed.path)).status).toBe(401);
       const response = await fetch(url + feed.path, { headers: basic });
@@ -135,15 +135,15 @@ describe('calls pipeline', () => {
     const port = await freePort();
     const stop = new AbortController();
     const args = [
-      'pipeline',
+      'serve',
       '--feeds',
       file,
       '--store',
       'sqlite:down.db',
+      '--every',
+      '15m',
       '--port',
       String(port),
-      '--timeout',
-      '5',
     ];
     const ended = stage.quick(args, { cwd: folder, env: secret, signal: stop.signal });
     let text = '';
@@ -162,11 +162,11 @@ describe('calls pipeline', () => {
 
   test('what it is missing is said before anything is read', async () => {
     const refused = async (args: readonly string[], env = {}) => {
-      const run = await stage.quick(['pipeline', '--store', 'sqlite:none.db', ...args], { cwd: folder, env });
+      const all = ['serve', '--every', '1h', '--store', 'sqlite:none.db', ...args];
+      const run = await stage.quick(all, { cwd: folder, env });
       expect(run.code).toBe(2);
       return run.stderr;
     };
-    expect(await refused([])).toContain('calls pipeline needs feeds: --feeds feeds.json');
     expect(await refused(['--feeds', 'nowhere.json'])).toContain(
       '--feeds: cannot read nowhere.json (ENOENT)',
     );
@@ -178,6 +178,43 @@ describe('calls pipeline', () => {
     expect(await refused(['--feeds', unset])).toContain(
       'passwordEnv names CALLS_FEED_PASSWORD, which holds no password',
     );
+  });
+
+  test.each(['sqlite:plain.db', 'duckdb:plain.duckdb'])(
+    'without feeds it keeps the copy of CALLS_STORE up to date: %s',
+    async (store) => {
+      const port = await freePort();
+      const stop = new AbortController();
+      const env = { CALLS_STORE: store };
+      const args = ['serve', '--every', '1h', '--port', String(port)];
+      const ended = stage.quick(args, { cwd: folder, env, signal: stop.signal });
+      const get = (path: string, headers = {}) =>
+        fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null);
+      while ((await get('/readyz'))?.status !== 200) await new Promise((done) => setTimeout(done, 20));
+      expect(await (await get('/metrics'))?.text()).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
+      const list = await get('/v3/user/bid-management?q=inc_gce:1&rows=1', {
+        access_key: stage.env.CALLS_ACCESS_KEY ?? '',
+        secret_key: stage.env.CALLS_SECRET_KEY ?? '',
+      });
+      // A warehouse has the page, and no API.
+      if (store.startsWith('duckdb')) expect(list?.status).toBe(404);
+      else expect(list?.headers.get('content-range')).toBe('1-1/300');
+      stop.abort();
+      const { code, stderr } = await ended;
+      expect([code, stderr]).toEqual([0, expect.stringContaining('"message":"synced"')]);
+    },
+  );
+
+  test.each([
+    [['--store', 'sqlite:x.db', '--lookback', '1d'], '--lookback goes with --every'],
+    [['--account', '101'], '--account goes with --every'],
+    [['--every', '1h', '--sandbox'], '--every is for your own store; remove --every or --sandbox'],
+    [['--every', '1h', '--records', '5'], '--records is for the sandbox'],
+    [['--every', '1h'], 'calls serve --every needs a store: --store sqlite:calls.db'],
+    [['--every', 'soon', '--store', 'sqlite:x.db'], '--every must be'],
+  ])('serve %j is refused', async (args, said) => {
+    const { code, stderr } = await stage.quick(['serve', ...args], { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { expect, test } from 'vitest';
-import { untilOpen } from '../src/commands/repeat.ts';
 import { Interrupted } from '../src/errors.ts';
 import type { Io } from '../src/io.ts';
+import { untilOpen } from '../src/syncing/repeat.ts';
 
 const busy = new CallsError('in_use', 'Process 7 has it open.', { isRetryable: true });
 const wrong = new CallsError('not_a_warehouse', 'It is not a DuckDB file.');

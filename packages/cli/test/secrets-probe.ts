@@ -7,8 +7,8 @@ import { createClient } from '@call-attribution/core';
 import { connectionOf, readSettings, takeEnvironment } from '@call-attribution/core/settings';
 import { createCallStream, syncInto } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
-import { storeUrl } from '../src/calls/store-url.ts';
-import { explain } from '../src/failure.ts';
+import { explain } from '../src/failures/explain.ts';
+import { storeUrl } from '../src/stores/url.ts';
 
 const env = takeEnvironment();
 const settings = readSettings({ env });

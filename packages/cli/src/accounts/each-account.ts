@@ -2,7 +2,7 @@ import type { Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain, report } from '../failure.ts';
+import { explain, report } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
 
 /** An account that a command works on. */

@@ -10,7 +10,7 @@ import {
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import { fileError, type Io, isSpecial, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { keyOf, lineFile } from './file.ts';

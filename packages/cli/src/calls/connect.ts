@@ -35,7 +35,7 @@ export async function openClient(
     });
   }
   if (args.flag('debug')) saySettings(settings, io);
-  const seconds = args.number('timeout', { min: 0.1 });
+  const seconds = args.has('timeout') ? args.number('timeout', { min: 0.1 }) : null;
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,

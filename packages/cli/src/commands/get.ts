@@ -5,7 +5,7 @@ import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../cal
 import { formatOf, type OutputFormat, writeRows } from '../calls/output.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import { type Io, show, write } from '../io.ts';
 import { type Style, styleFor } from '../term/style.ts';
 import { pad, printable } from '../term/width.ts';

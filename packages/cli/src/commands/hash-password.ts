@@ -1,8 +1,8 @@
 import { hashPassword as hash } from '@call-attribution/service';
 import type { Handler } from '../args/command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readPassword } from '../feeds/feed-file.ts';
 import { write } from '../io.ts';
+import { readPassword } from '../serving/feeds.ts';
 
 /** `calls hash-password`: the hash of a password, for "passwordHash" in the file of feeds. */
 export const hashPassword: Handler = async (_args, io) => {

@@ -10,12 +10,12 @@ import {
 } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
-import { chooseWarehouse } from '../calls/choose-store.ts';
 import { openClient } from '../calls/connect.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
+import { chooseWarehouse } from '../stores/choose.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/until-stopped.ts';
 import { accountsOfApi } from '../warehouse/accounts.ts';
@@ -83,7 +83,7 @@ function mirrorFile(args: Args, io: Io): string {
 async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  const { endOfSandbox, openOwnSandbox } = await import('../calls/own-sandbox.ts');
+  const { endOfSandbox, openOwnSandbox } = await import('../serving/sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
   say(io, `calls mcp: ${count(records)} made-up calls, not real ones`);
   try {

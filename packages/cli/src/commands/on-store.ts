@@ -1,13 +1,13 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Account, Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
-import { chooseStore } from '../calls/choose-store.ts';
-import { openStoreOf } from '../calls/store-url.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
+import { chooseStore } from '../stores/choose.ts';
+import { openStoreOf } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
 /** A command over an open store. What it resolves with is its exit status, if it is a number. */

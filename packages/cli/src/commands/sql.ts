@@ -1,12 +1,12 @@
 import type { SqlResult, SqlRow } from '@call-attribution/warehouse';
 import type { Handler } from '../args/command.ts';
-import { chooseWarehouse } from '../calls/choose-store.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { saveLines } from '../export/output.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
+import { chooseWarehouse } from '../stores/choose.ts';
 import { plural } from '../term/numbers.ts';
 import { openWarehouseSource } from '../warehouse/source.ts';
 import { encodedRows, readRowTarget, showRows } from '../warehouse/sql-output.ts';
@@ -21,7 +21,7 @@ const excess = 1e9;
 export const sql: Handler = async (args, io) => {
   const target = readRowTarget(args);
   const most = args.integer('limit', { min: 1 });
-  const settings = readSettings(args, io, ['config']);
+  const settings = readSettings(args, io);
   const file = chooseWarehouse(args, settings, io);
   if (file === null) {
     throw new UsageError('calls sql needs a warehouse: --store duckdb:calls.duckdb', {

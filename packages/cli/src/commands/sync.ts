@@ -1,12 +1,13 @@
 import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { periodOf, steadyFilterOf } from '../calls/filter.ts';
-import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { again } from './repeat.ts';
-import { openSync, type SyncRun, saySync } from './sync-run.ts';
+import { serveStatus } from '../serving/status-server.ts';
+import type { SyncRun } from '../syncing/account-sync.ts';
+import { again } from '../syncing/repeat.ts';
+import { openSync, saySync } from '../syncing/sync.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
@@ -16,7 +17,7 @@ export const sync: Handler = async (args, io) => {
   if (args.flag('status-host') && !args.flag('status-port'))
     throw new UsageError('--status-host needs --status-port');
   const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
-  const jobs = await openSync(args, io, {
+  const synced = await openSync(args, io, {
     command: 'calls sync',
     every,
     failsAtOnce: true,
@@ -28,9 +29,9 @@ export const sync: Handler = async (args, io) => {
     throw io.signal.aborted ? new Interrupted(resumes) : error;
   });
   try {
-    const { copy, each } = jobs;
+    const { name } = synced.copy;
     const once = (): Promise<number> =>
-      each(async (job) => report(await job.once(), { account: job.account, name: copy.name }, args, io));
+      synced.each(async (one) => report(await one.once(), { account: one.account, name }, args, io));
     if (every === null) return await once();
     await again(once, every, io);
     return exitCodes.ok;
@@ -38,7 +39,7 @@ export const sync: Handler = async (args, io) => {
     if (!io.signal.aborted) throw error;
     throw new Interrupted(resumes);
   } finally {
-    await jobs.close();
+    await synced.close();
   }
 };
 

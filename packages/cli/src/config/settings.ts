@@ -22,12 +22,9 @@ const options = {
 
 const flags: ReadonlyMap<string, string> = new Map(Object.entries(options));
 
-type OptionName = keyof typeof options;
-const connection: readonly OptionName[] = ['baseUrl', 'legacyBaseUrl', 'apiVersion', 'timeZone', 'config'];
-
-/** Reads options, environment and configuration file, in this order; the first problem is thrown. */
-export function readSettings(args: Args, io: Io, known: readonly OptionName[] = connection): Settings {
-  return checked(read(sourceOf(args, io, known)), args, io, known);
+/** Reads options, as far as the command has them, environment and configuration file, in this order; the first problem is thrown. */
+export function readSettings(args: Args, io: Io): Settings {
+  return checked(read(sourceOf(args, io)), args, io);
 }
 
 /**
@@ -39,11 +36,11 @@ export function readAccountSettings(
   args: Args,
   io: Io,
 ): { readonly settings: Settings; readonly problem: UsageError | null }[] {
-  return readAccounts(names, sourceOf(args, io, connection)).map((settings) => {
+  return readAccounts(names, sourceOf(args, io)).map((settings) => {
     const [own] = settings.problems;
     const isOwn = own !== undefined && ofOneAccount.has(own.code);
     if (isOwn) return { settings, problem: problemError(own) };
-    return { settings: checked(settings, args, io, connection), problem: null };
+    return { settings: checked(settings, args, io), problem: null };
   });
 }
 
@@ -59,16 +56,16 @@ const ofOneAccount: ReadonlySet<string> = new Set([
 
 /** The settings of one account for reading a warehouse, which needs no credentials of it. */
 export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
-  const settings = read({ ...sourceOf(args, io, connection), account });
+  const settings = read({ ...sourceOf(args, io), account });
   const problems = settings.problems.filter(({ code }) => !ofCredentials.has(code));
-  return checked({ ...settings, problems, secret: () => null }, args, io, connection);
+  return checked({ ...settings, problems, secret: () => null }, args, io);
 }
 
 const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
 
 /** The settings of a command that does not ask the API: what is wrong with the connection is no matter of it. */
 export function readFileSettings(args: Args, io: Io): Settings {
-  const settings = read(sourceOf(args, io, ['config']));
+  const settings = read(sourceOf(args, io));
   const problem = settings.problems.find(({ code }) => ofTheFile.has(code));
   if (problem) throw problemError(problem);
   return settings;
@@ -83,9 +80,9 @@ const ofTheFile: ReadonlySet<string> = new Set([
   'unknown_config_name',
 ]);
 
-function sourceOf(args: Args, io: Io, known: readonly OptionName[]): SettingsSource {
-  const text = (name: OptionName): string | null =>
-    known.includes(name) && args.has(options[name]) ? args.text(options[name]) : null;
+function sourceOf(args: Args, io: Io): SettingsSource {
+  const text = (name: keyof typeof options): string | null =>
+    args.has(options[name]) ? args.text(options[name]) : null;
   return {
     options: {
       baseUrl: text('baseUrl'),
@@ -107,10 +104,10 @@ function problemError({ code, message, hint }: SettingProblem): UsageError {
   });
 }
 
-function checked(settings: Settings, args: Args, io: Io, known: readonly OptionName[]): Settings {
+function checked(settings: Settings, args: Args, io: Io): Settings {
   const [problem] = settings.problems;
   if (problem) throw problemError(problem);
-  const isNamed = (known.includes('config') && args.text('config') !== null) || Boolean(io.env.CALLS_CONFIG);
+  const isNamed = (args.has('config') && args.text('config') !== null) || Boolean(io.env.CALLS_CONFIG);
   const warning = isNamed ? null : redirection(settings, io.cwd);
   if (warning !== null) say(io, warning);
   return settings;

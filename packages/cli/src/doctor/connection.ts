@@ -4,7 +4,7 @@ import type { Args } from '../args/command.ts';
 import { openClient } from '../calls/connect.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
 import { count } from '../term/numbers.ts';
 import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Settings } from '@call-attribution/core/settings';
 import { openStore } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
-import { chooseStore, warehouseFile } from '../calls/choose-store.ts';
-import { rowStoreUrl } from '../calls/store-url.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
+import { chooseStore, warehouseFile } from '../stores/choose.ts';
+import { loadLibrary } from '../stores/library.ts';
+import { rowStoreUrl } from '../stores/url.ts';
 import { bytes, plural } from '../term/numbers.ts';
-import { loadLibrary } from '../warehouse/library.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
 /** A store to look at. */

@@ -8,7 +8,7 @@ import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import type { Ending } from '../calls/reading.ts';
 import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import { fileError, type Io, say } from '../io.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { type ExportRequest, keptRequest } from './request.ts';

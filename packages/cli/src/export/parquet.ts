@@ -7,7 +7,7 @@ import { lockFile, readLines, writeWholeFile } from '@call-attribution/node-stre
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import type { Source } from '../calls/source.ts';
 import { CliError, Interrupted } from '../errors.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 import { fileError, type Io, say } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { encodingOf, type FormatOptions } from './encode.ts';

@@ -117,7 +117,7 @@ async function placeOf(shown: string, io: Io): Promise<Place> {
   if (warehouse !== undefined) return { file: resolve(io.cwd, `${warehouse}.ledger`) };
   if (!/^(?:sqlite|postgres(?:ql)?):/i.test(shown)) return { file: resolve(io.cwd, shown) };
   // The drivers of databases are only loaded when they are used.
-  const { refusePassword, storeUrl } = await import('../calls/store-url.ts');
+  const { refusePassword, storeUrl } = await import('../stores/url.ts');
   refusePassword(shown, '--ledger');
   return { url: storeUrl(shown, io) };
 }

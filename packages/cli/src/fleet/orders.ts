@@ -12,10 +12,10 @@ import {
 import type { Args } from '../args/command.ts';
 import { type CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { refusedCodes } from './failure.ts';
 import { openSharedBoard, typedJob } from './place.ts';
 import { credentialsOf, targetAt } from './set.ts';
 import { reasonText } from './words.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Board, Job } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
-import { refusePassword, storeUrl } from '../calls/store-url.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
+import { refusePassword, storeUrl } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
 /** The job that was typed: by its name, or by its file. */

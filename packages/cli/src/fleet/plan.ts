@@ -10,10 +10,10 @@ import {
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural, span } from '../term/numbers.ts';
 import { progressLine } from '../term/progress.ts';
-import { refusedCodes } from './failure.ts';
 import { openSharedBoard, typedJob } from './place.ts';
 import { credentialsOf, targetAt } from './set.ts';
 import { reasonText } from './words.ts';

@@ -8,10 +8,10 @@ import {
   type Target,
 } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
-import { storeUrl } from '../calls/store-url.ts';
+import { targetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
+import { storeUrl } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { targetFailure } from './failure.ts';
 
 /**
  * Opens the target of a job, with the password of PGPASSWORD and paths from the folder of the command. Without a job it is only

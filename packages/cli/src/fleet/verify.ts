@@ -10,10 +10,10 @@ import {
 import type { Args } from '../args/command.ts';
 import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
-import { refusedCodes } from './failure.ts';
 import { boardUrl, isOwnBoard, openSharedBoard, typedJob } from './place.ts';
 import { credentialsOf, targetAt } from './set.ts';
 import { verdictScreen } from './verdict-screen.ts';

@@ -1,8 +1,8 @@
 import type { FleetStatus } from '@call-attribution/fleet';
 import { exitCodes } from '../exit-codes.ts';
+import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
-import { refusedCodes } from './failure.ts';
 import { whyText } from './words.ts';
 
 /** Accounts with trouble that are named. */

@@ -12,9 +12,9 @@ import {
 } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { serveStatus } from '../calls/status-server.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
+import { serveStatus } from '../serving/status-server.ts';
 import { plural, span } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { boardUrl, isOwnBoard, openBoardAt, openSharedBoard, typedJob } from './place.ts';

@@ -4,7 +4,6 @@ import {
   badRecordOptions,
   connectionOptions,
   filterOptions,
-  listeningOptions,
   warehouseOptions,
 } from '../args/options.ts';
 import { uploadOptions } from './uploading.ts';
@@ -28,47 +27,8 @@ const conversionOptions = uploadOptions
   .filter(({ name }) => rules.includes(name))
   .map((option) => ({ ...option, group: 'Which calls count' }));
 
-/** The commands that bring conversions to bid tools by themselves. */
+/** The commands that bring conversions to bid tools by themselves, besides feeds of `calls serve`. */
 export const feedingCommands: readonly CommandSpec[] = [
-  {
-    name: 'pipeline',
-    summary: 'keep a store up to date and serve feeds for bid tools from it, without hands',
-    about:
-      'calls sync --every and calls serve --feeds in one process. /healthz says that it runs, /readyz that its calls are ' +
-      'fresh, /metrics when a sync last succeeded, how far it lags, rows and errors, and /feeds shows people how the feeds ' +
-      'are doing. Limits of the service are set in the section "service" of calls.config.json.',
-    options: [
-      {
-        name: 'feeds',
-        value: 'FILE',
-        text: 'JSON file with the upload sheets and their addresses',
-        completes: 'file',
-      },
-      {
-        name: 'store',
-        value: 'URL',
-        text: 'sqlite:calls.db, duckdb:calls.duckdb or postgres://user@host/name (password in PGPASSWORD)',
-        default: 'CALLS_STORE',
-      },
-      { name: 'every', value: 'TIME', text: 'time between two syncs: 90s, 10m, 1h', default: '15m' },
-      {
-        name: 'lookback',
-        value: 'TIME',
-        text: 'read calls again that are younger than this: 24h, 7d',
-      },
-      ...listeningOptions,
-      ...accountOptions,
-      ...badRecordOptions,
-      ...connectionOptions,
-    ],
-    examples: [
-      {
-        line: 'calls pipeline --store sqlite:calls.db --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
-        text: 'Google Ads fetches https://your.host:8675/feeds/clicks.csv each day',
-      },
-    ],
-    load: async () => (await import('../commands/pipeline.ts')).pipeline,
-  },
   {
     name: 'push',
     summary: 'send conversions to the API of Google Ads or Microsoft Advertising, each once',

@@ -1,6 +1,13 @@
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
-import { configOption, listeningOptions, untilOption } from '../args/options.ts';
+import {
+  accountOptions,
+  badRecordOptions,
+  configOption,
+  inGroup,
+  listeningOptions,
+  untilOption,
+} from '../args/options.ts';
 
 const sandbox = 'Sandbox';
 
@@ -12,8 +19,10 @@ export const servingCommands: readonly CommandSpec[] = [
     name: 'serve',
     summary: 'serve the API on this machine, over made-up calls or your own store',
     about:
-      'Without --store it serves made-up calls with test keys. With --store it serves your own calls, as calls sync ' +
-      'or calls store import wrote them. Limits, the log and the form of responses are set in the section "service" of ' +
+      'Without --store it serves made-up calls with test keys. With --store it serves your own calls, as calls store ' +
+      'import or calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
+      'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
+      'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
       'calls.config.json. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
     options: [
       {
@@ -28,6 +37,16 @@ export const servingCommands: readonly CommandSpec[] = [
         text: 'JSON file with upload sheets to serve at fixed addresses, for bid tools that fetch them',
         completes: 'file',
       },
+      {
+        name: 'every',
+        value: 'TIME',
+        text: 'keep the store up to date with a sync at this interval: 90s, 10m, 1h; the store is that of CALLS_STORE by default',
+      },
+      ...inGroup('With --every', [
+        { name: 'lookback', value: 'TIME', text: 'read calls again that are younger than this: 24h, 7d' },
+        ...accountOptions,
+        ...badRecordOptions,
+      ]),
       {
         name: 'ready-json',
         text: 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
@@ -62,8 +81,8 @@ export const servingCommands: readonly CommandSpec[] = [
       { line: 'calls serve', text: 'a sandbox, with the lines to paste for its keys' },
       { line: 'calls serve --store sqlite:calls.db', text: 'your own calls, as written by calls sync' },
       {
-        line: 'calls serve --store sqlite:calls.db --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
-        text: 'upload sheets that Google Ads and other tools fetch by themselves',
+        line: 'calls serve --store sqlite:calls.db --every 15m --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+        text: 'upload sheets that Google Ads and other tools fetch by themselves, always up to date',
       },
       {
         line: 'calls serve --records 60000 --seed 4711 --sandbox-accounts 2 --port 0 --ready-json',

@@ -2,13 +2,13 @@ import type { Settings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { NamedAccount } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
-import { chooseWarehouse, type WarehouseFile } from '../calls/choose-store.ts';
 import { openClient } from '../calls/connect.ts';
 import { apiSource, type Source } from '../calls/source.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { loadLibrary } from './library.ts';
+import { chooseWarehouse, type WarehouseFile } from '../stores/choose.ts';
+import { loadLibrary } from '../stores/library.ts';
 import { openSource, openWarehouseSource, refuseWhere, type WarehouseSource } from './source.ts';
 
 /** An account whose calls a command reads. */

@@ -7,7 +7,7 @@ import { createService, type PageGroup, type PageSummary } from '@call-attributi
 import { openStore } from '@call-attribution/store';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { warehousePage } from '../../src/warehouse/page-source.ts';
+import { warehousePage } from '../../src/serving/page-source.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'page-numbers-'));
 const calls = [...generate({ records: 3_000, seed: 11, days: 120, until: '2026-11-01 00:00:00' })].map(

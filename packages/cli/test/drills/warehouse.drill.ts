@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { WarehouseError } from '@call-attribution/warehouse';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { explain } from '../../src/failure.ts';
+import { explain } from '../../src/failures/explain.ts';
 import type { Finished } from '../program.ts';
 import { nobody, openStage } from '../stage.ts';
 

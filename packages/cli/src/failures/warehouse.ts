@@ -1,7 +1,7 @@
 import type { CallsError } from '@call-attribution/core/errors';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
-import { CliError } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 /** The error of a warehouse, recognized without loading the package. */
 export function isWarehouseError(error: unknown): error is CallsError<WarehouseErrorCode> {

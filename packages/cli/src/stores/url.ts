@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { openStore, type Store } from '@call-attribution/store';
+import { openStore, type Store, type StoreOptions } from '@call-attribution/store';
 import type { ServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import type { ChosenStore } from './choose-store.ts';
+import type { ChosenStore } from './choose.ts';
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string, option = '--store'): void {
@@ -69,8 +69,10 @@ export async function openStoreOf(
   }
   const { url, from, folder, isTyped } = chosen;
   if (isTyped) refusePassword(url);
-  const { synchronous, poolSize, statementTimeoutMs } = section;
-  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), {
-    ...{ synchronous, poolSize, statementTimeoutMs },
-  });
+  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), storeOptions(section));
+}
+
+/** How a row store works, as the configuration file says. */
+export function storeOptions({ synchronous, poolSize, statementTimeoutMs }: ServiceSection): StoreOptions {
+  return { synchronous, poolSize, statementTimeoutMs };
 }

@@ -1,11 +1,11 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { type CliError, Interrupted, isStoreError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
+import { isWarehouseError } from '../failures/warehouse.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
 import { pause } from '../term/until-stopped.ts';
-import { isWarehouseError } from '../warehouse-failure.ts';
 
 /** Takes the message of a failure after which something is tried again. */
 type OnFailure = (message: string) => void;

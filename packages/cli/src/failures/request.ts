@@ -1,6 +1,6 @@
 import type { CallsError } from '@call-attribution/core/errors';
-import { CliError } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 /** Does the command that failed have this option? Only such options are advised. */
 export type HasOption = (name: string) => boolean;

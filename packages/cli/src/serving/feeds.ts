@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isLoopback } from '@call-attribution/core';
-import { printFilter, where } from '@call-attribution/query-dsl';
-import { type Feed, type FeedSource, readFeeds } from '@call-attribution/service';
-import type { Warehouse } from '@call-attribution/warehouse';
+import { type Feed, readFeeds } from '@call-attribution/service';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -32,18 +30,6 @@ export async function readPassword(io: Io): Promise<string> {
   throw new UsageError('the password on stdin must have at least 12 characters', {
     hints: ['it is not an option, so that it stays out of the shell history'],
   });
-}
-
-/** A warehouse as the source of feeds. */
-export function warehouseFeeds(warehouse: Warehouse): FeedSource {
-  return {
-    calls: (account, from, extensions) =>
-      warehouse.calls({
-        accounts: [account],
-        q: printFilter(where('date_added').from(from)),
-        ...(extensions ? { calls: 'all' } : {}),
-      }),
-  };
 }
 
 /** A feed of an account that is not there would be empty without anybody noticing. An empty store is filled later. */

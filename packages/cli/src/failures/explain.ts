@@ -2,13 +2,13 @@ import type { CallsError } from '@call-attribution/core/errors';
 import type { FleetError } from '@call-attribution/fleet';
 import type { StreamError } from '@call-attribution/node-stream';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
-import { CliError, filterMistake, systemCode, UsageError } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
-import { fleetFailure } from './fleet/failure.ts';
-import { type Io, outputError, say } from './io.ts';
-import { explainRequest, type HasOption } from './request-failure.ts';
-import { styleFor } from './term/style.ts';
-import { isWarehouseError, warehouseFailure } from './warehouse-failure.ts';
+import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, outputError, say } from '../io.ts';
+import { styleFor } from '../term/style.ts';
+import { fleetFailure } from './fleet.ts';
+import { explainRequest, type HasOption } from './request.ts';
+import { isWarehouseError, warehouseFailure } from './warehouse.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(

@@ -1,0 +1,170 @@
+import {
+  createService,
+  type Feed,
+  type Listening,
+  type PageSource,
+  type ServiceOptions,
+} from '@call-attribution/service';
+import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
+import type { ServiceSection } from '../config/service-section.ts';
+import { readSettings } from '../config/settings.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { type Copy, openCopy } from '../stores/copy.ts';
+import { storeOptions } from '../stores/url.ts';
+import { again, sayRetry } from '../syncing/repeat.ts';
+import { openSync, type Sync, saySync } from '../syncing/sync.ts';
+import { duration, plural } from '../term/numbers.ts';
+import { stopped } from '../term/until-stopped.ts';
+import { refuseStrangeAccounts, sayFeeds } from './feeds.ts';
+import { explainListening, hostOf, listenOptions, serviceOptions } from './options.ts';
+import { pageAccess, warehousePage } from './page-source.ts';
+import { sayReady, type Voice, voiceOf } from './voice.ts';
+
+/** What `calls serve` was told. */
+export interface Serving {
+  readonly args: Args;
+  readonly io: Io;
+  readonly section: ServiceSection;
+  readonly feeds: readonly Feed[];
+}
+
+/** A copy that is served, and what keeps it up to date, if anything. */
+interface Served {
+  readonly copy: Copy;
+  readonly sync: Sync | null;
+  close(): Promise<void>;
+}
+
+/** Serves a copy of the calls: a row store as the API, a warehouse as the page, and feeds of both. `--every` keeps it up to date. */
+export async function serveStore(serving: Serving): Promise<number> {
+  const { args, io, section } = serving;
+  const at = listenOptions(args, io);
+  const every = interval(args, 'every');
+  const voice = voiceOf(section, 'json', io);
+  const served = await openServed(serving, every, voice);
+  try {
+    const { options, token } = pageOf(served.copy, args, io);
+    const service = createService({
+      ...serviceOptions(section, io, 'json'),
+      ...options,
+      ...dataOf(served, serving),
+    });
+    try {
+      const listening = await service.listen(at).catch(explainListening);
+      await announce(listening, served.copy, token, serving, voice);
+      if (served.sync === null || every === null) await stopped(io.signal);
+      else {
+        voice.notify(`synced every ${duration(every)}; health and metrics on ${listening.adminUrl}`);
+        await keepUpToDate(served.sync, every, voice, io);
+      }
+      return exitCodes.ok;
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await served.close();
+  }
+}
+
+async function openServed(
+  { args, io, section, feeds }: Serving,
+  every: number | null,
+  voice: Voice,
+): Promise<Served> {
+  const store = storeOptions(section);
+  if (every !== null) {
+    const accounts = [...new Set(feeds.map(({ account }) => account))];
+    const sync = await openSync(args, io, {
+      command: 'calls serve --every',
+      every,
+      ...(accounts.length === 0 ? {} : { accounts }),
+      copy: { store },
+      onFailure: failureOf(every, voice, io),
+    });
+    return { copy: sync.copy, sync, close: () => sync.close() };
+  }
+  const chosen = { url: args.text('store') ?? '', from: '--store', folder: io.cwd, isTyped: true };
+  const copy = await openCopy(chosen, io, { create: false, store });
+  try {
+    refuseStrangeAccounts(feeds, await copy.accounts());
+  } catch (error) {
+    await copy.close();
+    throw error;
+  }
+  return { copy, sync: null, close: () => copy.close() };
+}
+
+/** What the service serves, and what it says about its health. */
+function dataOf(
+  { copy, sync }: Served,
+  { feeds, io }: Serving,
+): Partial<ServiceOptions> & Pick<ServiceOptions, 'store'> {
+  const data = { store: copy.store, feeds, feedSource: copy.feeds };
+  if (sync === null) return data;
+  const { ready, metrics } = sync.status;
+  return { ...data, ready, metrics, now: () => io.now().getTime() };
+}
+
+/** A row store has a page over the API that it serves; that of a warehouse has keys of its own. */
+function pageOf(
+  copy: Copy,
+  args: Args,
+  io: Io,
+): { readonly options: { page?: { source: PageSource } }; readonly token: string | null } {
+  if (copy.warehouse === null) return { options: {}, token: null };
+  const { findAccount, token } = pageAccess(readSettings(args, io));
+  return { options: { page: { source: warehousePage(copy.warehouse, findAccount) } }, token };
+}
+
+/** Says where it listens, which keys it accepts, and which feeds there are. */
+async function announce(
+  { url, legacyUrl }: Listening,
+  copy: Copy,
+  token: string | null,
+  { args, io, feeds }: Serving,
+  { notify }: Voice,
+): Promise<void> {
+  const accounts = await copy.accounts();
+  await sayReady(args, io, { url, legacyUrl, accounts, ...(token === null ? {} : { token }) });
+  if (copy.store === null) {
+    const what = feeds.length === 0 ? 'the page' : 'the page and feeds';
+    notify(`${copy.name}: ${what} on ${url}, without the API; Ctrl-C stops it`);
+    if (token === null) notify('it accepts the keys that are set for the API');
+    else notify(`no keys are set, so it accepts a token for this run: ${url}/#token=${token}`);
+  } else {
+    notify(`${copy.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
+    if (accounts.length > 0 || args.flag('every'))
+      notify('it accepts the keys that calls sync was run with, and those made by calls store accounts key');
+    else notify('the store is empty; calls sync --store fills it');
+  }
+  sayFeeds(feeds, { url, host: hostOf(args) }, notify);
+}
+
+/** Syncs now and then until the signal aborts. What fails is said, and tried again with the next sync. */
+async function keepUpToDate(sync: Sync, every: number, voice: Voice, io: Io): Promise<void> {
+  const onFailure = failureOf(every, voice, io);
+  const { name } = sync.copy;
+  const once = (): Promise<number> =>
+    sync.each(
+      async (one) => {
+        const run = await one.once();
+        const { new: added, changed, gone, pending, skipped } = run.summary;
+        const { account } = one;
+        if (voice.isLog)
+          voice.log('info', 'synced', { account, new: added, changed, gone, pending, skipped });
+        else saySync(run, { account, name }, io);
+        return exitCodes.ok;
+      },
+      ({ message }) => onFailure(message),
+    );
+  await again(once, every, io, onFailure);
+}
+
+const failureOf =
+  (every: number, voice: Voice, io: Io) =>
+  (message: string): void => {
+    if (voice.isLog) voice.log('error', 'sync failed', { error: message });
+    else sayRetry(message, every, io);
+  };

@@ -1,0 +1,96 @@
+import type { Client } from '@call-attribution/core';
+import { type SyncSummary, syncInto, type UpsertSink } from '@call-attribution/node-stream';
+import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
+import { type BadRecords, badRecords, toleratingSink, withWayOut } from '../bad-records/policy.ts';
+import { contextOf } from '../calls/connect.ts';
+import { withExtensions } from '../calls/filter.ts';
+import { watch } from '../calls/reading.ts';
+import { CliError, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import type { Copy } from '../stores/copy.ts';
+import type { SyncPlan, SyncScope } from './plan.ts';
+
+/** What a run of a sync did. */
+export interface SyncRun {
+  readonly summary: SyncSummary;
+  readonly bad: BadRecords;
+  /** Milliseconds. */
+  readonly took: number;
+}
+
+/** An account of a copy with everything that brings it up to date. */
+export interface AccountSync {
+  /** The ID of the account in the copy. */
+  readonly account: string;
+  /** Brings the copy up to date. */
+  once(): Promise<SyncRun>;
+}
+
+/** Makes an account of the copy ready to be synced. */
+export async function openAccountSync(
+  { name, id, settings, plan }: SyncPlan['accounts'][number],
+  client: Client,
+  copy: Copy,
+  scope: SyncScope,
+  args: Args,
+  io: Io,
+): Promise<AccountSync> {
+  const account = await accountOf(id, client, io);
+  await copy.prepare(account, settings);
+  const version = settings.apiVersion.value;
+  // A copy serves v2 as well, which has the calls that v3 leaves out by default.
+  const filter = version === 'v3' ? withExtensions(plan.filter) : plan.filter;
+  const lookback = interval(args, 'lookback');
+  const besides = [copy.file ?? 'calls', ...(name === null ? [] : [name])].join('.');
+  let restarts = scope.restart === true;
+  return {
+    account,
+    async once() {
+      const bad = badRecords(args, io, { version, account, besides });
+      const sink = toleratingSink(copy.sink(account), bad);
+      const period = scope.period?.(contextOf(settings, io)) ?? null;
+      const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
+      const from = performance.now();
+      try {
+        const summary = await syncInto(client, restarts ? startingOver(sink) : sink, {
+          filter,
+          ...(period === null ? {} : { period }),
+          ...(lookback === null ? {} : { lookback }),
+          onError: bad.onError,
+          onProgress,
+          signal: io.signal,
+        });
+        restarts = false;
+        return { summary, bad, took: performance.now() - from };
+      } catch (error) {
+        throw await withWayOut(error);
+      } finally {
+        line.end();
+      }
+    },
+  };
+}
+
+/** A sink that forgets where the sync was. */
+const startingOver = (sink: UpsertSink): UpsertSink => ({
+  ...sink,
+  load: async () => {
+    // It also takes the account for this process.
+    await sink.load();
+    return null;
+  },
+});
+
+/** The ID of an account: the given one, or that of its calls. */
+async function accountOf(given: string | null, client: Client, io: Io): Promise<string> {
+  if (given !== null && !/^[\w.-]{1,64}$/.test(given))
+    throw new UsageError('--account must be at most 64 letters, digits, dots, dashes and underscores');
+  if (given !== null) return given;
+  const { records } = await client.listCalls({ rows: 1, signal: io.signal });
+  const id = records[0]?.acct_id;
+  if (typeof id === 'string' && id !== '') return id;
+  throw new CliError('the account has no calls yet, so its ID is unknown', {
+    hints: ['set it with --account'],
+  });
+}
