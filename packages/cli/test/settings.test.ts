@@ -335,6 +335,14 @@ describe('several accounts', () => {
     expect(partly.stderr).toMatch(
       /account broken: .*\n[\s\S]*CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/,
     );
+    for (const command of [['list'], ['report', '--by', 'account'], ['sync', '--store', 'sqlite:calls.db']]) {
+      const { code, stderr } = await run(...command, '--all-accounts');
+      expect([command, code, stderr]).toEqual([
+        command,
+        3,
+        expect.stringMatching(/CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/),
+      ]);
+    }
     expect((await run('count', '--account', 'broken')).code).toBe(4);
     const checked = await run('doctor', '--all-accounts', '--json');
     expect(checked.code).toBe(4);

@@ -14,8 +14,22 @@ export interface NamedAccount {
   readonly problem?: CliError | null;
 }
 
-/** An account with what was worked out for it. */
-export type Planned<A extends NamedAccount, P> = A & { readonly plan: P };
+/** An account with what was worked out for it, or with a problem instead. */
+export type Planned<A extends NamedAccount, P> =
+  | (A & { readonly problem: CliError })
+  | (A & { readonly problem?: null; readonly plan: P });
+
+/** An account that has no problem, and so a plan where the others have one. */
+export type Ready<A extends NamedAccount> = Exclude<A, { readonly problem: CliError }>;
+
+/** The accounts without those that have a problem. */
+export function ready<A extends NamedAccount>(accounts: readonly A[]): Ready<A>[] {
+  return accounts.filter(isReady);
+}
+
+function isReady<A extends NamedAccount>(account: A): account is Ready<A> {
+  return !account.problem;
+}
 
 /** Works something out for each account before anything is read. An error names the account. */
 export async function planEach<A extends NamedAccount, P>(
@@ -25,9 +39,9 @@ export async function planEach<A extends NamedAccount, P>(
   const planned: Planned<A, P>[] = [];
   for (const account of accounts) {
     try {
-      // Its turn ends before the plan is looked at.
-      if (account.problem) planned.push({ ...account, plan: undefined as P });
-      else planned.push({ ...account, plan: await plan(account) });
+      const { problem = null } = account;
+      if (problem !== null) planned.push({ ...account, problem });
+      else planned.push({ ...account, problem, plan: await plan(account) });
     } catch (error) {
       throw account.name === null ? error : await ofAccount(account.name, error);
     }
@@ -44,7 +58,7 @@ export async function eachAccount<A extends NamedAccount>(
   accounts: readonly A[],
   args: Args,
   io: Io,
-  run: (account: A) => Promise<number>,
+  run: (account: Ready<A>) => Promise<number>,
   onFailure: (error: CliError) => unknown = (error) =>
     report(error, io, { debug: args.flag('debug'), has: args.has }),
 ): Promise<number> {
@@ -52,12 +66,12 @@ export async function eachAccount<A extends NamedAccount>(
   const failed: string[] = [];
   for (const account of accounts) {
     const { name } = account;
-    if (name === null) return run(account);
     try {
-      if (account.problem) throw account.problem;
+      if (!isReady(account)) throw account.problem;
+      if (name === null) return await run(account);
       statuses.push(await run(account));
     } catch (error) {
-      if (stopsAll(error, io)) throw error;
+      if (name === null || stopsAll(error, io)) throw error;
       const named = await ofAccount(name, error);
       failed.push(name);
       statuses.push(named.exitCode);

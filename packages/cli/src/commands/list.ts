@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
-import { eachAccount, planEach } from '../accounts/each-account.ts';
+import { eachAccount, planEach, ready } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
 import { readFields } from '../calls/fields.ts';
@@ -77,7 +77,9 @@ export const list: Handler = async (args, io) => {
   const dropped = await output.end();
   for (const note of notes) say(io, note);
   if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}; choose fields with --fields`);
-  const leaving = accounts.find(({ plan, settings }) => leavesExtensions(plan, settings.apiVersion.value));
+  const leaving = ready(accounts).find(({ plan, settings }) =>
+    leavesExtensions(plan, settings.apiVersion.value),
+  );
   if (format === 'table' && isAnyShown && leaving) say(io, extensionsNote);
   return status;
 };

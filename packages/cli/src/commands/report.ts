@@ -1,5 +1,5 @@
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import { eachAccount, planEach } from '../accounts/each-account.ts';
+import { eachAccount, planEach, ready } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
 import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } from '../calls/filter.ts';
@@ -28,35 +28,31 @@ export const report: Handler = (args, io) => {
     : intoFile(output, io, (io) => makeReport(target, args, io));
 };
 
-async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): Promise<number> {
+async function makeReport(target: ReportTarget, args: Args, io: Io): Promise<number> {
   const by = args.list('by');
   const names = by.length > 0 ? by : ['day'];
-  const limit = args.integer('limit', { min: 1 });
-  const top = limit ?? 10;
   const accounts = await planEach(await chooseAccounts(args, io), ({ name, settings }) => {
-    const dimensions = readDimensions(names, name);
     const context = contextOf(settings, io);
-    return { dimensions, filter: filterOf(args, context), range: rangeOf(args, context) };
+    const filter = filterOf(args, context);
+    return {
+      dimensions: readDimensions(names, name),
+      filter,
+      range: rangeOf(args, context),
+      leaves: leavesExtensions(filter, settings.apiVersion.value),
+    };
   });
-  if (page !== null) refusePersonal(accounts[0]?.plan.dimensions ?? []);
   const isJoined = names.includes('account') || accounts.every(({ name }) => name === null);
-  if (page !== null && !isJoined) {
-    throw new UsageError('a page has one table, and the calls are of several accounts', {
-      hints: [`add the account to the groups: --by account,${names[0]}`],
-    });
-  }
-  const counted: { readonly account: string | null; readonly plan: Plan; readonly result: Counted }[] = [];
-  const leaves = accounts.some(({ plan, settings }) =>
-    leavesExtensions(plan.filter, settings.apiVersion.value),
-  );
-  let isNoted = !leaves;
+  const plans = ready(accounts).map(({ plan }) => plan);
+  if (target.page !== null) refusePage(plans, isJoined, names);
+  let isNoted = !plans.some(({ leaves }) => leaves);
+  const counted: Counted[] = [];
   const status = await eachAccount(accounts, args, io, async ({ name, plan, open }) => {
     const source = await open();
     if (!isNoted) say(io, extensionsNote);
     isNoted = true;
     try {
       const result = await countGroups(source, plan, io);
-      counted.push({ account: name, plan, result });
+      counted.push({ account: name, plan, ...result });
       if (!result.complete) say(io, name === null ? result.end : `account ${name}: ${result.end}`);
       return result.complete ? exitCodes.ok : exitCodes.incomplete;
     } catch (error) {
@@ -66,32 +62,31 @@ async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): P
       await source.close();
     }
   });
+  if (counted.length > 0) await writeReport(counted, isJoined, target, args, io);
+  return status;
+}
+
+/** Writes what was counted: the page, if there is one, and a table or data. */
+async function writeReport(
+  counted: readonly Counted[],
+  isJoined: boolean,
+  { format, page }: ReportTarget,
+  args: Args,
+  io: Io,
+): Promise<void> {
+  const limit = args.integer('limit', { min: 1 });
+  const top = limit ?? 10;
   const [first] = counted;
-  if (!first) return status;
-  const reports: readonly AccountReport[] = isJoined
-    ? [
-        {
-          account: null,
-          ...reportsOf(
-            counted.flatMap(({ result }) => result.cells),
-            first.plan.dimensions,
-          ),
-        },
-      ]
-    : counted.map(({ account, plan, result }) => ({ account, ...reportsOf(result.cells, plan.dimensions) }));
+  const cells = counted.flatMap((one) => one.cells);
+  const groups = isJoined && first ? [{ ...first, account: null, cells }] : counted;
+  const reports = groups.map(({ account, cells, plan }) => ({
+    account,
+    of: (top: number): Report => reportOf(cells, layoutOf(plan.dimensions), top),
+  }));
   const [joined] = reports;
   if (page !== null && joined) {
-    const { range, filter } = first.plan;
-    const q = printFilter(filter);
-    const facts = [
-      rangeText(range),
-      ...(q === '' ? [] : [`Filter: ${q}`]),
-      ...(leaves ? ['Calls through call extensions are not included.'] : []),
-      ...counted.map(({ account, result }) =>
-        account === null ? `${sentence(result.end)}.` : `Account ${account}: ${result.end}.`,
-      ),
-    ];
-    await saveLines(page, [reportPage(joined.of(top), { title: args.text('title') ?? 'Calls', facts })], io);
+    const title = args.text('title') ?? 'Calls';
+    await saveLines(page, [reportPage(joined.of(top), { title, facts: factsOf(counted) })], io);
     say(io, `wrote ${page}`);
   }
   if (format !== 'table') {
@@ -100,8 +95,7 @@ async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): P
         account === null ? row : { account, ...row },
       ),
     );
-    await writeRows(io.stdout, format, rows);
-    return status;
+    return writeRows(io.stdout, format, rows);
   }
   const style = styleFor(io.stdout, io.env);
   const lines = reports.flatMap(({ account, of }, at) => [
@@ -110,7 +104,21 @@ async function makeReport({ format, page }: ReportTarget, args: Args, io: Io): P
     ...reportLines(of(top), { width: widthOf(io.stdout, io.env), style }),
   ]);
   await show(io, lines);
-  return status;
+}
+
+/** What the page says below its table: which calls it counts, and how that is known. */
+function factsOf(counted: readonly Counted[]): string[] {
+  const [first] = counted;
+  const q = first === undefined ? '' : printFilter(first.plan.filter);
+  const leaves = counted.some(({ plan }) => plan.leaves);
+  return [
+    ...(first === undefined ? [] : [rangeText(first.plan.range)]),
+    ...(q === '' ? [] : [`Filter: ${q}`]),
+    ...(leaves ? ['Calls through call extensions are not included.'] : []),
+    ...counted.map(({ account, end }) =>
+      account === null ? `${sentence(end)}.` : `Account ${account}: ${end}.`,
+    ),
+  ];
 }
 
 /** What is counted for an account. */
@@ -118,27 +126,25 @@ interface Plan {
   readonly dimensions: readonly Dimension[];
   readonly filter: Filter;
   readonly range: TimeRange;
+  /** Does the API leave out calls through call extensions? */
+  readonly leaves: boolean;
 }
 
-/** The report of one account, or of all of them when its account is null, with so many groups. */
-interface AccountReport {
-  readonly account: string | null;
-  of(top: number): Report;
-}
-
-const reportsOf = (cells: readonly Cell[], dimensions: readonly Dimension[]): Pick<AccountReport, 'of'> => ({
-  of: (top) => reportOf(cells, layoutOf(dimensions), top),
-});
-
-/** What was counted, whether these are all calls, and how that is known in one sentence. */
+/** What was counted of an account, whether these are all calls, and how that is known in one sentence. */
 interface Counted {
+  readonly account: string | null;
+  readonly plan: Plan;
   readonly complete: boolean;
   readonly end: string;
   readonly cells: readonly Cell[];
 }
 
 /** A warehouse counts by itself; the calls of the API are read and counted here. */
-async function countGroups(source: Source, { dimensions, filter }: Plan, io: Io): Promise<Counted> {
+async function countGroups(
+  source: Source,
+  { dimensions, filter }: Plan,
+  io: Io,
+): Promise<Pick<Counted, 'complete' | 'end' | 'cells'>> {
   if (isWarehouse(source)) {
     const { cells, answered } = await cellsOf(source, dimensions, filter, io.signal);
     return { complete: true, end: answered, cells };
@@ -178,13 +184,19 @@ function readTarget(args: Args): ReportTarget {
   };
 }
 
-function refusePersonal(dimensions: readonly Dimension[]): void {
-  const personal = dimensions.find((dimension) => dimension.personal);
-  if (!personal) return;
-  throw new UsageError(
-    `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
-    { hints: ['group by another field, or write a table'] },
-  );
+/** A page is made to be passed on, and has one table. */
+function refusePage(plans: readonly Plan[], isJoined: boolean, names: readonly string[]): void {
+  const personal = plans[0]?.dimensions.find((dimension) => dimension.personal);
+  if (personal) {
+    throw new UsageError(
+      `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
+      { hints: ['group by another field, or write a table'] },
+    );
+  }
+  if (isJoined) return;
+  throw new UsageError('a page has one table, and the calls are of several accounts', {
+    hints: [`add the account to the groups: --by account,${names[0]}`],
+  });
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -9,7 +9,7 @@ import { watch } from '../calls/reading.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Copy } from '../stores/copy.ts';
-import type { SyncPlan, SyncScope } from './plan.ts';
+import type { ReadyAccount, SyncScope } from './plan.ts';
 
 /** What a run of a sync did. */
 export interface SyncRun {
@@ -29,7 +29,7 @@ export interface AccountSync {
 
 /** Makes an account of the copy ready to be synced. */
 export async function openAccountSync(
-  { name, id, settings, plan }: SyncPlan['accounts'][number],
+  { name, id, settings, plan }: ReadyAccount,
   client: Client,
   copy: Copy,
   scope: SyncScope,
@@ -40,7 +40,7 @@ export async function openAccountSync(
   await copy.prepare(account, settings);
   const version = settings.apiVersion.value;
   // A copy serves v2 as well, which has the calls that v3 leaves out by default.
-  const filter = version === 'v3' ? withExtensions(plan.filter) : plan.filter;
+  const filter = version === 'v3' ? withExtensions(plan) : plan;
   const lookback = interval(args, 'lookback');
   const besides = [copy.file ?? 'calls', ...(name === null ? [] : [name])].join('.');
   let restarts = scope.restart === true;

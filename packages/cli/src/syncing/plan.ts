@@ -1,7 +1,7 @@
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
-import { type NamedAccount, type Planned, planEach } from '../accounts/each-account.ts';
+import { type NamedAccount, type Planned, planEach, type Ready } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
 import { contextOf } from '../calls/connect.ts';
 import type { FilterContext } from '../calls/filter.ts';
@@ -45,9 +45,13 @@ export interface SyncAccount extends NamedAccount {
 
 /** What is synced into what. */
 export interface SyncPlan {
-  readonly accounts: readonly Planned<SyncAccount, { readonly filter: Filter }>[];
+  /** The accounts, each with the calls that are synced. */
+  readonly accounts: readonly Planned<SyncAccount, Filter>[];
   readonly store: ChosenStore;
 }
+
+/** An account whose settings are right. */
+export type ReadyAccount = Ready<SyncPlan['accounts'][number]>;
 
 /** Works out what is synced from the options and settings; what is wrong with them is found before anything is opened. */
 export async function planSync(args: Args, io: Io, scope: SyncScope): Promise<SyncPlan> {
@@ -57,9 +61,10 @@ export async function planSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
   }));
   const missing = scope.accounts?.filter((id) => !synced.some((account) => account.id === id)) ?? [];
   if (missing.length > 0) throw strangeFeeds(missing, synced);
-  const accounts = await planEach(synced, ({ settings }) => ({
-    filter: scope.filter?.(contextOf(settings, io)) ?? { clauses: [] },
-  }));
+  const accounts = await planEach(
+    synced,
+    ({ settings }): Filter => scope.filter?.(contextOf(settings, io)) ?? { clauses: [] },
+  );
   const [first] = accounts;
   const store = first ? chooseStore(args, first.settings, io) : null;
   if (store === null) {

@@ -9,7 +9,7 @@ import { type Io, say } from '../io.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type AccountSync, openAccountSync, type SyncRun } from './account-sync.ts';
-import { planSync, type SyncPlan, type SyncScope } from './plan.ts';
+import { planSync, type ReadyAccount, type SyncPlan, type SyncScope } from './plan.ts';
 import { untilOpen } from './repeat.ts';
 
 /** A copy, and what fills it from each account. */
@@ -46,7 +46,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     if (only && others.length === 0) await clients.of(only);
     if (scope.serve) stopServing = await scope.serve(status);
     const copy = await untilOpen(() => openCopy(store, io, scope.copy), scope, io);
-    const open = (account: SyncPlan['accounts'][number]): Promise<AccountSync> =>
+    const open = (account: ReadyAccount): Promise<AccountSync> =>
       clients.of(account).then((client) => openAccountSync(account, client, copy, scope, args, io));
     return {
       copy,
@@ -81,7 +81,7 @@ function clientsOf(args: Args, io: Io) {
 /** Runs something with each account, and reports to the status how it ended. What was opened for an account is kept. */
 function eachOf(
   accounts: SyncPlan['accounts'],
-  open: (account: SyncPlan['accounts'][number]) => Promise<AccountSync>,
+  open: (account: ReadyAccount) => Promise<AccountSync>,
   status: SyncStatus,
   args: Args,
   io: Io,

@@ -5,14 +5,6 @@ import { isAscii, toAscii } from '../ascii.ts';
 import { beforeOutput, type Io } from '../io.ts';
 import { fit } from './width.ts';
 
-/** Says what a command waits for when nothing has happened for a while. */
-interface Waiting {
-  /** Notes what is done; null when silence is expected, as between two syncs. The function ends it. */
-  begin(doing: string | null): () => void;
-  /** Says at once why nothing happens, and for how long. */
-  pause(reason: string, forMs: number): void;
-}
-
 const current = new AsyncLocalStorage<Waiting>();
 
 /** Notes what is done from now on until the function that it returns is called; null when silence is expected. */
@@ -37,16 +29,20 @@ export async function whileWaiting<T>(doing: string | null, work: () => Promise<
 export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> {
   watchRequests();
   const isTerminal = io.stderr.isTTY === true && io.env.TERM !== 'dumb';
-  const { waiting, touch, end } = createWaiting(io, isTerminal);
+  const waiting = new Waiting(io, isTerminal);
   const done = isTerminal ? waiting.begin('working') : undefined;
   try {
-    return await beforeOutput.run(touch, () => current.run(waiting, run));
+    return await beforeOutput.run(
+      () => waiting.touch(),
+      () => current.run(waiting, run),
+    );
   } finally {
     done?.();
-    end();
+    waiting.close();
   }
 }
 
+/** Something that is done; null when silence is expected, as between two syncs. */
 interface Item {
   readonly doing: string | null;
   readonly since: number;
@@ -54,86 +50,102 @@ interface Item {
 
 const inSeconds = (milliseconds: number): string => `${Math.max(1, Math.round(milliseconds / 1000))} s`;
 
-function createWaiting({ stderr, env, patience: own }: Io, isTerminal: boolean) {
-  // A log gets a line only for what takes long, as from the progress of a read.
-  const patience = own ?? (isTerminal ? 1_000 : 5_000);
-  const now = (): number => performance.now();
-  const put = (text: string): void => {
-    stderr.write(isAscii(env) ? toAscii(text) : text, () => {});
-  };
-  const items = new Set<Item>();
-  let timer: NodeJS.Timeout | undefined;
-  let lastAt = now();
-  let pause: { readonly reason: string; readonly end: number } | null = null;
-  let isShown = false;
-  let said: Item | null = null;
+/** Says what a command waits for when nothing has happened for a while. */
+class Waiting {
+  readonly #io: Pick<Io, 'stderr' | 'env'>;
+  readonly #isTerminal: boolean;
+  readonly #patience: number;
+  /** What is under way; the last one is said. */
+  readonly #items = new Set<Item>();
+  #timer: NodeJS.Timeout | undefined;
+  #lastAt = performance.now();
+  /** Why nothing happens until a request is sent again. */
+  #pause: { readonly reason: string; readonly end: number } | null = null;
+  /** Is the line on the terminal? */
+  #isShown = false;
+  /** What was said in a log, where each item has one line. */
+  #said: Item | null = null;
 
-  /** Something happened: the line goes, and comes back only after another silence. */
-  function touch(): void {
-    lastAt = now();
-    if (isShown) put('\r\u001b[2K');
-    isShown = false;
+  constructor(io: Io, isTerminal: boolean) {
+    this.#io = io;
+    this.#isTerminal = isTerminal;
+    // A log gets a line only for what takes long, as from the progress of a read.
+    this.#patience = io.patience ?? (isTerminal ? 1_000 : 5_000);
   }
 
-  function lookIn(milliseconds: number): void {
-    if (timer !== undefined || items.size === 0) return;
-    const due = now() + milliseconds;
-    timer = setTimeout(() => {
-      timer = undefined;
+  /** Notes what is done; null when silence is expected. The function ends it. */
+  begin(doing: string | null): () => void {
+    const item = { doing, since: performance.now() };
+    this.#items.add(item);
+    this.touch();
+    this.#lookIn(this.#patience);
+    return () => {
+      this.#items.delete(item);
+      this.#pause = null;
+      this.touch();
+      this.#lookIn(this.#patience);
+    };
+  }
+
+  /** Says at once why nothing happens, and for how long. */
+  pause(reason: string, forMs: number): void {
+    const end = performance.now() + forMs;
+    // Several requests may be refused at once.
+    const isKnown = this.#pause?.reason === reason && Math.abs(this.#pause.end - end) < 1000;
+    this.#pause = { reason, end };
+    if (isKnown || forMs < 1_000) return;
+    this.#said = null;
+    this.#show();
+  }
+
+  /** Something happened: the line goes, and comes back only after another silence. */
+  touch(): void {
+    this.#lastAt = performance.now();
+    if (this.#isShown) this.#put('\r\u001b[2K');
+    this.#isShown = false;
+  }
+
+  close(): void {
+    this.#items.clear();
+    this.touch();
+    clearTimeout(this.#timer);
+  }
+
+  #lookIn(milliseconds: number): void {
+    if (this.#timer !== undefined || this.#items.size === 0) return;
+    const due = performance.now() + milliseconds;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const now = performance.now();
       // The event loop was busy: what is waited for may be there already.
-      if (now() - due > 200) return lookIn(200);
-      const left = lastAt + patience - now();
-      if (left > 0 && !isShown) return lookIn(left);
-      show();
-      if (isTerminal) lookIn(1000);
+      if (now - due > 200) return this.#lookIn(200);
+      const left = this.#lastAt + this.#patience - now;
+      if (left > 0 && !this.#isShown) return this.#lookIn(left);
+      this.#show();
+      if (this.#isTerminal) this.#lookIn(1000);
     }, milliseconds).unref();
   }
 
-  function show(): void {
-    const item = [...items].at(-1);
-    if (item === undefined || [...items].some(({ doing }) => doing === null)) return;
-    const left = pause === null ? 0 : pause.end - now();
-    const text =
-      pause !== null && left > 0 ? `${pause.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
-    if (isTerminal) {
-      const line = left > 0 ? text : `${text} (${inSeconds(now() - item.since)})`;
-      put(`\r\u001b[2K${fit(line, Math.max(20, (stderr.columns ?? 80) - 1))}`);
-      isShown = true;
-    } else if (said !== item) {
-      said = item;
-      put(`${text}\n`);
+  #show(): void {
+    const item = [...this.#items].at(-1);
+    if (item === undefined || [...this.#items].some(({ doing }) => doing === null)) return;
+    const now = performance.now();
+    const left = this.#pause === null ? 0 : this.#pause.end - now;
+    const isPaused = this.#pause !== null && left > 0;
+    const text = isPaused ? `${this.#pause?.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
+    if (this.#isTerminal) {
+      const line = isPaused ? text : `${text} (${inSeconds(now - item.since)})`;
+      this.#put(`\r\u001b[2K${fit(line, Math.max(20, (this.#io.stderr.columns ?? 80) - 1))}`);
+      this.#isShown = true;
+    } else if (this.#said !== item) {
+      this.#said = item;
+      this.#put(`${text}\n`);
     }
   }
 
-  const waiting: Waiting = {
-    begin(doing) {
-      const item = { doing, since: now() };
-      items.add(item);
-      touch();
-      lookIn(patience);
-      return () => {
-        items.delete(item);
-        pause = null;
-        touch();
-        lookIn(patience);
-      };
-    },
-    pause(reason, forMs) {
-      const end = now() + forMs;
-      // Several requests may be refused at once.
-      const isKnown = pause?.reason === reason && Math.abs(pause.end - end) < 1000;
-      pause = { reason, end };
-      if (isKnown || forMs < 1_000) return;
-      said = null;
-      show();
-    },
-  };
-  const end = (): void => {
-    items.clear();
-    touch();
-    clearTimeout(timer);
-  };
-  return { waiting, touch, end };
+  #put(text: string): void {
+    this.#io.stderr.write(isAscii(this.#io.env) ? toAscii(text) : text, () => {});
+  }
 }
 
 let isWatching = false;
