@@ -21,6 +21,7 @@ export {
   type ClientReport,
   clientDefaults,
   type ListQuery,
+  listOptions,
   type RequestOptions,
   type RequestTimeoutOptions,
   type ResponseInfo,

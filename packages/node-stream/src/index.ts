@@ -42,7 +42,7 @@ export {
   type StreamErrorDetails,
   type StreamPlace,
 } from './source/errors.ts';
-export type { DeadRecord, StreamOptions, WindowOptions } from './source/options.ts';
+export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './source/options.ts';
 export type { Progress } from './source/progress.ts';
 export type { SliceTrace, StreamTrace } from './source/read-trace.ts';
 export type { StreamPage } from './source/stream-page.ts';
@@ -56,8 +56,8 @@ export {
 // Sync: a copy that is kept up to date.
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
-export { type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
-export type { MovingPeriod, SyncChange, SyncOptions, SyncSummary } from './sync/sync-options.ts';
+export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
+export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
 export type {
   SeenRecord,
   StateStore,
@@ -67,4 +67,4 @@ export type {
   SyncState,
   UpsertSink,
 } from './sync/sync-state.ts';
-export type { SyncClient } from './sync/sync-steps.ts';
+export type { SyncChange, SyncClient } from './sync/sync-steps.ts';

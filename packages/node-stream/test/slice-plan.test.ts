@@ -277,8 +277,8 @@ describe('planSlices', () => {
 
   test.each<[Partial<Record<keyof PlanSlicesOptions | 'record', unknown>>, string]>([
     [{ until: '2026-01-01' }, "until must be a time as 'YYYY-MM-DD HH:MM:SS'"],
-    [{ until: undefined }, 'until is missing'],
-    [{ records: undefined }, 'records is missing'],
+    [{ until: undefined }, "until must be a time as 'YYYY-MM-DD HH:MM:SS'; got nothing"],
+    [{ records: undefined }, 'records must be a whole number of at least 1; got nothing'],
     [{ records: 0 }, 'a whole number of at least 1'],
     [{ record: 5 }, 'Did you mean records?'],
     [{ by: 'year' }, "'month' or 'none'"],

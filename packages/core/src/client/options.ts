@@ -8,7 +8,8 @@ import { type Limiter, type LimiterOptions, limiterOptions } from '../http/limit
 import type { ProxyServer } from '../http/proxy.ts';
 import { type RetryOptions, type RetryPolicy, retryOptions } from '../http/retry.ts';
 import { type Log, type Logger, logLevels } from '../log/logger.ts';
-import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
+import { defineOptions, type OptionsOf, type OptionTable, type ReadOf } from '../options/define-options.ts';
+import type { Entries, ValuesOf } from '../options/entry.ts';
 import { option } from '../options/option.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Environment } from '../settings/environment.ts';
@@ -16,6 +17,13 @@ import type { Address } from './address.ts';
 
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
+
+/** The same table without its defaults: what a request leaves out is as the client has it. */
+const asGiven = <E extends Entries>({ entries, check }: OptionTable<E>) => ({
+  entries,
+  check,
+  fill: (given: ValuesOf<E>) => given,
+});
 
 /** Deadlines of a client. */
 const timeoutOptions = defineOptions({
@@ -37,7 +45,7 @@ export interface Timeouts extends ReadOf<typeof timeoutOptions> {}
 
 const { connect: _, ...requestTimeouts } = timeoutOptions.entries;
 /** The same of one request. */
-const requestTimeoutOptions = defineOptions(requestTimeouts);
+const requestTimeoutOptions = asGiven(defineOptions(requestTimeouts));
 
 /** Deadlines of a request, in milliseconds. */
 export interface RequestTimeoutOptions extends OptionsOf<typeof requestTimeoutOptions> {}
@@ -59,9 +67,9 @@ export const requestOptions = defineOptions({
   /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   signal: option.signal(),
   /** Deadlines of this request that differ from those of the client. A list has them for each of its pages. */
-  timeout: option.table<RequestTimeoutOptions, Omit<Timeouts, 'connect'>>(requestTimeoutOptions),
+  timeout: option.table<RequestTimeoutOptions, RequestTimeoutOptions>(requestTimeoutOptions),
   /** When this request is sent again, where that differs from the client. */
-  retry: option.table<RetryOptions, RetryPolicy>(retryOptions),
+  retry: option.table<RetryOptions, RetryOptions>(asGiven(retryOptions)),
   /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
   headers: option.object<CustomHeaders>(),
   /** Called with the response that the result was read from. An error it throws fails the request. */

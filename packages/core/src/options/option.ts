@@ -1,3 +1,4 @@
+import { type Duration, parseDuration } from '../time/duration.ts';
 import { isObject } from './check.ts';
 import type { Entries, Entry, Filled, Needed } from './entry.ts';
 
@@ -11,6 +12,8 @@ export interface Option<V, R = V> extends Entry<V, R> {
   or<W, S>(other: Entry<W, S>): Option<V | W, R | S>;
   /** The same, with these words for what is expected. */
   expecting(words: string): Option<V, R>;
+  /** The same, read as what a function makes of it. What it returns should be accepted too, since options are passed on. */
+  as<S>(convert: (value: R) => S): Option<V, S>;
 }
 
 /** What an option needs of a table that has the options within it. */
@@ -29,6 +32,7 @@ const optionOf = <V, R>(entry: Entry<V, R>): Option<V, R> => ({
   required: () => ({ ...entry, isNeeded: true }),
   or: (other) => optionOf(either(entry, other)),
   expecting: (expected) => optionOf({ ...entry, expected }),
+  as: (convert) => optionOf({ ...entry, fill: (value) => convert(entry.fill(value)) }),
 });
 
 const either = <V, R, W, S>(a: Entry<V, R>, b: Entry<W, S>): Entry<V | W, R | S> => ({
@@ -54,6 +58,11 @@ const hasMethods = (value: unknown, names: readonly string[]): boolean =>
   typeof value === 'object' &&
   value !== null &&
   names.every((name) => typeof Reflect.get(value, name) === 'function');
+
+const millisOf = (value: unknown): number => {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? parseDuration(value) : Number.NaN;
+};
 
 /** Kinds of options. What follows says more: `option.whole(1).default(250)`, `option.string().required()`. */
 export const option = {
@@ -91,6 +100,13 @@ export const option = {
   /** Milliseconds. */
   milliseconds: (): Option<number> =>
     of('milliseconds above 0, or Infinity', (value) => typeof value === 'number' && value > 0, true),
+  /** A length of time, read as milliseconds. */
+  duration: (): Option<Duration, number> =>
+    of<Duration>(
+      "milliseconds or a string such as '30s', '15m', '1h' or '7d'",
+      (value) => millisOf(value) >= 0 && Number.isFinite(millisOf(value)),
+      true,
+    ).as(millisOf),
   /** An array. */
   list: <V>(): Option<readonly V[]> => of('an array', Array.isArray),
   /** A plain object. */

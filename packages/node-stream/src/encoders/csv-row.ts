@@ -1,18 +1,24 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 
-/** How lines of CSV are written. */
-export interface CsvDialect {
+/** The options of lines of CSV. */
+export const csvDialectOptions = defineOptions({
   /** Default a comma. */
-  delimiter?: ',' | ';' | '\t' | '|' | undefined;
+  delimiter: option.oneOf(',', ';', '\t', '|').default(','),
   /** Default CR LF, as RFC 4180 has it. */
-  newline?: '\r\n' | '\n' | undefined;
+  newline: option.oneOf('\r\n', '\n').default('\r\n'),
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
    * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
    * that people open.
    */
-  safe?: boolean | undefined;
-}
+  safe: option.flag().default(false),
+});
+
+/** How lines of CSV are written. */
+export interface CsvDialect extends OptionsOf<typeof csvDialectOptions> {}
+/** The same with the defaults. */
+export interface CsvForm extends ReadOf<typeof csvDialectOptions> {}
 
 // What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
 const formula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
@@ -21,7 +27,7 @@ const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
 
 /** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
-function csvCell({ delimiter = ',', safe = false }: CsvDialect): (value: unknown) => string {
+function csvCell({ delimiter, safe }: CsvForm): (value: unknown) => string {
   const needsQuotes = special[delimiter];
   const plain = (value: unknown): string => {
     if (value === null || value === undefined) return '';
@@ -43,8 +49,8 @@ function csvCell({ delimiter = ',', safe = false }: CsvDialect): (value: unknown
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
 export function csvLine(cells: readonly unknown[], dialect: CsvDialect = {}): string {
-  const { delimiter = ',', newline = '\r\n' } = dialect;
-  return cells.map(csvCell(dialect)).join(delimiter) + newline;
+  const form = csvDialectOptions.read(dialect);
+  return cells.map(csvCell(form)).join(form.delimiter) + form.newline;
 }
 
 /** A column of your own. */
@@ -67,15 +73,15 @@ const mostPlans = 16;
  */
 export function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
-  dialect: CsvDialect,
+  form: CsvForm,
 ): (item: T) => string {
   if (columns.length === 0)
     throw new ConfigurationError(
       'invalid_option',
       'columns is empty; name at least one column, or leave columns out for all fields',
     );
-  const { delimiter = ',', newline = '\r\n' } = dialect;
-  const cell = csvCell(dialect);
+  const { delimiter, newline } = form;
+  const cell = csvCell(form);
   const cells = new Array<string>(columns.length).fill('');
   const own = columns.flatMap((column, at) =>
     typeof column === 'string' ? [] : [{ at, value: column.value }],

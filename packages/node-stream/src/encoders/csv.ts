@@ -1,35 +1,24 @@
 import { type Call, fields } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from '../operators/operator.ts';
-import { type CsvColumn, type CsvDialect, csvLine, csvRow } from './csv-row.ts';
-import { type TextOptions, textChunks, textShape } from './text-chunks.ts';
+import { type CsvColumn, type CsvDialect, csvDialectOptions, csvLine, csvRow } from './csv-row.ts';
+import { type TextOptions, textChunks, textOptions } from './text-chunks.ts';
+
+const csvOptions = <T>() =>
+  defineOptions({
+    ...textOptions.entries,
+    ...csvDialectOptions.entries,
+    /** Fields by name, and columns of your own, in order. Default: all fields. */
+    columns: option.list<(keyof NoInfer<T> & string) | CsvColumn<T>>(),
+    /** Write a header line. Default true; false when `continued`. */
+    header: option.flag().default(true),
+    /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
+    bom: option.flag().default(false),
+  });
 
 /** Settings of `toCsv`. */
-export interface CsvOptions<T = Call> extends TextOptions, CsvDialect {
-  /** Fields by name, and columns of your own, in order. Default: all fields. */
-  columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[] | undefined;
-  /** Write a header line. Default true; false when `continued`. */
-  header?: boolean | undefined;
-  /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
-  bom?: boolean | undefined;
-}
-
-const shape = {
-  ...textShape,
-  columns: kinds.list,
-  header: kinds.flag,
-  bom: kinds.flag,
-  delimiter: oneOf(',', ';', '\t', '|'),
-  newline: oneOf('\r\n', '\n'),
-  safe: kinds.flag,
-} satisfies OptionShape & Record<keyof CsvOptions, OptionKind>;
+export interface CsvOptions<T = Call> extends TextOptions, CsvDialect, OptionsOf<typeof csvOptions<T>> {}
 
 /**
  * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
@@ -41,19 +30,23 @@ const shape = {
  * });
  */
 export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
-  checkOptions(options, shape);
-  const columns = options.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
+  const settings = csvOptions<T>().read(options);
+  const columns = settings.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
   for (const column of columns) if (typeof column === 'string') known(column);
-  const row = csvRow<T>(columns, options);
+  const row = csvRow<T>(columns, settings);
   const titles = columns.map((column) => (typeof column === 'string' ? column : column.header));
-  const header = csvLine(titles, options);
+  const header = csvLine(titles, {
+    delimiter: settings.delimiter,
+    newline: settings.newline,
+    safe: settings.safe,
+  });
   return new Operator<T, Uint8Array>(
     (outlet) => {
-      const chunks = textChunks(outlet, options);
-      let begun = (outlet.continued ?? options.continued) === true;
+      const chunks = textChunks(outlet, settings);
+      let begun = outlet.continued ?? settings.continued;
       const begin = () => {
         begun = true;
-        chunks.add(`${options.bom ? '\uFEFF' : ''}${options.header === false ? '' : header}`);
+        chunks.add(`${settings.bom ? '\uFEFF' : ''}${settings.header ? header : ''}`);
       };
       return {
         push(item) {

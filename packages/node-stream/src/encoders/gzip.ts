@@ -1,20 +1,20 @@
 import { createGzip, type Gzip } from 'node:zlib';
-import { checkOptions, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from '../operators/operator.ts';
 
-/** Settings of `toGzip`. */
-export interface GzipOptions {
+const gzipOptions = defineOptions({
   /** From 1 (fast) to 9 (small). Default 6. */
-  level?: number | undefined;
-}
+  level: option
+    .of<number>(
+      'a whole number from 1 to 9',
+      (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 9,
+      true,
+    )
+    .default(6),
+});
 
-const shape = {
-  level: {
-    expected: 'a whole number from 1 to 9',
-    accepts: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 9,
-    isShown: true,
-  },
-} satisfies OptionShape & Record<keyof GzipOptions, OptionKind>;
+/** Settings of `toGzip`. */
+export interface GzipOptions extends OptionsOf<typeof gzipOptions> {}
 
 /**
  * Compresses with gzip, in a form that can be resumed: each mark ends a member of the file and the next bytes begin another,
@@ -24,8 +24,7 @@ const shape = {
  * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
  */
 export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
-  checkOptions(options, shape);
-  const level = options.level ?? 6;
+  const { level } = gzipOptions.read(options);
   return new Operator<Uint8Array | string, Uint8Array>(
     ({ emit, signal, continued }) => {
       let member: Gzip | null = null;

@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { checkOptions } from '@call-attribution/core/errors';
 import { Operator } from '../operators/operator.ts';
-import { type TextOptions, textChunks, textShape } from './text-chunks.ts';
+import { type TextOptions, textChunks, textOptions } from './text-chunks.ts';
 
 /**
  * Writes one JSON object per line, in UTF-8. `createCallByteStream` gives the lines exactly as the API sent them, at a
@@ -11,10 +10,10 @@ import { type TextOptions, textChunks, textShape } from './text-chunks.ts';
  * await pipeline(createCallStream(client), toNdjson(), fileSink('calls.ndjson'));
  */
 export function toNdjson<T = Call>(options: TextOptions = {}): Operator<T, Uint8Array> {
-  checkOptions(options, textShape);
+  const settings = textOptions.read(options);
   return new Operator<T, Uint8Array>(
     (outlet) => {
-      const chunks = textChunks(outlet, options);
+      const chunks = textChunks(outlet, settings);
       return {
         push: (item) => chunks.add(`${JSON.stringify(item)}\n`),
         mark: chunks.flush,
@@ -32,11 +31,11 @@ export function toNdjson<T = Call>(options: TextOptions = {}): Operator<T, Uint8
  * await pipeline(createCallStream(client), toJsonArray(), fileSink('calls.json'));
  */
 export function toJsonArray<T = Call>(options: TextOptions = {}): Operator<T, Uint8Array> {
-  checkOptions(options, textShape);
+  const settings = textOptions.read(options);
   return new Operator<T, Uint8Array>(
     (outlet) => {
-      const chunks = textChunks(outlet, options);
-      let first = (outlet.continued ?? options.continued) !== true;
+      const chunks = textChunks(outlet, settings);
+      let first = !(outlet.continued ?? settings.continued);
       return {
         push(item) {
           chunks.add(`${first ? '[' : ','}\n${JSON.stringify(item)}`);

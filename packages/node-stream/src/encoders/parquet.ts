@@ -1,13 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from '../operators/operator.ts';
 import { atLeastOne } from '../option-kinds.ts';
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
@@ -15,21 +9,18 @@ import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
 type Peer = typeof import('hyparquet-writer');
 type Schema = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'];
 
-/** Settings of `toParquet`. */
-export interface ParquetOptions<T = Call> {
-  /** Fields by name, and columns of your own, in order. Default: all fields. */
-  columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[] | undefined;
-  /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
-  rowGroupSize?: number | undefined;
-  /** How pages are compressed. Default `snappy`. */
-  compression?: 'snappy' | 'gzip' | 'none' | undefined;
-}
+const parquetOptions = <T>() =>
+  defineOptions({
+    /** Fields by name, and columns of your own, in order. Default: all fields. */
+    columns: option.list<(keyof NoInfer<T> & string) | ParquetColumn<T>>(),
+    /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
+    rowGroupSize: atLeastOne().default(10_000),
+    /** How pages are compressed. Default `snappy`. */
+    compression: option.oneOf('snappy', 'gzip', 'none').default('snappy'),
+  });
 
-const shape = {
-  columns: kinds.list,
-  rowGroupSize: atLeastOne,
-  compression: oneOf('snappy', 'gzip', 'none'),
-} satisfies OptionShape & Record<keyof ParquetOptions, OptionKind>;
+/** Settings of `toParquet`. */
+export interface ParquetOptions<T = Call> extends OptionsOf<typeof parquetOptions<T>> {}
 
 const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
 
@@ -42,10 +33,9 @@ const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
-  checkOptions(options, shape);
-  const columns = parquetColumns<T>(options.columns);
-  const rowGroupSize = options.rowGroupSize ?? 10_000;
-  const codec = codecs[options.compression ?? 'snappy'];
+  const { rowGroupSize, ...settings } = parquetOptions<T>().read(options);
+  const columns = parquetColumns<T>(settings.columns);
+  const codec = codecs[settings.compression];
   const schema = [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)];
 
   return new Operator<T, Uint8Array>(

@@ -1,20 +1,19 @@
-import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Outlet } from '../operators/kernel.ts';
 import { atLeastOne } from '../option-kinds.ts';
 
-/** Settings of every text encoder. */
-export interface TextOptions {
-  /** Approximate size of the chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
-  chunkBytes?: number | undefined;
-  /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
-  continued?: boolean | undefined;
-}
-
 /** The options of every text encoder. */
-export const textShape = {
-  chunkBytes: atLeastOne,
-  continued: kinds.flag,
-} satisfies OptionShape & Record<keyof TextOptions, OptionKind>;
+export const textOptions = defineOptions({
+  /** Approximate size of the chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
+  chunkBytes: atLeastOne().default(65_536),
+  /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
+  continued: option.flag().default(false),
+});
+
+/** Settings of every text encoder. */
+export interface TextOptions extends OptionsOf<typeof textOptions> {}
+/** The same with the defaults. */
+export interface TextSettings extends ReadOf<typeof textOptions> {}
 
 /** Gathers strings and emits them as UTF-8 in large chunks. */
 export interface TextChunks {
@@ -28,8 +27,7 @@ export interface TextChunks {
  * Encodes each string into the chunk at once: that is twice as fast as joining many short strings first, and a string with
  * characters outside Latin-1 does not slow down the others.
  */
-export function textChunks(outlet: Outlet<Uint8Array>, options: TextOptions): TextChunks {
-  const size = options.chunkBytes ?? 65_536;
+export function textChunks(outlet: Outlet<Uint8Array>, { chunkBytes: size }: TextSettings): TextChunks {
   let chunk = Buffer.alloc(0);
   let used = 0;
   const flush = () => {

@@ -1,32 +1,25 @@
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  either,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
-import { atLeastOne, checkNeeded } from '../option-kinds.ts';
+import { atLeastOne } from '../option-kinds.ts';
 import { type Accumulator, type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
-/** How items are grouped and what is measured of each group. */
-export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>> {
-  /** The columns of the key: field names, or names with functions. Default none: one group. */
-  by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>> | undefined;
-  /** The measured columns. */
-  measures: M;
-  /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
-  maxGroups?: number | undefined;
-}
-
 /** The options of a grouping. */
-export const groupingShape = {
-  by: either(kinds.list, kinds.object),
-  measures: kinds.object,
-  maxGroups: atLeastOne,
-} satisfies OptionShape & Record<keyof Grouping<unknown, never, never>, OptionKind>;
+export const groupingOptions = <T, K extends string, M extends Record<string, Measure<unknown, T>>>() =>
+  defineOptions({
+    /** The columns of the key: field names, or names with functions. Default none: one group. */
+    by: option.list<K & keyof NoInfer<T>>().or(option.object<Readonly<Record<K, Reading<NoInfer<T>>>>>()),
+    /** The measured columns. */
+    measures: option.object<M>().required(),
+    /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
+    maxGroups: atLeastOne().default(1_000_000),
+  });
+
+/** How items are grouped and what is measured of each group. */
+export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>>
+  extends OptionsOf<typeof groupingOptions<T, K, M>> {}
 
 /** One row of the result: the key columns and the measured columns. */
 export type GroupRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
@@ -53,8 +46,7 @@ type Key = string | number | null;
 export function aggregate<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   grouping: Grouping<T, K, M>,
 ): Operator<T, GroupRow<K, M>> {
-  checkNeeded(grouping, groupingShape, 'measures');
-  const table = groupTables<T, K, M>(grouping);
+  const table = groupTables<T, K, M>(groupingOptions<T, K, M>().read(grouping));
   return new Operator<T, GroupRow<K, M>>(({ emit }) => {
     const groups = table();
     return {
@@ -79,16 +71,18 @@ export function createGroupTable<
   K extends string = never,
   T = Call,
 >(grouping: Grouping<T, K, M>): GroupTable<T, GroupRow<K, M>> {
-  checkNeeded(grouping, groupingShape, 'measures');
-  return groupTables<T, K, M>(grouping)();
+  return groupTables<T, K, M>(groupingOptions<T, K, M>().read(grouping))();
 }
 
-/** Checks a grouping once and returns a function that makes empty tables for it. `taken` are columns a row has already. */
+/** Returns a function that makes empty tables for it. `taken` are columns a row has already. */
 export function groupTables<
   T = Call,
   K extends string = never,
   M extends Record<string, Measure<unknown, T>> = never,
->(grouping: Grouping<T, K, M>, taken: readonly string[] = []): () => GroupTable<T, GroupRow<K, M>> {
+>(
+  grouping: ReadOf<typeof groupingOptions<T, K, M>>,
+  taken: readonly string[] = [],
+): () => GroupTable<T, GroupRow<K, M>> {
   const keys = keyColumns(grouping.by);
   const measures = Object.entries(grouping.measures) as [string, Measure<unknown, T>][];
   const names = [...taken, ...keys.map(([name]) => name), ...measures.map(([name]) => name)];
@@ -98,7 +92,7 @@ export function groupTables<
       'invalid_option',
       `column ${twice} appears twice in a row; rename the key or the measure`,
     );
-  const maxGroups = grouping.maxGroups ?? 1_000_000;
+  const { maxGroups } = grouping;
 
   return () => {
     const groups = new Map<Key, { key: Key[]; parts: Accumulator<unknown, T>[] }>();

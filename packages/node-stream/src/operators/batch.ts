@@ -1,30 +1,24 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
-import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
-import { atLeastOne, duration } from '../option-kinds.ts';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
-/** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
-export interface BatchOptions<T> {
-  /** Most items in a batch. Default: 1000 when no other limit is given, else no limit. */
-  count?: number | undefined;
-  /** Most bytes in a batch. An item larger than that is a batch of its own. */
-  bytes?: number | undefined;
-  /** Size of one item in bytes. Default: the length of its JSON. */
-  sizeOf?: ((item: T) => number) | undefined;
-  /** How long the first item of a batch may wait: milliseconds, or a string such as `5s`. */
-  time?: Duration | undefined;
-  /** Where the time comes from, for tests. Default: the machine's clock. */
-  clock?: Clock | undefined;
-}
+const batchOptions = <T>() =>
+  defineOptions({
+    /** Most items in a batch. Default: 1000 when no other limit is given, else no limit. */
+    count: atLeastOne(),
+    /** Most bytes in a batch. An item larger than that is a batch of its own. */
+    bytes: atLeastOne().default(Number.POSITIVE_INFINITY),
+    /** Size of one item in bytes. Default: the length of its JSON. */
+    sizeOf: option.callback<(item: T) => number>().default((item) => Buffer.byteLength(JSON.stringify(item))),
+    /** How long the first item of a batch may wait: milliseconds, or a string such as `5s`. */
+    time: option.duration(),
+    /** Where the time comes from, for tests. Default: the machine's clock. */
+    clock: option.object<Clock>().default(monotonicClock),
+  });
 
-const shape = {
-  count: atLeastOne,
-  bytes: atLeastOne,
-  sizeOf: kinds.callback,
-  time: duration,
-  clock: kinds.object,
-} satisfies OptionShape & Record<keyof BatchOptions<unknown>, OptionKind>;
+/** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
+export interface BatchOptions<T> extends OptionsOf<typeof batchOptions<T>> {}
 
 /**
  * Gathers items into arrays by count, bytes or time. A mark ends the batch before it, so that batches end with slices.
@@ -33,13 +27,9 @@ const shape = {
  * batch({ count: 500, time: '5s' });
  */
 export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]> {
-  checkOptions(options, shape);
-  const time = options.time === undefined ? null : durationMillis(options.time, 'time');
-  const { bytes = Number.POSITIVE_INFINITY } = options;
+  const { bytes, sizeOf, time = null, clock, ...settings } = batchOptions<T>().read(options);
   const unlimited = options.bytes === undefined && time === null;
-  const count = options.count ?? (unlimited ? 1000 : Number.POSITIVE_INFINITY);
-  const sizeOf = options.sizeOf ?? ((item: T) => Buffer.byteLength(JSON.stringify(item)));
-  const clock = options.clock ?? monotonicClock;
+  const { count = unlimited ? 1000 : Number.POSITIVE_INFINITY } = settings;
   return new Operator<T, T[]>(
     ({ emit, fail, signal }) => {
       let items: T[] = [];

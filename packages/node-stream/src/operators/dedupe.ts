@@ -1,23 +1,20 @@
 import type { Call } from '@call-attribution/core';
-import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
-/** Settings of `dedupe`. */
-export interface DedupeOptions<T> {
-  /** Items with the same key are duplicates. Default: the `sid`. */
-  key?: ((item: T) => string) | undefined;
-  /** Most keys to remember; the oldest is forgotten first. Default 1,000,000 (about 100 MB of sids). */
-  capacity?: number | undefined;
-  /** Called with each duplicate. */
-  onDuplicate?: ((item: T) => void) | undefined;
-}
+const dedupeOptions = <T>() =>
+  defineOptions({
+    /** Items with the same key are duplicates. Default: the `sid`. */
+    key: option.callback<(item: T) => string>().default((item) => (item as { sid: string }).sid),
+    /** Most keys to remember; the oldest is forgotten first. Default 1,000,000 (about 100 MB of sids). */
+    capacity: atLeastOne().default(1_000_000),
+    /** Called with each duplicate. */
+    onDuplicate: option.callback<(item: T) => void>(),
+  });
 
-const shape = {
-  key: kinds.callback,
-  capacity: atLeastOne,
-  onDuplicate: kinds.callback,
-} satisfies OptionShape & Record<keyof DedupeOptions<unknown>, OptionKind>;
+/** Settings of `dedupe`. */
+export interface DedupeOptions<T> extends OptionsOf<typeof dedupeOptions<T>> {}
 
 /**
  * Lets each `sid` through once. At a mark, which ends a slice, all keys are forgotten: a call has one `date_added` and is
@@ -27,16 +24,14 @@ const shape = {
  * createCallStream(client, { marks: true }).pipe(dedupe());
  */
 export function dedupe<T = Call>(options: DedupeOptions<T> = {}): Operator<T, T> {
-  checkOptions(options, shape);
-  const key = options.key ?? ((item: T) => (item as { sid: string }).sid);
-  const capacity = options.capacity ?? 1_000_000;
+  const { key, capacity, onDuplicate } = dedupeOptions<T>().read(options);
   return new Operator<T, T>(({ emit }) => {
     const seen = new Set<string>();
     return {
       push(item) {
         const id = key(item);
         if (seen.has(id)) {
-          options.onDuplicate?.(item);
+          onDuplicate?.(item);
           return;
         }
         if (seen.size >= capacity) seen.delete(seen.values().next().value as string);

@@ -1,15 +1,15 @@
 import { type Call, isCallExtension } from '@call-attribution/core';
-import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { type FilterInput, matcher, toFilter } from '@call-attribution/query-dsl';
 import { Operator } from './operator.ts';
 
-/** Settings of `filterCalls`. */
-export interface FilterOptions {
+const filterOptions = defineOptions({
   /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
-  asV3?: boolean | undefined;
-}
+  asV3: option.flag().default(false),
+});
 
-const shape = { asV3: kinds.flag } satisfies OptionShape & Record<keyof FilterOptions, OptionKind>;
+/** Settings of `filterCalls`. */
+export interface FilterOptions extends OptionsOf<typeof filterOptions> {}
 
 const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
 
@@ -24,8 +24,8 @@ export function filterCalls(
   filter: FilterInput | ((call: Call) => boolean),
   options: FilterOptions = {},
 ): Operator<Call, Call> {
-  checkOptions(options, shape);
-  const matches = typeof filter === 'function' ? filter : compiled(filter, options);
+  const { asV3 } = filterOptions.read(options);
+  const matches = typeof filter === 'function' ? filter : compiled(filter, asV3);
   return new Operator(({ emit }) => ({
     push(call) {
       if (matches(call)) emit(call);
@@ -33,6 +33,6 @@ export function filterCalls(
   }));
 }
 
-function compiled(filter: FilterInput, { asV3 }: FilterOptions): (call: Call) => boolean {
+function compiled(filter: FilterInput, asV3: boolean): (call: Call) => boolean {
   return matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
 }

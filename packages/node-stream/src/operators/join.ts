@@ -1,13 +1,8 @@
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
-import { checkNeeded, reading } from '../option-kinds.ts';
+import { reading } from '../option-kinds.ts';
 import { type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
@@ -18,24 +13,22 @@ export type JoinTable<R> =
   | AsyncIterable<R>
   | ((key: unknown) => R | undefined | Promise<R | undefined>);
 
-/** Settings of `join`. */
-export interface JoinOptions<T, R, O> {
-  /** The key of an item: a field or a function. A null key matches nothing. */
-  on: Reading<NoInfer<T>>;
-  /** The key of a row, for tables given as rows. Default: the same field as `on`. */
-  key?: Reading<NoInfer<R>> | undefined;
-  /** Combines an item and its row; the row is undefined when nothing matches. Default `{ ...item, ...row }`. */
-  merge?: (item: NoInfer<T>, row: NoInfer<R> | undefined) => O;
-  /** What happens to items without a match: `keep` (default) or `drop`. */
-  unmatched?: 'keep' | 'drop' | undefined;
-}
+const joinOptions = <T, R, O>() =>
+  defineOptions({
+    /** The key of an item: a field or a function. A null key matches nothing. */
+    on: reading<Reading<NoInfer<T>>>().required(),
+    /** The key of a row, for tables given as rows. Default: the same field as `on`. */
+    key: reading<Reading<NoInfer<R>>>(),
+    /** Combines an item and its row; the row is undefined when nothing matches. Default `{ ...item, ...row }`. */
+    merge: option
+      .callback<(item: NoInfer<T>, row: NoInfer<R> | undefined) => O>()
+      .default((item, row) => ({ ...item, ...row }) as O),
+    /** What happens to items without a match: `keep` (default) or `drop`. */
+    unmatched: option.oneOf('keep', 'drop').default('keep'),
+  });
 
-const shape = {
-  on: reading,
-  key: reading,
-  merge: kinds.callback,
-  unmatched: oneOf('keep', 'drop'),
-} satisfies OptionShape & Record<keyof JoinOptions<unknown, unknown, unknown>, OptionKind>;
+/** Settings of `join`. */
+export interface JoinOptions<T, R, O> extends OptionsOf<typeof joinOptions<T, R, O>> {}
 
 /**
  * Adds the columns of a matching row to each item: campaign costs, branch names, CRM data. Rows are read into memory
@@ -49,16 +42,10 @@ export function join<R, T = Call, O = T & Partial<R>>(
   table: JoinTable<R>,
   options: JoinOptions<T, R, O>,
 ): Operator<T, O> {
-  checkNeeded(options, shape, 'on');
-  const read = reader(options.on);
-  const merge = options.merge ?? ((item: T, row: R | undefined) => ({ ...item, ...row }) as O);
-  const drop = options.unmatched === 'drop';
-  if (
-    !(table instanceof Map) &&
-    typeof table !== 'function' &&
-    typeof (options.key ?? options.on) === 'function'
-  ) {
-    if (options.key === undefined)
+  const { on, key: keyOfRow, merge, unmatched } = joinOptions<T, R, O>().read(options);
+  const read = reader(on);
+  if (!(table instanceof Map) && typeof table !== 'function' && typeof (keyOfRow ?? on) === 'function') {
+    if (keyOfRow === undefined)
       throw new ConfigurationError(
         'invalid_option',
         'join: on is a function, so key is needed too: the field or function that gives the key of a row',
@@ -67,7 +54,7 @@ export function join<R, T = Call, O = T & Partial<R>>(
   return new Operator<T, O>(({ emit }) => {
     let lookup: ((key: unknown) => R | undefined | Promise<R | undefined>) | undefined;
     const put = (item: T, row: R | undefined) => {
-      if (row !== undefined || !drop) emit(merge(item, row));
+      if (row !== undefined || unmatched === 'keep') emit(merge(item, row));
     };
     const match = (item: T): void | Promise<void> => {
       const key = read(item);
@@ -78,7 +65,7 @@ export function join<R, T = Call, O = T & Partial<R>>(
     return {
       push(item) {
         if (lookup !== undefined) return match(item);
-        return open(table, options.key ?? (options.on as unknown as Reading<R>)).then((opened) => {
+        return open(table, keyOfRow ?? (on as unknown as Reading<R>)).then((opened) => {
           lookup = opened;
           return match(item);
         });

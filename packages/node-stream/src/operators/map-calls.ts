@@ -1,15 +1,15 @@
 import type { Call } from '@call-attribution/core';
-import { checkOptions, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
 
-/** Settings of `mapCalls`. */
-export interface MapOptions {
+const mapOptions = defineOptions({
   /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
-  concurrency?: number | undefined;
-}
+  concurrency: atLeastOne().default(1),
+});
 
-const shape = { concurrency: atLeastOne } satisfies OptionShape & Record<keyof MapOptions, OptionKind>;
+/** Settings of `mapCalls`. */
+export interface MapOptions extends OptionsOf<typeof mapOptions> {}
 
 /** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
 export type Mapped<O> = O | null | undefined;
@@ -25,8 +25,7 @@ export function mapCalls<O, I = Call>(
   map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
   options: MapOptions = {},
 ): Operator<I, O> {
-  checkOptions(options, shape);
-  const concurrency = options.concurrency ?? 1;
+  const { concurrency } = mapOptions.read(options);
   return new Operator<I, O>(
     ({ emit, fail, signal }) => {
       const put = (value: Mapped<O>) => {

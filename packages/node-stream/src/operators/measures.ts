@@ -1,11 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { DecimalSum, numberOf } from './decimal.ts';
 import { QuantileSketch, relativeError } from './quantile-sketch.ts';
 
@@ -65,16 +60,15 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
   return extreme(of, (value, best) => value > best);
 }
 
-/** Settings of `percentile`. */
-export interface PercentileOptions {
+const percentileOptions = defineOptions({
   /** Keep every value (8 bytes each) for an exact result. Default false: a sketch of a few kilobytes. */
-  exact?: boolean | undefined;
+  exact: option.flag().default(false),
   /** Relative error of the sketch. Default 0.01. */
-  error?: number | undefined;
-}
+  error: relativeError().default(0.01),
+});
 
-const percentileShape = { exact: kinds.flag, error: relativeError } satisfies OptionShape &
-  Record<keyof PercentileOptions, OptionKind>;
+/** Settings of `percentile`. */
+export interface PercentileOptions extends OptionsOf<typeof percentileOptions> {}
 
 /**
  * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. By default it is an
@@ -88,11 +82,10 @@ export function percentile<T = Call>(
   p: number,
   options: PercentileOptions = {},
 ): Measure<number | null, T> {
-  checkOptions(options, percentileShape);
+  const { exact, error } = percentileOptions.read(options);
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
-  const error = options.error ?? 0.01;
-  if (!options.exact) {
+  if (!exact) {
     return numeric(of, () => {
       const sketch = new QuantileSketch({ error });
       return { add: (value) => sketch.add(value), result: () => sketch.quantile(p / 100) };

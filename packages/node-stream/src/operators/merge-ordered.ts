@@ -1,38 +1,29 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
-import {
-  checkOptions,
-  either,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-} from '@call-attribution/core/errors';
-import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { Mark } from '../checkpoint/mark.ts';
 import { ItemError } from '../errors.ts';
-import { duration, reading } from '../option-kinds.ts';
+import { reading } from '../option-kinds.ts';
 import { Heap } from './heap.ts';
 import { type Reading, reader } from './measures.ts';
 import type { ReadableOf } from './operator.ts';
 
-/** Settings of `mergeOrdered`. */
-export interface MergeOptions<T> {
-  /**
-   * How much older an item may be than the latest one of the same source: `0s` (default) for sources in order of time, a
-   * duration, or `marks` for sources with marks, whose slices may hold any order.
-   */
-  lateness?: Duration | 'marks' | undefined;
-  /** The naive time of an item. Default: `date_added`. */
-  time?: Reading<T> | undefined;
-  /** Decides the order of items with the same time. Default: `sid`. */
-  tie?: Reading<T> | undefined;
-}
+const mergeOptions = <T>() =>
+  defineOptions({
+    /**
+     * How much older an item may be than the latest one of the same source: `0s` (default) for sources in order of time, a
+     * duration, or `marks` for sources with marks, whose slices may hold any order.
+     */
+    lateness: option.oneOf('marks').or(option.duration()).default('0s'),
+    /** The naive time of an item. Default: `date_added`. */
+    time: reading<Reading<T>>().default('date_added' as Reading<T>),
+    /** Decides the order of items with the same time. Default: `sid`. */
+    tie: reading<Reading<T>>().default('sid' as Reading<T>),
+  });
 
-const shape = {
-  lateness: either(oneOf('marks'), duration),
-  time: reading,
-  tie: reading,
-} satisfies OptionShape & Record<keyof MergeOptions<unknown>, OptionKind>;
+/** Settings of `mergeOrdered`. */
+export interface MergeOptions<T> extends OptionsOf<typeof mergeOptions<T>> {}
 
 interface Lane<T> {
   readonly source: AsyncIterable<T | Mark> | Iterable<T | Mark>;
@@ -49,9 +40,8 @@ interface Held<T> {
 }
 
 /**
- * Merges several streams into one in order of `date_added`, then `sid`: the calls of many accounts as if they were one. It
- * holds the items within `lateness` and one item per source. Destroying it ends the sources; a source that fails makes it
- * fail.
+ * Merges several streams with marks into one in order of `date_added`, then `sid`. A mark of the result says how far all of
+ * them have come.
  *
  * @example
  * mergeOrdered(clients.map((client) => createCallStream(client, { marks: true })), { lateness: 'marks' });
@@ -60,7 +50,14 @@ export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
   options: MergeOptions<T> & { lateness: 'marks' },
 ): ReadableOf<T | Mark>;
-/** The same without marks in the result. */
+/**
+ * Merges several streams into one in order of `date_added`, then `sid`: the calls of many accounts as if they were one. It
+ * holds the items within `lateness` and one item per source. Destroying it ends the sources; a source that fails makes it
+ * fail.
+ *
+ * @example
+ * mergeOrdered([sortedCalls, otherCalls], { lateness: '10m' });
+ */
 export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
   options?: MergeOptions<T>,
@@ -69,14 +66,11 @@ export function mergeOrdered<T = Call>(
   sources: readonly (AsyncIterable<T | Mark> | Iterable<T | Mark>)[],
   options: MergeOptions<T> = {},
 ): ReadableOf<T> {
-  checkOptions(options, shape);
-  const marks = options.lateness === 'marks';
-  const lateness =
-    options.lateness === undefined || options.lateness === 'marks'
-      ? 0
-      : durationMillis(options.lateness, 'lateness');
-  const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
-  const tieOf = reader<T>(options.tie ?? ('sid' as Reading<T>));
+  const settings = mergeOptions<T>().read(options);
+  const marks = settings.lateness === 'marks';
+  const lateness = settings.lateness === 'marks' ? 0 : settings.lateness;
+  const timeOf = reader<T>(settings.time);
+  const tieOf = reader<T>(settings.tie);
   const held = new Heap<Held<T>>((a, b) => a.time < b.time || (a.time === b.time && a.tie < b.tie));
   const lanes: Lane<T>[] = sources.map((source) => ({
     source,

@@ -1,29 +1,24 @@
-import {
-  ConfigurationError,
-  checkOptions,
-  type OptionKind,
-  type OptionShape,
-  whole,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type Option, type OptionsOf, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
 
-/** Settings of a `QuantileSketch`. */
-export interface SketchOptions {
-  /** Largest relative error of a quantile: 0.01 is within 1 % of the true value. Default 0.01. */
-  error?: number | undefined;
-  /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
-  buckets?: number | undefined;
-}
-
 /** The largest relative error of a sketch. */
-export const relativeError: OptionKind = {
-  expected: 'a number above 0 and below 1, such as 0.01',
-  accepts: (value) => typeof value === 'number' && value > 0 && value < 1,
-  isShown: true,
-};
+export const relativeError = (): Option<number> =>
+  option.of(
+    'a number above 0 and below 1, such as 0.01',
+    (value) => typeof value === 'number' && value > 0 && value < 1,
+    true,
+  );
 
-const shape = { error: relativeError, buckets: whole(1) } satisfies OptionShape &
-  Record<keyof SketchOptions, OptionKind>;
+const sketchOptions = defineOptions({
+  /** Largest relative error of a quantile: 0.01 is within 1 % of the true value. Default 0.01. */
+  error: relativeError().default(0.01),
+  /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
+  buckets: option.whole(1).default(2048),
+});
+
+/** Settings of a `QuantileSketch`. */
+export interface SketchOptions extends OptionsOf<typeof sketchOptions> {}
 
 /**
  * Estimates quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor,
@@ -49,9 +44,9 @@ export class QuantileSketch {
   #max = Number.NEGATIVE_INFINITY;
 
   constructor(options: SketchOptions = {}) {
-    checkOptions(options, shape);
-    this.error = options.error ?? 0.01;
-    this.#limit = options.buckets ?? 2048;
+    const { error, buckets } = sketchOptions.read(options);
+    this.error = error;
+    this.#limit = buckets;
     this.#growth = Math.log((1 + this.error) / (1 - this.error));
   }
 

@@ -1,36 +1,26 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
-import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
-import { checkNeeded, duration } from '../option-kinds.ts';
+import { defineOptions, type Option, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from './operator.ts';
 
+const positive = (): Option<number> =>
+  option.of('a number above 0', (value) => typeof value === 'number' && value > 0, true);
+
+const rateLimitOptions = <T>() =>
+  defineOptions({
+    /** Items per interval, on average. */
+    limit: positive().required(),
+    /** The interval. Default `1s`. */
+    per: option.duration().default('1s'),
+    /** Items that may pass at once after a pause. Default: `limit`, at least 1. */
+    burst: positive(),
+    /** What one item costs, for instance the length of a batch. Default 1. */
+    cost: option.callback<(item: T) => number>().default(() => 1),
+    /** Where the time comes from, for tests. Default: the machine's clock. */
+    clock: option.object<Clock>().default(monotonicClock),
+  });
+
 /** Settings of `rateLimit`. */
-export interface RateLimitOptions<T> {
-  /** Items per interval, on average. */
-  limit: number;
-  /** The interval. Default `1s`. */
-  per?: Duration | undefined;
-  /** Items that may pass at once after a pause. Default: `limit`, at least 1. */
-  burst?: number | undefined;
-  /** What one item costs, for instance the length of a batch. Default 1. */
-  cost?: ((item: T) => number) | undefined;
-  /** Where the time comes from, for tests. Default: the machine's clock. */
-  clock?: Clock | undefined;
-}
-
-const positive: OptionKind = {
-  expected: 'a number above 0',
-  accepts: (value) => typeof value === 'number' && value > 0,
-  isShown: true,
-};
-
-const shape = {
-  limit: positive,
-  per: duration,
-  burst: positive,
-  cost: kinds.callback,
-  clock: kinds.object,
-} satisfies OptionShape & Record<keyof RateLimitOptions<unknown>, OptionKind>;
+export interface RateLimitOptions<T> extends OptionsOf<typeof rateLimitOptions<T>> {}
 
 /**
  * Holds items back so that no more than `limit` pass per interval. The source is slowed by ordinary backpressure.
@@ -39,10 +29,9 @@ const shape = {
  * rateLimit({ limit: 10, per: '1s' });
  */
 export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T> {
-  checkNeeded(options, shape, 'limit');
-  const { limit, cost = () => 1, clock = monotonicClock } = options;
-  const perItem = durationMillis(options.per ?? '1s', 'per') / limit;
-  const burst = Math.max(1, options.burst ?? limit);
+  const { limit, per, burst = limit, cost, clock } = rateLimitOptions<T>().read(options);
+  const perItem = per / limit;
+  const most = Math.max(1, burst);
   return new Operator<T, T>(({ emit, signal }) => {
     // When the bucket is full again. An item may pass while that is less than a burst away.
     let full = Number.NEGATIVE_INFINITY;
@@ -50,7 +39,7 @@ export function rateLimit<T = Call>(options: RateLimitOptions<T>): Operator<T, T
       push(item) {
         const now = clock.now();
         full = Math.max(full, now) + cost(item) * perItem;
-        const wait = full - now - burst * perItem;
+        const wait = full - now - most * perItem;
         if (wait <= 0) return emit(item);
         return sleep(clock, wait, signal).then(() => emit(item));
       },

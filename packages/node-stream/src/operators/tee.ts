@@ -1,20 +1,15 @@
 import { Readable } from 'node:stream';
-import {
-  ConfigurationError,
-  checkOptions,
-  type OptionKind,
-  type OptionShape,
-  whole,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { ReadableOf } from './operator.ts';
 
-/** Settings of `tee`. */
-export interface TeeOptions {
+const teeOptions = defineOptions({
   /** Items a branch may hold for its reader. Default 16. */
-  highWaterMark?: number | undefined;
-}
+  highWaterMark: option.whole(1).default(16),
+});
 
-const shape = { highWaterMark: whole(1) } satisfies OptionShape & Record<keyof TeeOptions, OptionKind>;
+/** Settings of `tee`. */
+export interface TeeOptions extends OptionsOf<typeof teeOptions> {}
 
 /**
  * Gives every item to each of several readers, at the pace of the slowest, so that nothing piles up. A branch that is
@@ -39,7 +34,7 @@ export function tee<T>(
   branches = 2,
   options: TeeOptions = {},
 ): Readable[] {
-  checkOptions(options, shape);
+  const { highWaterMark } = teeOptions.read(options);
   if (!(branches >= 1))
     throw new ConfigurationError('invalid_option', `branches is ${branches}; expected at least 1`);
   const iterator =
@@ -85,7 +80,7 @@ export function tee<T>(
   for (let index = 0; index < branches; index += 1) {
     const branch: Readable = new Readable({
       objectMode: true,
-      highWaterMark: options.highWaterMark ?? 16,
+      highWaterMark,
       read() {
         full.delete(branch);
         if (full.size === 0) more();

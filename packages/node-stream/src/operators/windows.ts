@@ -1,55 +1,47 @@
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  either,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-} from '@call-attribution/core/errors';
-import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import { checkNeeded, duration, reading } from '../option-kinds.ts';
-import { type Grouping, type GroupRow, type GroupTable, groupingShape, groupTables } from './aggregate.ts';
+import { reading } from '../option-kinds.ts';
+import { type Grouping, type GroupRow, type GroupTable, groupingOptions, groupTables } from './aggregate.ts';
 import { type Measure, type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
+const tumblingOptions = <T, K extends string, M extends Record<string, Measure<unknown, T>>>() =>
+  defineOptions({
+    ...groupingOptions<T, K, M>().entries,
+    /** Length of a window: `1h`, `1d`, `7d` or milliseconds. */
+    size: option.duration().required(),
+    /**
+     * How long a window stays open for late items after its end has passed. The marks of the source say how far time has
+     * come; without marks it is the latest item seen, and without `lateness` all windows then close at the end.
+     */
+    lateness: option.duration(),
+    /** What happens to an item whose window has closed: `fail` (default), `drop`, or a function that takes the item. */
+    onLate: option.oneOf('fail', 'drop').or(option.callback<(item: NoInfer<T>) => void>()).default('fail'),
+    /** A naive time at which a window begins. Default `1970-01-05 00:00:00`, a Monday at midnight. */
+    origin: option.string().default('1970-01-05 00:00:00'),
+    /** The naive time of an item. Default: `date_added`. */
+    time: reading<Reading<NoInfer<T>>>().default('date_added' as Reading<T>),
+  });
+
+const slidingOptions = <T, K extends string, M extends Record<string, Measure<unknown, T>>>() =>
+  defineOptions({
+    ...tumblingOptions<T, K, M>().entries,
+    /** Distance from the start of one window to the next; `size` must be a multiple of it. */
+    step: option.duration().required(),
+  });
+
 /** Settings of `tumbling`. */
 export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
-  extends Grouping<T, K, M> {
-  /** Length of a window: `1h`, `1d`, `7d` or milliseconds. */
-  size: Duration;
-  /**
-   * How long a window stays open for late items after its end has passed. The marks of the source say how far time has
-   * come; without marks it is the latest item seen, and without `lateness` all windows then close at the end.
-   */
-  lateness?: Duration | undefined;
-  /** What happens to an item whose window has closed: `fail` (default), `drop`, or a function that takes the item. */
-  onLate?: ('fail' | 'drop' | ((item: NoInfer<T>) => void)) | undefined;
-  /** A naive time at which a window begins. Default `1970-01-05 00:00:00`, a Monday at midnight. */
-  origin?: string | undefined;
-  /** The naive time of an item. Default: `date_added`. */
-  time?: Reading<NoInfer<T>> | undefined;
-}
+  extends Grouping<T, K, M>,
+    OptionsOf<typeof tumblingOptions<T, K, M>> {}
 
 /** Settings of `sliding`. */
 export interface SlidingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
-  extends TumblingOptions<T, K, M> {
-  /** Distance from the start of one window to the next; `size` must be a multiple of it. */
-  step: Duration;
-}
-
-const tumblingShape = {
-  ...groupingShape,
-  size: duration,
-  lateness: duration,
-  onLate: either(oneOf('fail', 'drop'), kinds.callback),
-  origin: kinds.string,
-  time: reading,
-} satisfies OptionShape & Record<keyof TumblingOptions<unknown, never, never>, OptionKind>;
-
-const slidingShape = { ...tumblingShape, step: duration } satisfies OptionShape &
-  Record<keyof SlidingOptions<unknown, never, never>, OptionKind>;
+  extends TumblingOptions<T, K, M>,
+    OptionsOf<typeof slidingOptions<T, K, M>> {}
 
 /** One group of one window. `from` is included, `to` is not; both are naive times as in the records. */
 export type WindowRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
@@ -67,7 +59,7 @@ export type WindowRow<K extends string, M extends Record<string, Measure<unknown
 export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: TumblingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
-  checkNeeded(options, tumblingShape, 'size', 'measures');
+  tumblingOptions<T, K, M>().check(options);
   return sliding<M, K, T>({ ...options, step: options.size });
 }
 
@@ -80,21 +72,19 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
 export function sliding<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: SlidingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
-  checkNeeded(options, slidingShape, 'size', 'step', 'measures');
-  const size = durationMillis(options.size, 'size');
-  const step = durationMillis(options.step, 'step');
+  const settings = slidingOptions<T, K, M>().read(options);
+  const { size, step, lateness = null, onLate } = settings;
   if (!(step >= 1000 && size % step === 0)) {
     throw new ConfigurationError(
       'invalid_option',
       `size ${size} ms and step ${step} ms; expected a step of at least 1s that divides the size`,
     );
   }
-  const lateness = options.lateness === undefined ? null : durationMillis(options.lateness, 'lateness');
-  const origin = parseNaive(options.origin ?? '1970-01-05 00:00:00');
+  const origin = parseNaive(settings.origin);
   if (Number.isNaN(origin))
     throw new ConfigurationError('invalid_option', 'origin is not a time; expected YYYY-MM-DD HH:MM:SS');
-  const timeOf = reader<T>(options.time ?? ('date_added' as Reading<T>));
-  const table = groupTables<T, K, M>(options, ['from', 'to']);
+  const timeOf = reader<T>(settings.time);
+  const table = groupTables<T, K, M>(settings, ['from', 'to']);
 
   return new Operator<T, WindowRow<K, M>>(({ emit }) => {
     const open = new Map<number, GroupTable<T, GroupRow<K, M>>>();
@@ -131,7 +121,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
           }
           groups.add(item);
         }
-        if (late) lateItem(item, options.onLate ?? 'fail');
+        if (late) lateItem(item, onLate);
         if (lateness !== null && !marked) close(time - lateness);
       },
       mark({ until }) {

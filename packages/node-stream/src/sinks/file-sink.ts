@@ -1,38 +1,29 @@
 import { Writable } from 'node:stream';
-import {
-  ConfigurationError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
 
-/** Settings of `fileSink`. */
-export interface FileSinkOptions<T> {
-  /** Turns records into bytes. Without it, the sink takes bytes and strings as they are. */
-  encode?: Encoding<T> | undefined;
-  /** Continue an unfinished file of the same path: pass `sink.checkpoint` to the source. Default false: start over. */
-  resume?: boolean | undefined;
-  /** Wait for the disk at each mark and at the end, so that a power failure loses nothing. Default true. */
-  durable?: boolean | undefined;
-  /**
-   * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
-   * file finds them in `sink.metadata`.
-   */
-  metadata?: unknown | undefined;
-}
+const fileSinkOptions = <T>() =>
+  defineOptions({
+    /** Turns records into bytes. Without it, the sink takes bytes and strings as they are. */
+    encode: encoding<Encoding<T>>(),
+    /** Continue an unfinished file of the same path: pass `sink.checkpoint` to the source. Default false: start over. */
+    resume: option.flag().default(false),
+    /** Wait for the disk at each mark and at the end, so that a power failure loses nothing. Default true. */
+    durable: option.flag().default(true),
+    /**
+     * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
+     * file finds them in `sink.metadata`.
+     */
+    metadata: option.anything(),
+  });
 
-const shape = {
-  encode: encoding,
-  resume: kinds.flag,
-  durable: kinds.flag,
-  metadata: kinds.anything,
-} satisfies OptionShape & Record<keyof FileSinkOptions<unknown>, OptionKind>;
+/** Settings of `fileSink`. */
+export interface FileSinkOptions<T> extends OptionsOf<typeof fileSinkOptions<T>> {}
 
 /** A file that appears under its name when it is complete. */
 export interface FileSink extends Writable {
@@ -61,14 +52,15 @@ type Item<T> = T | Mark | Uint8Array | string;
  * await pipeline(createCallStream(client, { checkpoint, marks: true }), file);
  */
 export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> = {}): FileSink {
-  checkOptions(options, shape);
-  if (options.resume && options.encode && !encoders(options.encode).every(({ resumable }) => resumable)) {
+  const settings = fileSinkOptions<T>().read(options);
+  const { resume, encode } = settings;
+  if (resume && encode && !encoders(encode).every(({ resumable }) => resumable)) {
     throw new ConfigurationError(
       'invalid_option',
       `${path} cannot be resumed in this format. Write one file per slice with sliceFiles instead.`,
     );
   }
-  return new PartFileSink(path, options, options.resume ? readPartState(path) : null);
+  return new PartFileSink(path, settings, resume ? readPartState(path) : null);
 }
 
 class PartFileSink<T> extends Writable implements FileSink {
@@ -84,7 +76,7 @@ class PartFileSink<T> extends Writable implements FileSink {
 
   constructor(
     path: string,
-    { encode, durable = true, metadata = null }: FileSinkOptions<T>,
+    { encode, durable, metadata = null }: ReadOf<typeof fileSinkOptions<T>>,
     state: PartState | null,
   ) {
     super({ objectMode: true });

@@ -1,34 +1,30 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { CheckpointError, ItemError } from '../errors.ts';
 import type { Unlock } from '../files/file-lock.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
-import { checkNeeded, encoding } from '../option-kinds.ts';
+import { encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
 import { lockTarget, PartFile, whileLettingGo } from './part-file.ts';
 
-/** Settings of `sliceFiles`. */
-export interface SliceFilesOptions<T> {
-  /** Turns the records of each file into bytes. */
-  encode: Encoding<T>;
-  /** The file name of a slice; each needs a different one. `from` and `until` are null at the ends of the query. */
-  name: (slice: { from: string | null; until: string | null }) => string;
-  /** Continue where an earlier run into the same folder stopped: pass `sink.checkpoint` to the source. Default false. */
-  resume?: boolean | undefined;
-  /** Wait for the disk before a file gets its name. Default true. */
-  durable?: boolean | undefined;
-}
+const sliceFilesOptions = <T>() =>
+  defineOptions({
+    /** Turns the records of each file into bytes. */
+    encode: encoding<Encoding<T>>().required(),
+    /** The file name of a slice; each needs a different one. `from` and `until` are null at the ends of the query. */
+    name: option.callback<(slice: { from: string | null; until: string | null }) => string>().required(),
+    /** Continue where an earlier run into the same folder stopped: pass `sink.checkpoint` to the source. Default false. */
+    resume: option.flag().default(false),
+    /** Wait for the disk before a file gets its name. Default true. */
+    durable: option.flag().default(true),
+  });
 
-const shape = {
-  encode: encoding,
-  name: kinds.callback,
-  resume: kinds.flag,
-  durable: kinds.flag,
-} satisfies OptionShape & Record<keyof SliceFilesOptions<unknown>, OptionKind>;
+/** Settings of `sliceFiles`. */
+export interface SliceFilesOptions<T> extends OptionsOf<typeof sliceFilesOptions<T>> {}
 
 /** A folder of files, one per slice. */
 export interface SliceFiles extends Writable {
@@ -54,14 +50,13 @@ const stateFile = '.checkpoint.json';
  * await pipeline(createCallStream(client, { checkpoint, marks: true }), folder);
  */
 export function sliceFiles<T = unknown>(folder: string, options: SliceFilesOptions<T>): SliceFiles {
-  checkNeeded(options, shape, 'encode', 'name');
-  return new SliceFileSink(folder, options);
+  return new SliceFileSink(folder, sliceFilesOptions<T>().read(options));
 }
 
 class SliceFileSink<T> extends Writable implements SliceFiles {
   readonly folder: string;
   readonly checkpoint: Checkpoint | null;
-  readonly #options: SliceFilesOptions<T>;
+  readonly #options: ReadOf<typeof sliceFilesOptions<T>>;
   readonly #abort = new AbortController();
   readonly #names = new Set<string>();
   #unlock: Unlock | null = null;
@@ -69,7 +64,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   #state: FolderState;
   #current: { file: PartFile; encoder: Encoder<T> } | null = null;
 
-  constructor(folder: string, options: SliceFilesOptions<T>) {
+  constructor(folder: string, options: ReadOf<typeof sliceFilesOptions<T>>) {
     super({ objectMode: true });
     this.folder = folder;
     this.#options = options;
@@ -126,7 +121,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   async #add(item: T): Promise<void> {
     if (this.#current === null) {
       const file = new PartFile(join(this.folder, unfinished), {
-        durable: this.#options.durable ?? true,
+        durable: this.#options.durable,
         isLocked: true,
       });
       this.#current = { file, encoder: beginEncoding(this.#options.encode, false, this.#abort.signal) };
@@ -156,7 +151,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 
   #save(state: FolderState): Promise<void> {
-    const { durable = true } = this.#options;
+    const { durable } = this.#options;
     return writeWholeFile(join(this.folder, stateFile), `${JSON.stringify(state)}\n`, { durable });
   }
 

@@ -1,39 +1,17 @@
-import {
-  ConfigurationError,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-  whole,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { finest } from '../query/time-slice.ts';
 import { type WindowQuery, windowQuery } from '../query/window-query.ts';
-import { type PageClient, requestSettings } from '../slicing/run.ts';
-import { checkRead, streamShape } from '../source/check-stream-options.ts';
+import type { PageClient } from '../slicing/run.ts';
+import { checkClient } from '../source/options.ts';
 import { makePlan } from './make-plan.ts';
-import type { PlanSlicesOptions, SlicePlan } from './slice-plan.ts';
+import {
+  type PlanSettings,
+  type PlanSlicesOptions,
+  planSlicesOptions,
+  type SlicePlan,
+} from './slice-plan.ts';
 import { Totals } from './totals.ts';
-
-const time: OptionKind = {
-  expected: "a time as 'YYYY-MM-DD HH:MM:SS'",
-  accepts: (value) => parseNaive(value) % finest === 0,
-  isShown: true,
-};
-
-const { filter, signal, timeout, retry, headers } = streamShape;
-const shape = {
-  ...{ filter, signal, timeout, retry, headers },
-  from: {
-    ...time,
-    expected: `${time.expected}, or null`,
-    accepts: (value) => value === null || time.accepts(value),
-  },
-  until: time,
-  records: whole(1),
-  by: oneOf('month', 'none'),
-  onProgress: kinds.callback,
-} satisfies OptionShape & Record<keyof PlanSlicesOptions, OptionKind>;
 
 /**
  * Cuts a query by `date_added` into slices end to end, all of about the same number of records, for several readers. It
@@ -48,20 +26,13 @@ const shape = {
  * }
  */
 export async function planSlices(client: PageClient, options: PlanSlicesOptions): Promise<SlicePlan> {
-  checkRead(client, options, shape);
-  for (const name of ['until', 'records'] as const)
-    if (options?.[name] === undefined)
-      throw new ConfigurationError(
-        'invalid_option',
-        `the option ${name} is missing; expected ${shape[name].expected}`,
-      );
-  const { records, by, signal, onProgress } = options;
-  const query = windowQuery(options.filter, client.version);
-  const span = spanOfPlan(query, options);
-  const totals = new Totals(client, query, { ...requestSettings(options), ...(signal ? { signal } : {}) });
-  const slices = await makePlan(totals, { ...span, records, isByMonth: by === 'month' }, (progress) =>
-    onProgress?.(progress),
-  );
+  checkClient(client);
+  const settings = planSlicesOptions.read(options);
+  const { records, by, signal, timeout, retry, headers, onProgress } = settings;
+  const query = windowQuery(settings.filter, client.version);
+  const span = spanOfPlan(query, settings);
+  const totals = new Totals(client, query, { signal, timeout, retry, headers });
+  const slices = await makePlan(totals, { ...span, records, isByMonth: by === 'month' }, onProgress);
   return {
     bounds: totals.style,
     from: span.from === null ? null : formatNaive(span.from),
@@ -75,7 +46,7 @@ export async function planSlices(client: PageClient, options: PlanSlicesOptions)
 /** What both the options and the filter leave of `date_added`. */
 function spanOfPlan(
   { filter: { clauses }, lower, upper }: WindowQuery,
-  options: PlanSlicesOptions,
+  options: PlanSettings,
 ): { from: number | null; until: number } {
   const own = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   const isBehind = own?.kind === 'range' && own.lower?.inclusive === false;

@@ -1,5 +1,8 @@
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { naiveTime } from '../option-kinds.ts';
+import { finest } from '../query/time-slice.ts';
 import type { BoundStyle } from '../query/window-query.ts';
-import type { StreamOptions } from '../source/options.ts';
+import { type StreamOptions, streamOptions } from '../source/options.ts';
 
 /** A part of a query, and how many records it had when the plan was made. */
 export interface PlannedSlice {
@@ -39,17 +42,26 @@ export interface PlanProgress {
   readonly requests: number;
 }
 
+const { filter, signal, timeout, retry, headers } = streamOptions.entries;
+
+/** The options of `planSlices`. */
+export const planSlicesOptions = defineOptions({
+  ...{ filter, signal, timeout, retry, headers },
+  /** Where the plan begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
+  from: naiveTime(finest).or(option.only(null)),
+  /** Where it ends, not included. Take a time by which all calls have arrived, such as 14 hours ago in UTC. */
+  until: naiveTime(finest).required(),
+  /** Records that a slice should have. It gets 0.2 to 1.3 times as many, and more only where one second holds more. */
+  records: option.whole(1).required(),
+  /** `month`: no slice reaches across the end of a month, where smaller ones may be left. Default `none`. */
+  by: option.oneOf('month', 'none').default('none'),
+  /** Called after each slice. */
+  onProgress: option.callback<(progress: PlanProgress) => void>().default(() => {}),
+});
+
 /** Settings of `planSlices`. `timeout`, `retry` and `headers` are those of every request. */
 export interface PlanSlicesOptions
-  extends Pick<StreamOptions, 'filter' | 'signal' | 'timeout' | 'retry' | 'headers'> {
-  /** Where the plan begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
-  from?: string | null | undefined;
-  /** Where it ends, not included. Take a time by which all calls have arrived, such as 14 hours ago in UTC. */
-  until: string;
-  /** Records that a slice should have. It gets 0.2 to 1.3 times as many, and more only where one second holds more. */
-  records: number;
-  /** `month`: no slice reaches across the end of a month, where smaller ones may be left. Default `none`. */
-  by?: 'month' | 'none' | undefined;
-  /** Called after each slice. */
-  onProgress?: ((progress: PlanProgress) => void) | undefined;
-}
+  extends Pick<StreamOptions, 'filter' | 'signal' | 'timeout' | 'retry' | 'headers'>,
+    OptionsOf<typeof planSlicesOptions> {}
+/** The same with the defaults. */
+export interface PlanSettings extends ReadOf<typeof planSlicesOptions> {}

@@ -26,14 +26,18 @@ export interface Answer {
 export class Totals {
   readonly #client: PageClient;
   readonly #query: WindowQuery;
-  readonly #settings: RequestSettings & { signal?: AbortSignal };
+  readonly #settings: RequestSettings & { signal?: AbortSignal | undefined };
   /** Whether the server filters by `date_added`; null while nothing casts doubt on it. */
   #obeysRanges: boolean | null = null;
   #style: BoundStyle | null = null;
   /** Requests so far. */
   requests = 0;
 
-  constructor(client: PageClient, query: WindowQuery, settings: RequestSettings & { signal?: AbortSignal }) {
+  constructor(
+    client: PageClient,
+    query: WindowQuery,
+    settings: RequestSettings & { signal?: AbortSignal | undefined },
+  ) {
     this.#client = client;
     this.#query = query;
     this.#settings = settings;

@@ -13,15 +13,6 @@ export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
 /** What all requests of a read have in common; `signal` is added to it. */
 export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
 
-/** The settings that are given. */
-export function requestSettings({ timeout, retry, headers }: RequestSettings): RequestSettings {
-  return {
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(headers === undefined ? {} : { headers }),
-  };
-}
-
 /** Records to deliver, and the page they are on. */
 export interface Batch extends PlannedBatch {
   readonly page: RawPage;
@@ -73,10 +64,10 @@ export class Run {
     query: WindowQuery,
     plan: Plan,
     observer: RunObserver,
-    settings: RequestSettings = {},
+    { timeout, retry, headers }: RequestSettings = {},
   ) {
     this.#client = client;
-    this.#request = { ...requestSettings(settings), signal: this.#abort.signal };
+    this.#request = { timeout, retry, headers, signal: this.#abort.signal };
     this.#query = query;
     this.#plan = plan;
     this.#observer = observer;

@@ -1,29 +1,29 @@
-import { kinds, type OptionKind, type OptionShape, oneOf } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
 import type { ReadableOf } from '../operators/operator.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
-import { checkRead, streamShape } from './check-stream-options.ts';
-import type { StreamOptions } from './options.ts';
+import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Settings of `createCallByteStream`. Nothing is parsed, so there is no `onError`. */
-export interface CallByteStreamOptions extends Omit<StreamOptions, 'onError'> {
+const byteStreamOptions = defineOptions({
+  ...streamOptions.entries,
+  /** Nothing is parsed, so there are no records to skip. */
+  onError: option.oneOf('fail').default('fail'),
   /**
    * Send a `Mark` after the bytes of each slice, so that a file sink can be resumed. The stream is then in object mode, of
    * buffers and marks. Default false.
    */
-  marks?: boolean | undefined;
-}
+  marks: option.flag().default(false),
+});
 
-const byteShape = {
-  ...streamShape,
-  onError: oneOf('fail'),
-  marks: kinds.flag,
-} satisfies OptionShape & Record<keyof CallByteStreamOptions, OptionKind>;
+/** Settings of `createCallByteStream`. */
+export interface CallByteStreamOptions
+  extends Omit<StreamOptions, 'onError'>,
+    OptionsOf<typeof byteStreamOptions> {}
 
 /**
  * Every record of a query, once, as lines of JSON exactly as the server sent them, without parsing. Its checkpoint moves
@@ -51,9 +51,10 @@ class LineStream extends SessionStream {
   readonly #hasMarks: boolean;
 
   constructor(client: PageClient, options: CallByteStreamOptions = {}) {
-    checkRead(client, options, byteShape);
-    super(client, options, options.marks ? { objectMode: true, highWaterMark: 2 } : {});
-    this.#hasMarks = options.marks === true;
+    checkClient(client);
+    const { marks, ...settings } = byteStreamOptions.read(options);
+    super(client, settings, marks ? { objectMode: true, highWaterMark: 2 } : {});
+    this.#hasMarks = marks;
   }
 
   protected override get heldBack(): number {
@@ -86,17 +87,17 @@ class LineStream extends SessionStream {
   }
 }
 
+/** Reads every record of a query, once, as a Readable of NDJSON bytes, with a `Mark` after those of each slice. */
+export function createCallByteStream(
+  client: PageClient,
+  options: CallByteStreamOptions & { marks: true },
+): CallByteStream<Buffer | Mark>;
 /**
  * Reads every record of a query, once, as a Readable of NDJSON bytes.
  *
  * @example
  * await pipeline(createCallByteStream(client), fileSink('calls.ndjson'));
  */
-export function createCallByteStream(
-  client: PageClient,
-  options: CallByteStreamOptions & { marks: true },
-): CallByteStream<Buffer | Mark>;
-/** The same without marks. */
 export function createCallByteStream(client: PageClient, options?: CallByteStreamOptions): CallByteStream;
 export function createCallByteStream(
   client: PageClient,

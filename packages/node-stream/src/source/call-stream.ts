@@ -1,39 +1,36 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Call } from '@call-attribution/core';
-import {
-  ConfigurationError,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  whole,
-} from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
 import type { ReadableOf } from '../operators/operator.ts';
 import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
-import { checkRead, streamShape } from './check-stream-options.ts';
 import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
-import type { DeadRecord, StreamOptions } from './options.ts';
+import {
+  checkClient,
+  type DeadRecord,
+  type StreamOptions,
+  type StreamSettings,
+  streamOptions,
+} from './options.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, type StreamPage } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Settings of `createCallStream`. */
-export interface CallStreamOptions extends StreamOptions {
+const callStreamOptions = defineOptions({
+  ...streamOptions.entries,
   /** Send a `Mark` after the records of each slice, for windows and file sinks. Default false. */
-  marks?: boolean | undefined;
+  marks: option.flag().default(false),
   /** Records parsed ahead of the consumer. Default 256. */
-  highWaterMark?: number | undefined;
-}
+  highWaterMark: option.whole(1).default(256),
+});
 
-const recordShape = {
-  ...streamShape,
-  marks: kinds.flag,
-  highWaterMark: whole(1),
-} satisfies OptionShape & Record<keyof CallStreamOptions, OptionKind>;
+/** Settings of `createCallStream`. */
+export interface CallStreamOptions extends StreamOptions, OptionsOf<typeof callStreamOptions> {}
 
 /**
  * Every record of a query, once, as an object-mode Readable. It ends only when each slice was proved complete; otherwise it
@@ -62,15 +59,18 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
 }
 
 class RecordStream extends SessionStream {
-  readonly #options: CallStreamOptions;
+  readonly #onError: StreamSettings['onError'];
+  readonly #hasMarks: boolean;
   #batch: Batch | null = null;
   #at = 0;
   #readAs: 'records' | 'pages' | null = null;
 
   constructor(client: PageClient, options: CallStreamOptions = {}) {
-    checkRead(client, options, recordShape);
-    super(client, options, { objectMode: true, highWaterMark: options.highWaterMark ?? 256 });
-    this.#options = options;
+    checkClient(client);
+    const { marks, highWaterMark, ...settings } = callStreamOptions.read(options);
+    super(client, settings, { objectMode: true, highWaterMark });
+    this.#onError = settings.onError;
+    this.#hasMarks = marks;
   }
 
   pages(): AsyncGenerator<StreamPage, void, void> {
@@ -168,7 +168,7 @@ class RecordStream extends SessionStream {
     try {
       return batch.page.record(index);
     } catch (error) {
-      const { onError = 'fail' } = this.#options;
+      const onError = this.#onError;
       if (onError === 'fail') {
         throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
       }
@@ -179,7 +179,7 @@ class RecordStream extends SessionStream {
   }
 
   #hasMark(batch: Batch): boolean {
-    return this.#options.marks === true && batch.isLast;
+    return this.#hasMarks && batch.isLast;
   }
 
   #claim(as: 'records' | 'pages'): void {
@@ -199,17 +199,17 @@ function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, er
   return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
+/** Reads every record of a query, once, as an object-mode Readable, with a `Mark` after the records of each slice. */
+export function createCallStream(
+  client: PageClient,
+  options: CallStreamOptions & { marks: true },
+): CallStream<Call | Mark>;
 /**
  * Reads every record of a query, once, as an object-mode Readable.
  *
  * @example
  * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
  */
-export function createCallStream(
-  client: PageClient,
-  options: CallStreamOptions & { marks: true },
-): CallStream<Call | Mark>;
-/** The same without marks. */
 export function createCallStream(client: PageClient, options?: CallStreamOptions): CallStream;
 export function createCallStream(
   client: PageClient,

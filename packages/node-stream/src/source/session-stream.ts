@@ -4,7 +4,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
-import type { StreamOptions } from './options.ts';
+import type { StreamSettings } from './options.ts';
 import { Session } from './session.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -18,7 +18,7 @@ export abstract class SessionStream extends Readable {
   #verdict: Verdict | null = null;
   #isPulling = false;
 
-  constructor(client: PageClient, options: StreamOptions, readable: ReadableOptions) {
+  constructor(client: PageClient, options: StreamSettings, readable: ReadableOptions) {
     super({ ...readable, autoDestroy: true });
     this.session = new Session(client, options);
     this.#outcome = { resolve: () => {}, reject: () => {} };

@@ -1,5 +1,4 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
-import { durationMillis, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
 import type { Span } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
@@ -7,7 +6,7 @@ import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
 import { errorOf, IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
-import type { StreamOptions, WindowOptions } from './options.ts';
+import { type StreamSettings, type Window, windowDefaults } from './options.ts';
 import { Meter } from './progress.ts';
 import { ReadTrace } from './read-trace.ts';
 import type { Recount, Verdict, VerdictReason } from './verdict.ts';
@@ -22,7 +21,7 @@ export class Session {
   /** The same as if it had taken every batch delivered. */
   readonly ahead: Ledger;
   readonly meter: Meter;
-  readonly options: StreamOptions;
+  readonly options: StreamSettings;
   readonly #run: Run;
   /** What to count at the end; null when there is nothing to compare with. */
   readonly #toRecount: Span | null;
@@ -30,36 +29,35 @@ export class Session {
   /** Undefined before the first records are wanted; null when nobody listens. */
   #trace: ReadTrace | null | undefined;
 
-  constructor(client: PageClient, options: StreamOptions) {
-    const now = options.now ?? Date.now;
+  constructor(client: PageClient, options: StreamSettings) {
+    const { now, rows, window, prefetch } = options;
     const query = windowQuery(options.filter, client.version);
     const hash = queryHash(query, client.version);
     const from = options.checkpoint == null ? null : checkCheckpoint(options.checkpoint, hash);
-    const window = options.window === false ? null : (options.window ?? {});
     const meter = new Meter(now, from);
-    const sealed = sealedBefore(window ?? {}, now());
+    const sealed = sealedBefore(window, now());
     // A resumed read counts up to the same time as the first run, which its checkpoint has counted to.
     const countBefore = parseNaive(from?.settled.before ?? formatNaive(sealed));
     const settings: PlanSettings = {
-      rows: positive(options.rows ?? 1000, 'rows'),
-      slicePages: window === null ? 0 : positive(window.pages ?? 1, 'window.pages'),
-      tries: positive(window?.tries ?? 5, 'window.tries'),
+      rows,
+      slicePages: window === false ? 0 : window.pages,
+      tries: (window || windowDefaults).tries,
       sealedBefore: sealed,
       countBefore,
       horizon: Math.floor((now() + ahead) / second) * second,
-      lookahead: lookahead(options.prefetch),
+      lookahead: prefetch,
       lower: query.lower,
       upper: query.upper,
       hasExclusiveBound: query.hasExclusiveBound,
       keepsFirst: options.onChange === 'keep',
     };
-    const style = window?.bounds === undefined || window.bounds === 'auto' ? null : window.bounds;
+    const style = window === false || window.bounds === 'auto' ? null : window.bounds;
     this.options = options;
     this.meter = meter;
     const before = formatNaive(countBefore);
     this.ledger = new Ledger(hash, from, before);
     this.ahead = new Ledger(hash, from, before);
-    this.#toRecount = window === null ? null : toRecount(settings);
+    this.#toRecount = window === false ? null : toRecount(settings);
     this.#run = new Run(
       client,
       query,
@@ -166,28 +164,7 @@ function toRecount({ countBefore, lower, upper }: PlanSettings): Span | null {
   return { from: null, to: upper !== null && upper <= countBefore ? null : countBefore };
 }
 
-function sealedBefore({ sealedBefore: given, settle }: WindowOptions, now: number): number {
-  if (given === undefined)
-    return Math.floor((now - durationMillis(settle ?? '14h', 'window.settle')) / second) * second;
-  const at = parseNaive(given);
-  if (Number.isNaN(at))
-    throw new ConfigurationError(
-      'invalid_option',
-      `window.sealedBefore is ${given}; expected a time as 'YYYY-MM-DD HH:MM:SS'`,
-    );
-  return at;
-}
-
-function lookahead(prefetch: StreamOptions['prefetch']): { pages: number; bytes: number } {
-  const { pages = 4, bytes = 64 * 2 ** 20 } =
-    typeof prefetch === 'number' ? { pages: prefetch } : (prefetch ?? {});
-  return { pages: positive(pages, 'prefetch'), bytes: positive(bytes, 'prefetch.bytes') };
-}
-
-function positive(value: number, name: string): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new ConfigurationError(
-    'invalid_option',
-    `${name} is ${value}; expected a whole number of at least 1`,
-  );
+function sealedBefore(window: Window | false, now: number): number {
+  const { sealedBefore: given, settle } = window || windowDefaults;
+  return given === undefined ? Math.floor((now - settle) / second) * second : parseNaive(given);
 }

@@ -1,90 +1,76 @@
 import type { Call } from '@call-attribution/core';
-import type { Duration } from '@call-attribution/core/time';
-import type { StreamOptions } from '../source/options.ts';
-import type { Proof, VerdictReason } from '../source/verdict.ts';
+import {
+  checkOption,
+  defineOptions,
+  type OptionsOf,
+  option,
+  type ReadOf,
+} from '@call-attribution/core/options';
+import { naiveTime } from '../option-kinds.ts';
+import { type StreamOptions, streamOptions } from '../source/options.ts';
+import type { StateStore, UpsertSink } from './sync-state.ts';
+
+const movingPeriodOptions = defineOptions({
+  /** What does not move, such as `60d`. */
+  name: option.string().required(),
+  /** Where the period begins now, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
+  from: naiveTime().or(option.only(null)),
+  /** Where it ends now, not included. Default: with the latest call. */
+  to: naiveTime().or(option.only(null)),
+});
 
 /**
  * A period that moves with the clock, such as the last 60 days. The state of a sync belongs to its name, so that a later run,
  * whose ends are others, continues. It begins no later than the latest call seen, so that a pause leaves no gap.
  */
-export interface MovingPeriod {
-  /** What does not move, such as `60d`. */
-  readonly name: string;
-  /** Where the period begins now, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
-  readonly from?: string | null;
-  /** Where it ends now, not included. Default: with the latest call. */
-  readonly to?: string | null;
-}
+export interface MovingPeriod extends OptionsOf<typeof movingPeriodOptions> {}
 
-/** Settings of `syncCalls` and `syncInto`. */
-export interface SyncOptions
-  extends Pick<
-    StreamOptions,
-    | 'filter'
-    | 'rows'
-    | 'prefetch'
-    | 'window'
-    | 'signal'
-    | 'timeout'
-    | 'retry'
-    | 'headers'
-    | 'onProgress'
-    | 'onError'
-    | 'now'
-  > {
+const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now } =
+  streamOptions.entries;
+
+/** The options of `syncInto`. */
+export const syncOptions = defineOptions({
+  ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now },
   /** Only calls of this period, whose ends move from run to run; times that stay belong to `filter`. Default: all calls. */
-  period?: MovingPeriod | undefined;
+  period: option.table<MovingPeriod, MovingPeriod>(movingPeriodOptions),
   /**
    * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it
    * longer than a call lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`, unless
    * `isFinal` is given: v2 has no `ppc_status`, so records are read again by their age.
    */
-  lookback?: Duration | undefined;
+  lookback: option.duration().default('3d'),
   /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
-  settle?: Duration | undefined;
+  settle: option.duration().default('30d'),
   /** Whether a record will not change any more. Default: whether its `ppc_status` is final. */
-  isFinal?: ((call: Call) => boolean) | undefined;
+  isFinal: option.callback<(call: Call) => boolean>(),
   /** Most records that a run reads one by one; the rest comes first in the next run. Default 1000. */
-  maxRechecks?: number | undefined;
+  maxRechecks: option.whole(0).default(1000),
   /** Fields whose changes do not count, such as links that are signed again in each response. */
-  ignore?: readonly string[] | undefined;
+  ignore: option.list<string>().default([]),
   /** Returns a record as it was stored, for `before` of a change. */
-  recall?: ((sid: string) => Call | null | Promise<Call | null>) | undefined;
-}
+  recall: option.callback<(sid: string) => Call | null | Promise<Call | null>>(),
+});
 
-/** What a sync found out about one record. */
-export interface SyncChange {
-  /** `same`: it was seen before with the same contents. */
-  readonly kind: 'new' | 'changed' | 'same';
-  /** The record as it is now. */
-  readonly call: Call;
-  /** The record as it was, when `recall` returns it. */
-  readonly before?: Call;
-}
+/** Settings of `syncInto`. */
+export interface SyncOptions
+  extends Omit<StreamOptions, 'checkpoint' | 'onChange' | 'incomplete'>,
+    OptionsOf<typeof syncOptions> {}
+/** The same with the defaults. */
+export interface SyncSettings extends ReadOf<typeof syncOptions> {}
 
-/** What a sync did. */
-export interface SyncSummary {
-  /** Records seen for the first time. */
-  readonly new: number;
-  /** Records whose contents changed. */
-  readonly changed: number;
-  /** Records seen before with the same contents. */
-  readonly same: number;
-  /** Records older than the lookback that were read again one by one. */
-  readonly rechecked: number;
-  /** Those of them that the server no longer has. */
-  readonly gone: number;
-  /** Records whose status is not final. */
-  readonly pending: number;
-  /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run that meets them tries again. */
-  readonly skipped: number;
-  /**
-   * What was proved of the range that the run read, as in a `Verdict`. Calls that came late into a part that had been read
-   * make it `short`; the next run finds them while they lie within its lookback.
-   */
-  readonly proof: Proof;
-  /** Why it is not `whole`; empty when it is. */
-  readonly reasons: readonly VerdictReason[];
-  /** The latest `date_added` seen; the next run begins a lookback before it. */
-  readonly watermark: string | null;
+/** The options of `syncCalls`. */
+export const syncCallsOptions = defineOptions({
+  ...syncOptions.entries,
+  /** Keeps the state between runs, such as `fileState(path)`. */
+  state: option.methods<StateStore>('a state such as fileState(path)', 'load', 'save').required(),
+});
+
+/** Settings of `syncCalls`. */
+export interface SyncCallsOptions extends SyncOptions, OptionsOf<typeof syncCallsOptions> {}
+
+const sinkKind = option.methods<UpsertSink>('a sink with load() and commit()', 'load', 'commit');
+
+/** Refuses what is not a sink. */
+export function checkSink(sink: unknown): void {
+  checkOption('sink', sinkKind, sink);
 }

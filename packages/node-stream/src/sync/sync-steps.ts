@@ -1,16 +1,25 @@
-import type { Call, Client, RequestOptions } from '@call-attribution/core';
-import { durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { createHash } from 'node:crypto';
+import { type Call, type Client, isFinalStatus, type RequestOptions } from '@call-attribution/core';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import { windowQuery } from '../query/window-query.ts';
-import { requestSettings } from '../slicing/run.ts';
 import { createCallStream } from '../source/call-stream.ts';
 import type { Verdict } from '../source/verdict.ts';
-import { SeenRecords } from './seen-records.ts';
-import type { MovingPeriod, SyncChange, SyncOptions } from './sync-options.ts';
-import { checkState, queryOfState, type SyncState } from './sync-state.ts';
+import type { MovingPeriod, SyncSettings } from './sync-options.ts';
+import { checkState, queryOfState, type SeenRecord, type SyncState } from './sync-state.ts';
 
 /** The part of core's client that a sync uses. */
 export type SyncClient = Pick<Client, 'version' | 'fetchPage' | 'getCall'>;
+
+/** What a sync found out about one record. */
+export interface SyncChange {
+  /** `same`: it was seen before with the same contents. */
+  readonly kind: 'new' | 'changed' | 'same';
+  /** The record as it is now. */
+  readonly call: Call;
+  /** The record as it was, when `recall` returns it. */
+  readonly before?: Call;
+}
 
 /** A part of a sync: what was found, and the state once that was handled. */
 export interface SyncStep {
@@ -38,16 +47,15 @@ const stepSize = 100;
 export async function* syncSteps(
   client: SyncClient,
   loaded: SyncState | null,
-  options: SyncOptions,
+  options: SyncSettings,
   compares = false,
 ): AsyncGenerator<SyncStep, void, void> {
-  const { period } = options;
+  const { period, settle } = options;
   const base = windowQuery(options.filter, client.version);
   const { query, about } = queryOfState(base, client.version, period?.name);
   const state = loaded === null ? null : checkState(loaded, query, about);
-  const settle = durationMillis(options.settle ?? '30d', 'settle');
-  const lookback = lookbackOf(client, options, settle);
-  const ceiling = (options.now ?? Date.now)() + ahead;
+  const lookback = lookbackOf(client, options);
+  const ceiling = options.now() + ahead;
   const memory = new SeenRecords(state, options, compares);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
@@ -95,9 +103,8 @@ export async function* syncSteps(
  * How far back a run begins. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are
  * read again until they are old enough: by range, which takes far fewer requests than one by one.
  */
-function lookbackOf(client: SyncClient, options: SyncOptions, settle: number): number {
-  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
-  return client.version === 'v2' && options.isFinal === undefined ? Math.max(lookback, settle) : lookback;
+function lookbackOf(client: SyncClient, { lookback, settle, isFinal }: SyncSettings): number {
+  return client.version === 'v2' && isFinal === undefined ? Math.max(lookback, settle) : lookback;
 }
 
 /** Reads open records from before the lookback again, one by one. */
@@ -105,10 +112,10 @@ async function* recheck(
   client: SyncClient,
   memory: SeenRecords,
   from: string | null,
-  { maxRechecks = 1000, signal, onError = 'fail', ...rest }: SyncOptions,
+  { maxRechecks, signal, onError, timeout, retry, headers }: SyncSettings,
   state: () => SyncState,
 ): AsyncGenerator<SyncStep, void, void> {
-  const request = { ...requestSettings(rest), ...(signal === undefined ? {} : { signal }) };
+  const request = { timeout, retry, headers, signal };
   const open = from === null ? [] : memory.openBefore(from).slice(0, maxRechecks);
   for (let i = 0; i < open.length; i += stepSize) {
     const changes: SyncChange[] = [];
@@ -173,4 +180,88 @@ function beginOf(
 
 function minus(time: string, millis: number): string {
   return formatNaive(parseNaive(time) - millis);
+}
+
+/** What a sync remembers of records, to tell which are new, changed or the same. */
+class SeenRecords {
+  readonly #seen: Map<string, SeenRecord>;
+  readonly #pending: Map<string, SeenRecord>;
+  readonly #ignored: ReadonlySet<string>;
+  readonly #options: SyncSettings;
+  readonly #compares: boolean;
+
+  /** @param compares somebody else compares the records: only open ones are remembered, and without their contents. */
+  constructor(state: SyncState | null, options: SyncSettings, compares: boolean) {
+    this.#compares = compares;
+    this.#seen = new Map(compares ? [] : state?.seen.map((record) => [record[0], record]));
+    this.#pending = new Map(state?.pending.map((record) => [record[0], record]));
+    this.#ignored = new Set(options.ignore);
+    this.#options = options;
+  }
+
+  /** Says what a record is, and remembers it. `recheck`: it is from before the lookback, where only open ones are kept. */
+  async meet(call: Call, recheck: boolean): Promise<SyncChange> {
+    const { isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), recall } = this.#options;
+    const known = this.#seen.get(call.sid) ?? this.#pending.get(call.sid);
+    const hash = this.#compares ? '' : contentHash(call, this.#ignored);
+    const record: SeenRecord = [call.sid, call.date_added, hash];
+    if (!recheck && !this.#compares) this.#seen.set(call.sid, record);
+    this.#pending.delete(call.sid);
+    if (!isFinal(call)) this.#pending.set(call.sid, record);
+    if (known === undefined || this.#compares) return { kind: 'new', call };
+    if (known[2] === record[2]) return { kind: 'same', call };
+    const before = (await recall?.(call.sid)) ?? null;
+    return before === null ? { kind: 'changed', call } : { kind: 'changed', call, before };
+  }
+
+  /** Forgets records from before these times; open ones are kept longer. Naive times sort as strings. */
+  forget(seenBefore: string, pendingBefore: string): void {
+    for (const [sid, [, date]] of this.#seen) if (date < seenBefore) this.#seen.delete(sid);
+    for (const [sid, [, date]] of this.#pending) if (date < pendingBefore) this.#pending.delete(sid);
+  }
+
+  /** Forgets a record that the server no longer has. */
+  forgetOne(sid: string): void {
+    this.#pending.delete(sid);
+  }
+
+  /** Open records from before a time, which a read of the lookback does not find. */
+  openBefore(time: string): string[] {
+    return [...this.#pending.values()].filter(([, date]) => date < time).map(([sid]) => sid);
+  }
+
+  /** What goes into the state. */
+  toState(): Pick<SyncState, 'seen' | 'pending'> {
+    return { seen: [...this.#seen.values()], pending: [...this.#pending.values()] };
+  }
+}
+
+/** The fields of a record in order of their names, without those to ignore, each with the start of its entry. */
+interface HashPlan {
+  readonly names: readonly string[];
+  readonly ignored: ReadonlySet<string>;
+  readonly entries: readonly { readonly name: string; readonly start: string }[];
+}
+
+/** A server sends all its records with the same names in the same order, so they are sorted once. */
+let lastPlan: HashPlan = { names: [], ignored: new Set(), entries: [] };
+
+/** A hash of the contents of a record, whatever the order of its fields. */
+function contentHash(call: Call, ignored: ReadonlySet<string>): string {
+  const names = Object.keys(call);
+  const isSame =
+    names.length === lastPlan.names.length && names.every((name, i) => name === lastPlan.names[i]);
+  if (!isSame || lastPlan.ignored !== ignored) {
+    const kept = names.filter((name) => !ignored.has(name)).sort((a, b) => (a < b ? -1 : 1));
+    const entries = kept.map((name, i) => ({
+      name,
+      start: `${i === 0 ? '' : ','}[${JSON.stringify(name)},`,
+    }));
+    lastPlan = { names, ignored, entries };
+  }
+  const record = call as unknown as Readonly<Record<string, unknown>>;
+  let text = '[';
+  for (const { name, start } of lastPlan.entries)
+    text += `${start}${JSON.stringify(record[name]) ?? 'null'}]`;
+  return createHash('sha256').update(`${text}]`).digest('base64url').slice(0, 16);
 }

@@ -1,9 +1,16 @@
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
-import { proofOf } from '../source/verdict.ts';
-import { checkSyncCalls, checkSyncInto } from './check-sync-options.ts';
-import type { SyncChange, SyncOptions, SyncSummary } from './sync-options.ts';
+import { checkClient } from '../source/options.ts';
+import { type Proof, proofOf, type VerdictReason } from '../source/verdict.ts';
+import {
+  checkSink,
+  type SyncCallsOptions,
+  type SyncOptions,
+  type SyncSettings,
+  syncCallsOptions,
+  syncOptions,
+} from './sync-options.ts';
 import type { StateStore, UpsertSink } from './sync-state.ts';
-import { type SyncClient, syncSteps } from './sync-steps.ts';
+import { type SyncChange, type SyncClient, syncSteps } from './sync-steps.ts';
 
 /** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
 export interface SyncTrace extends TraceContext {
@@ -11,6 +18,33 @@ export interface SyncTrace extends TraceContext {
   readonly function: 'syncInto' | 'syncCalls';
   /** What `syncInto` did, once it has ended without an error. */
   summary?: SyncSummary;
+}
+
+/** What a sync did. */
+export interface SyncSummary {
+  /** Records seen for the first time. */
+  readonly new: number;
+  /** Records whose contents changed. */
+  readonly changed: number;
+  /** Records seen before with the same contents. */
+  readonly same: number;
+  /** Records older than the lookback that were read again one by one. */
+  readonly rechecked: number;
+  /** Those of them that the server no longer has. */
+  readonly gone: number;
+  /** Records whose status is not final. */
+  readonly pending: number;
+  /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run that meets them tries again. */
+  readonly skipped: number;
+  /**
+   * What was proved of the range that the run read, as in a `Verdict`. Calls that came late into a part that had been read
+   * make it `short`; the next run finds them while they lie within its lookback.
+   */
+  readonly proof: Proof;
+  /** Why it is not `whole`; empty when it is. */
+  readonly reasons: readonly VerdictReason[];
+  /** The latest `date_added` seen; the next run begins a lookback before it. */
+  readonly watermark: string | null;
 }
 
 const tracing = createTracing<SyncTrace>('sync');
@@ -26,10 +60,11 @@ const tracing = createTracing<SyncTrace>('sync');
  */
 export async function* syncCalls(
   client: SyncClient,
-  options: SyncOptions & { state: StateStore },
+  options: SyncCallsOptions,
 ): AsyncGenerator<SyncChange, void, void> {
-  checkSyncCalls(client, options);
-  const changes = changesOf(client, options);
+  checkClient(client);
+  const { state, ...settings } = syncCallsOptions.read(options);
+  const changes = changesOf(client, settings, state);
   if (!tracing.isActive()) {
     yield* changes;
     return;
@@ -50,12 +85,12 @@ export async function* syncCalls(
 
 async function* changesOf(
   client: SyncClient,
-  options: SyncOptions & { state: StateStore },
+  settings: SyncSettings,
+  state: StateStore,
 ): AsyncGenerator<SyncChange, void, void> {
-  const { state, ...rest } = options;
   const unlock = await state.lock?.();
   try {
-    for await (const step of syncSteps(client, await state.load(), rest)) {
+    for await (const step of syncSteps(client, await state.load(), settings)) {
       yield* step.changes;
       await state.save(step.state);
     }
@@ -75,12 +110,14 @@ export async function syncInto(
   sink: UpsertSink,
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
-  checkSyncInto(client, sink, options);
-  if (!tracing.isActive()) return bringUpToDate(client, sink, options);
+  checkClient(client);
+  checkSink(sink);
+  const settings = syncOptions.read(options);
+  if (!tracing.isActive()) return bringUpToDate(client, sink, settings);
   const context: SyncTrace = { function: 'syncInto' };
   return tracing.run(
     context,
-    () => bringUpToDate(client, sink, options),
+    () => bringUpToDate(client, sink, settings),
     (outcome) => {
       if ('value' in outcome) context.summary = outcome.value;
     },
@@ -90,10 +127,10 @@ export async function syncInto(
 async function bringUpToDate(
   client: SyncClient,
   sink: UpsertSink,
-  options: SyncOptions,
+  settings: SyncSettings,
 ): Promise<SyncSummary> {
   // A sink that compares records cannot know which fields to ignore.
-  const compares = sink.compares === true && !options.ignore?.length;
+  const compares = sink.compares === true && settings.ignore.length === 0;
   const counts = { new: 0, changed: 0, same: 0 };
   let summary: SyncSummary = {
     ...counts,
@@ -105,7 +142,7 @@ async function bringUpToDate(
     reasons: [],
     watermark: null,
   };
-  for await (const step of syncSteps(client, await sink.load(), options, compares)) {
+  for await (const step of syncSteps(client, await sink.load(), settings, compares)) {
     const { changes, state, gone, skipped, isRecheck, verdict } = step;
     // A run that resumes another one reads twice: what was not proved in either is not proved.
     const reasons = [...summary.reasons, ...(verdict?.reasons ?? [])];
