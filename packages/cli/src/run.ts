@@ -65,7 +65,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   return withWaiting(io, async () => {
     const output = command.printsRows ? args.text('output') : null;
     if (output === null || output === '-') return handler(args, io);
-    const { intoFile } = await import('./export/output.ts');
+    const { intoFile } = await import('./output/file.ts');
     return intoFile(output, io, (io) => handler(args, io));
   });
 }

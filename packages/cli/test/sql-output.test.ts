@@ -1,7 +1,7 @@
 import type { SqlColumn, SqlRow } from '@call-attribution/warehouse';
 import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
-import { encodedRows } from '../src/warehouse/sql-output.ts';
+import { encodedRows } from '../src/output/sql.ts';
 
 async function written(type: SqlColumn['type'], value: SqlRow[string]): Promise<Buffer> {
   const rows = async function* (): AsyncGenerator<SqlRow> {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createLineReader, FileLockedError, lockFile, syncFolder } from '@call-attribution/node-stream/files';
 import { Interrupted } from '../errors.ts';
-import { pause } from '../term/until-stopped.ts';
+import { pause } from '../term/waiting.ts';
 
 /** Adds lines to a file, each once. Resolves when they are on the disk. */
 export type AddLines = (lines: ReadonlyMap<string, string>) => Promise<void>;

@@ -1,11 +1,11 @@
-import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Handler } from '../args/command.ts';
-import { contextOf } from '../calls/connect.ts';
-import { filterOf, sayExtensions } from '../calls/filter.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
+import { chooseAccounts } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach } from '../reading/each-account.ts';
+import { filterOf, sayExtensions } from '../reading/filter.ts';
 import { plural } from '../term/numbers.ts';
-import { chooseAccounts } from '../warehouse/accounts.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
 export const count: Handler = async (args, io) => {

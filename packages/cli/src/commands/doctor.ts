@@ -8,7 +8,7 @@ import { disk, proxy, variables, versions, withClock } from '../doctor/machine.t
 import { configuredStore, storeFound } from '../doctor/stores.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { typedAccounts } from '../warehouse/accounts.ts';
+import { typedAccounts } from '../reading/accounts.ts';
 
 /** `calls doctor`: the machine, the stores, the settings and the connection of each account, and what to change. */
 export const doctor: Handler = async (args, io) => {

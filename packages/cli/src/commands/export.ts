@@ -2,35 +2,35 @@ import { stat } from 'node:fs/promises';
 import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import { eachAccount, planEach } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
 import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
-import { contextOf } from '../calls/connect.ts';
-import { readFields } from '../calls/fields.ts';
-import { filterOf, sayExtensions, withExtensions } from '../calls/filter.ts';
-import { type Ending, judge, watch } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, saveCalls } from '../export/file.ts';
-import { exportToOutput } from '../export/output.ts';
-import { exportToParquet } from '../export/parquet.ts';
-import { exportRequest } from '../export/request.ts';
-import { exportSheet } from '../export/sheet.ts';
-import { readSheetRequest, type SheetRequest } from '../export/sheet-options.ts';
-import { outputOf, readTarget, type Target } from '../export/target.ts';
-import { type Io, say } from '../io.ts';
-import { bytes } from '../term/numbers.ts';
-import type { ProgressLine } from '../term/progress.ts';
-import { chooseAccounts, type ReadAccount } from '../warehouse/accounts.ts';
 import {
   type DatasetTarget,
   exportDataset,
   partitionNeedsWarehouse,
   readDataset,
-} from '../warehouse/dataset.ts';
-import { isWarehouse } from '../warehouse/source.ts';
+} from '../export/dataset.ts';
+import type { FormatOptions } from '../export/encode.ts';
+import { exportToFile, saveCalls } from '../export/file.ts';
+import { exportToParquet } from '../export/parquet.ts';
+import { exportRequest } from '../export/request.ts';
+import { exportToOutput } from '../export/stream.ts';
+import { outputOf, readTarget, type Target } from '../export/target.ts';
+import { type Io, say } from '../io.ts';
+import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach } from '../reading/each-account.ts';
+import { readFields } from '../reading/fields.ts';
+import { filterOf, sayExtensions, withExtensions } from '../reading/filter.ts';
+import type { Source } from '../reading/source.ts';
+import { type Ending, judge, watch } from '../reading/verdict.ts';
+import { isWarehouse } from '../reading/warehouse-source.ts';
+import { bytes } from '../term/numbers.ts';
+import type { ProgressLine } from '../term/progress.ts';
+import { exportSheet } from '../uploads/sheet.ts';
+import { readSheetRequest, type SheetRequest } from '../uploads/sheet-options.ts';
 
 /** What all kinds of export need. */
 interface Job {

@@ -1,9 +1,9 @@
 import { type FieldSpec, fields as table } from '@call-attribution/core';
 import type { Handler } from '../args/command.ts';
-import { formatOf, writeRows } from '../calls/output.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show } from '../io.ts';
+import { formatOf, writeRows } from '../output/rows.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
 import { pad, wrap } from '../term/width.ts';

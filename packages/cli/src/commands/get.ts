@@ -1,15 +1,15 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import { eachAccount } from '../accounts/each-account.ts';
-import type { Args, Handler } from '../args/command.ts';
-import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../calls/fields.ts';
-import { formatOf, type OutputFormat, writeRows } from '../calls/output.ts';
+import type { Handler } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, show, write } from '../io.ts';
+import { formatOf, type OutputFormat, writeRows } from '../output/rows.ts';
+import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
+import { eachAccount } from '../reading/each-account.ts';
+import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../reading/fields.ts';
 import { type Style, styleFor } from '../term/style.ts';
 import { pad, printable } from '../term/width.ts';
-import { chooseAccounts, type ReadAccount } from '../warehouse/accounts.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
@@ -39,7 +39,7 @@ export const get: Handler = async (args, io) => {
       exitCode: exitCodes.notFound,
     });
   }
-  for (const { call, account } of found) await showCall(call, account, { format, chosen }, args, io);
+  for (const { call, account } of found) await showCall(call, account, { format, chosen }, io);
   return status;
 };
 
@@ -47,7 +47,6 @@ async function showCall(
   call: Call,
   { name, settings }: ReadAccount,
   { format, chosen }: { format: OutputFormat; chosen: readonly FieldSpec[] | null },
-  args: Args,
   io: Io,
 ): Promise<void> {
   const all = fieldsOf(settings.apiVersion.value);

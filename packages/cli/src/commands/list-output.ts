@@ -1,8 +1,7 @@
 import type { Call, FieldSpec, Version } from '@call-attribution/core';
-import type { Args } from '../args/command.ts';
-import { cellText, fieldsNamed, fieldsOf, pickFields, valueOfField } from '../calls/fields.ts';
-import type { OutputFormat } from '../calls/output.ts';
 import { type Io, show, write } from '../io.ts';
+import type { OutputFormat } from '../output/rows.ts';
+import { cellText, fieldsNamed, fieldsOf, pickFields, valueOfField } from '../reading/fields.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { type Column, fitTable } from '../term/table.ts';
 
@@ -51,11 +50,11 @@ export interface ListOutput {
 }
 
 /** Opens the output of a list. */
-export function listOutput({ format, ...form }: ListForm, args: Args, io: Io): ListOutput {
-  return format === 'table' ? tableOutput(form, args, io) : dataOutput(format, form, io);
+export function listOutput({ format, ...form }: ListForm, io: Io): ListOutput {
+  return format === 'table' ? tableOutput(form, io) : dataOutput(format, form, io);
 }
 
-function tableOutput(form: Omit<ListForm, 'format'>, args: Args, io: Io): ListOutput {
+function tableOutput(form: Omit<ListForm, 'format'>, io: Io): ListOutput {
   const { several, versions } = form;
   const fields =
     form.fields ??

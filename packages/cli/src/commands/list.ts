@@ -1,17 +1,17 @@
 import type { Call } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
-import { eachAccount, planEach, ready } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
-import { contextOf } from '../calls/connect.ts';
-import { readFields } from '../calls/fields.ts';
-import { extensionsNote, filterOf, leavesExtensions } from '../calls/filter.ts';
-import { formatOf, type OutputFormat } from '../calls/output.ts';
-import type { Match, Source } from '../calls/source.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
+import { formatOf, type OutputFormat } from '../output/rows.ts';
+import { chooseAccounts } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach, ready } from '../reading/each-account.ts';
+import { readFields } from '../reading/fields.ts';
+import { extensionsNote, filterOf, leavesExtensions } from '../reading/filter.ts';
+import type { Match, Source } from '../reading/source.ts';
 import { count as figure, plural } from '../term/numbers.ts';
-import { chooseAccounts } from '../warehouse/accounts.ts';
 import { listOutput } from './list-output.ts';
 
 /** Which of the calls that match are shown. */
@@ -47,7 +47,7 @@ export const list: Handler = async (args, io) => {
   );
   const versions = accounts.map(({ settings }) => settings.apiVersion.value);
   const several = accounts.some(({ name }) => name !== null);
-  const output = listOutput({ format, fields, versions, several }, args, io);
+  const output = listOutput({ format, fields, versions, several }, io);
   const notes: string[] = [];
   let isAnyShown = false;
   const status = await eachAccount(accounts, args, io, async ({ name, plan: filter, open }) => {

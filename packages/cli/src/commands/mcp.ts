@@ -10,15 +10,15 @@ import {
 } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
-import { openClient } from '../calls/connect.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
+import { accountsOfApi } from '../reading/accounts.ts';
+import { openClient } from '../reading/connect.ts';
 import { chooseWarehouse } from '../stores/choose.ts';
 import { count } from '../term/numbers.ts';
-import { stopped } from '../term/until-stopped.ts';
-import { accountsOfApi } from '../warehouse/accounts.ts';
+import { stopped } from '../term/waiting.ts';
 
 /** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {

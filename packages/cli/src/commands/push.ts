@@ -17,18 +17,18 @@ import { day, formatNaive, naiveAt, parseDuration, parseNaive } from '@call-attr
 import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { badRecords, withWayOut } from '../bad-records/policy.ts';
-import { contextOf } from '../calls/connect.ts';
-import { type FilterContext, filterOf, rangeOf, withExtensions } from '../calls/filter.ts';
-import { verdictText, watch } from '../calls/reading.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readRules } from '../export/sheet-options.ts';
-import { openNamedLedger } from '../export/upload-ledger.ts';
 import { type Io, say } from '../io.ts';
+import { chooseAccount } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { type FilterContext, filterOf, rangeOf, withExtensions } from '../reading/filter.ts';
+import { verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
-import { pause } from '../term/until-stopped.ts';
-import { chooseAccount } from '../warehouse/accounts.ts';
-import { type Destination, destinationOf, explained } from './push-destination.ts';
+import { pause } from '../term/waiting.ts';
+import { type Destination, destinationOf, explained } from '../uploads/destination.ts';
+import { openNamedLedger } from '../uploads/ledger.ts';
+import { readRules } from '../uploads/sheet-options.ts';
 
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
 export const push: Handler = async (args, io) => {

@@ -1,23 +1,23 @@
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import { eachAccount, planEach, ready } from '../accounts/each-account.ts';
 import type { Args, Handler } from '../args/command.ts';
-import { contextOf } from '../calls/connect.ts';
-import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } from '../calls/filter.ts';
-import { formatOf, type OutputFormat, typedFormat, writeRows } from '../calls/output.ts';
-import { verdictText, watch } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { intoFile, saveLines } from '../export/output.ts';
 import { type Io, say, show } from '../io.ts';
+import { intoFile, saveLines } from '../output/file.ts';
+import { formatOf, type OutputFormat, typedFormat, writeRows } from '../output/rows.ts';
+import { chooseAccounts } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach, ready } from '../reading/each-account.ts';
+import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } from '../reading/filter.ts';
+import type { Source } from '../reading/source.ts';
+import { verdictText, watch } from '../reading/verdict.ts';
+import { isWarehouse } from '../reading/warehouse-source.ts';
+import { cellsOf } from '../report/cells.ts';
 import { type Dimension, readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';
 import { type Cell, createTally, layoutOf, type Report, reportOf } from '../report/tally.ts';
 import { reportLines } from '../report/terminal.ts';
 import { styleFor, widthOf } from '../term/style.ts';
-import { chooseAccounts } from '../warehouse/accounts.ts';
-import { cellsOf } from '../warehouse/cells.ts';
-import { isWarehouse } from '../warehouse/source.ts';
 
 /** `calls report`: calls by group, in the terminal, as data, or as a page. */
 export const report: Handler = (args, io) => {

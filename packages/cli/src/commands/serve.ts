@@ -11,7 +11,7 @@ import { type Serving, serveStore } from '../serving/store.ts';
 import { sayReady, voiceOf } from '../serving/voice.ts';
 import { refusePassword, rowStoreUrl } from '../stores/url.ts';
 import { count } from '../term/numbers.ts';
-import { stopped } from '../term/until-stopped.ts';
+import { stopped } from '../term/waiting.ts';
 
 /** `calls serve`: the API on this machine, over made-up calls or your own store, which it keeps up to date if it is told to. */
 export const serve: Handler = async (args, io) => {

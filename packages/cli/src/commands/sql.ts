@@ -3,13 +3,13 @@ import type { Handler } from '../args/command.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { saveLines } from '../export/output.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
+import { saveLines } from '../output/file.ts';
+import { encodedRows, readRowTarget, showRows } from '../output/sql.ts';
+import { openWarehouseSource } from '../reading/warehouse-source.ts';
 import { chooseWarehouse } from '../stores/choose.ts';
 import { plural } from '../term/numbers.ts';
-import { openWarehouseSource } from '../warehouse/source.ts';
-import { encodedRows, readRowTarget, showRows } from '../warehouse/sql-output.ts';
 
 /**
  * Memory that the process may have beyond DuckDB's own limit: 0.1 to 0.3 GB are Node.js, the rows on their way out and the
@@ -37,7 +37,7 @@ export const sql: Handler = async (args, io) => {
       excess,
     });
     try {
-      if (target.format === 'table') await showRows(result, most ?? 100, args, io);
+      if (target.format === 'table') await showRows(result, most ?? 100, io);
       else await writeRows(result, most ?? Number.POSITIVE_INFINITY, target, io);
     } finally {
       await result.close();

@@ -1,9 +1,9 @@
 import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { periodOf, steadyFilterOf } from '../calls/filter.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
+import { periodOf, steadyFilterOf } from '../reading/filter.ts';
 import { serveStatus } from '../serving/status-server.ts';
 import type { SyncRun } from '../syncing/account-sync.ts';
 import { again } from '../syncing/repeat.ts';

@@ -1,13 +1,13 @@
 import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
-import { openClient } from '../calls/connect.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
+import { configuredAccounts, typedAccounts } from '../reading/accounts.ts';
+import { openClient } from '../reading/connect.ts';
 import { count } from '../term/numbers.ts';
-import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
 /** The settings of each chosen account, and what the server responds to them. Returns the exit status with the findings. */

@@ -1,8 +1,8 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Encoding } from '@call-attribution/node-stream/sinks';
-import { fieldsOf, pickFields } from '../calls/fields.ts';
-import type { FileFormat } from './target.ts';
+import type { FileFormat } from '../output/rows.ts';
+import { fieldsOf, pickFields } from '../reading/fields.ts';
 
 /** How calls are written, apart from the format itself. */
 export interface FormatOptions {

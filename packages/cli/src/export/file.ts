@@ -5,11 +5,11 @@ import { type CallStreamOptions, CheckpointError, isMark, type Mark } from '@cal
 import { FileLockedError } from '@call-attribution/node-stream/files';
 import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
-import type { Ending } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import { fileError, type Io, say } from '../io.ts';
+import type { Source } from '../reading/source.ts';
+import type { Ending } from '../reading/verdict.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
 import { type ExportRequest, keptRequest } from './request.ts';
 import type { Target } from './target.ts';

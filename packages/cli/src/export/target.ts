@@ -3,9 +3,7 @@ import type { Args } from '../args/command.ts';
 import { isTime } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 import { isSpecial } from '../io.ts';
-
-/** Formats a file of calls can have. */
-export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
+import { type FileFormat, fileFormats, formatOfName } from '../output/rows.ts';
 
 /** Where an export goes. */
 export interface Target {
@@ -19,12 +17,10 @@ export interface Target {
   readonly gzip: boolean;
 }
 
-const formats = ['ndjson', 'csv', 'json', 'parquet'] as const;
-
 /** The file of `--output`. Its extension selects the format unless `--format` does. */
 export function readTarget(args: Args, cwd: string): Target {
   const shown = outputOf(args);
-  const named = formats.find((format) => format === args.text('format')) ?? null;
+  const named = fileFormats.find((format) => format === args.text('format')) ?? null;
   if (shown === '-') {
     const format = named ?? 'ndjson';
     if (format === 'parquet')
@@ -42,14 +38,6 @@ export function readTarget(args: Args, cwd: string): Target {
     throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
   const path = resolve(cwd, shown);
   return { path, shown, format, gzip, isSpecial: isSpecial(path) };
-}
-
-/** The format that the name of a file ends in; null when it says none. */
-export function formatOfName(name: string): { readonly format: FileFormat | null; readonly gzip: boolean } {
-  const gzip = name.endsWith('.gz');
-  const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
-  const known = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
-  return { format: known ?? null, gzip };
 }
 
 /** The value of `--output`. A file name in `--to`, where it once belonged, is pointed out. */

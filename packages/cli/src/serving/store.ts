@@ -16,7 +16,7 @@ import { storeOptions } from '../stores/url.ts';
 import { again, sayRetry } from '../syncing/repeat.ts';
 import { openSync, type Sync, saySync } from '../syncing/sync.ts';
 import { duration, plural } from '../term/numbers.ts';
-import { stopped } from '../term/until-stopped.ts';
+import { stopped } from '../term/waiting.ts';
 import { refuseStrangeAccounts, sayFeeds } from './feeds.ts';
 import { explainListening, hostOf, listenOptions, serviceOptions } from './options.ts';
 import { pageAccess, warehousePage } from './page-source.ts';

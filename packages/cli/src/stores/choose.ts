@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import type { Settings } from '@call-attribution/core/settings';
+import { isInProject, type Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
+import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
 /** The file of a warehouse. */
@@ -68,4 +68,20 @@ export function chooseWarehouse(args: Args, settings: Settings, io: Io): Warehou
       'calls serve --store serves a row store as the API does; --base-url then reads from it',
     ],
   });
+}
+
+const library = '@call-attribution/warehouse';
+
+/** Loads the package with the database. It is large, so it is installed by those who use a warehouse. */
+export async function loadLibrary(): Promise<typeof import('@call-attribution/warehouse')> {
+  try {
+    return await import('@call-attribution/warehouse');
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    const command = `npm install ${isInProject(import.meta.url) ? '' : '--global '}${library}`;
+    throw new UsageError(`duckdb: needs the package ${library}; install it with: ${command}`, {
+      cause: error,
+    });
+  }
 }

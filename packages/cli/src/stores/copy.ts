@@ -6,8 +6,7 @@ import { mirrorSink, openStore, type Store, type StoreOptions } from '@call-attr
 import type { Warehouse } from '@call-attribution/warehouse';
 import type { Io } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { type ChosenStore, type WarehouseFile, warehouseFile } from './choose.ts';
-import { loadLibrary } from './library.ts';
+import { type ChosenStore, loadLibrary, type WarehouseFile, warehouseFile } from './choose.ts';
 import { rowStoreUrl } from './url.ts';
 
 /** A copy of the calls, of either kind: what a sync fills and what is served. */

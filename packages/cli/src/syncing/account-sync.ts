@@ -3,11 +3,11 @@ import { type SyncSummary, syncInto, type UpsertSink } from '@call-attribution/n
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { type BadRecords, badRecords, toleratingSink, withWayOut } from '../bad-records/policy.ts';
-import { contextOf } from '../calls/connect.ts';
-import { withExtensions } from '../calls/filter.ts';
-import { watch } from '../calls/reading.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { contextOf } from '../reading/connect.ts';
+import { withExtensions } from '../reading/filter.ts';
+import { watch } from '../reading/verdict.ts';
 import type { Copy } from '../stores/copy.ts';
 import type { ReadyAccount, SyncScope } from './plan.ts';
 

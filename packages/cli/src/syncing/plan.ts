@@ -1,17 +1,17 @@
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
-import { type NamedAccount, type Planned, planEach, type Ready } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
-import { contextOf } from '../calls/connect.ts';
-import type { FilterContext } from '../calls/filter.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { configuredAccounts, typedAccounts } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { type NamedAccount, type Planned, planEach, type Ready } from '../reading/each-account.ts';
+import type { FilterContext } from '../reading/filter.ts';
 import { type ChosenStore, chooseStore } from '../stores/choose.ts';
 import { type CopyOptions, refuseStrangeCopy } from '../stores/copy.ts';
 import { refusePassword } from '../stores/url.ts';
-import { configuredAccounts, typedAccounts } from '../warehouse/accounts.ts';
 
 /** Which calls a command syncs, and how often. */
 export interface SyncScope {

@@ -5,7 +5,7 @@ import { explain } from '../failures/explain.ts';
 import { isWarehouseError } from '../failures/warehouse.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
-import { pause } from '../term/until-stopped.ts';
+import { pause } from '../term/waiting.ts';
 
 /** Takes the message of a failure after which something is tried again. */
 type OnFailure = (message: string) => void;

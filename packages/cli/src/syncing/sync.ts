@@ -1,11 +1,11 @@
 import type { Client } from '@call-attribution/core';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
-import { eachAccount, type NamedAccount } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
 import { sayBadRecords } from '../bad-records/policy.ts';
-import { openClient } from '../calls/connect.ts';
 import { type CliError, codeOf } from '../errors.ts';
 import { type Io, say } from '../io.ts';
+import { openClient } from '../reading/connect.ts';
+import { eachAccount, type NamedAccount } from '../reading/each-account.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type AccountSync, openAccountSync, type SyncRun } from './account-sync.ts';

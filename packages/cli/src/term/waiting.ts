@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestEvent, RetryEvent } from '@call-attribution/core';
 import { isAscii, toAscii } from '../ascii.ts';
 import { beforeOutput, type Io } from '../io.ts';
@@ -20,6 +21,22 @@ export async function whileWaiting<T>(doing: string | null, work: () => Promise<
   } finally {
     done();
   }
+}
+
+/** Resolves when the signal aborts, or when `or` is over. No listener stays on the signal. */
+export async function stopped(signal: AbortSignal, or?: Promise<unknown>): Promise<void> {
+  if (signal.aborted) return;
+  const done = new AbortController();
+  const abort = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal });
+  });
+  const either = Promise.race(or === undefined ? [abort] : [abort, or]).finally(() => done.abort());
+  await whileWaiting(null, () => either);
+}
+
+/** Waits until the time is over or the signal aborts. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await whileWaiting(null, () => delay(milliseconds, undefined, { signal }).catch(() => {}));
 }
 
 /**

@@ -2,8 +2,22 @@ import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Output, write } from '../io.ts';
 
-/** How records are written. */
-export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv';
+/** Formats that a file can have. */
+export const fileFormats = ['ndjson', 'csv', 'json', 'parquet'] as const;
+
+/** A format that a file can have. */
+export type FileFormat = (typeof fileFormats)[number];
+
+/** The format that the name of a file ends in; null when it says none. */
+export function formatOfName(name: string): { readonly format: FileFormat | null; readonly gzip: boolean } {
+  const gzip = name.endsWith('.gz');
+  const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
+  const known = extension === 'jsonl' ? 'ndjson' : fileFormats.find((format) => format === extension);
+  return { format: known ?? null, gzip };
+}
+
+/** How rows are shown or written. */
+export type OutputFormat = 'table' | Exclude<FileFormat, 'parquet'>;
 
 const formats = ['table', 'json', 'ndjson', 'csv'] as const;
 
@@ -20,9 +34,8 @@ export function formatOf(args: Args): OutputFormat {
   const typed = typedFormat(args, formats);
   const output = args.text('output');
   if (typed !== null || output === null || output === '-') return typed ?? 'table';
-  const extension = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase();
-  const found = extension === 'jsonl' ? 'ndjson' : formats.find((format) => format === extension);
-  if (found) return found;
+  const { format, gzip } = formatOfName(output);
+  if (format !== null && format !== 'parquet' && !gzip) return format;
   throw new UsageError(`--output ${output}: the extension does not name a format`, {
     hints: [
       ...(output === 'json' ? ['--json prints JSON'] : []),

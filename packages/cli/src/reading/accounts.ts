@@ -1,15 +1,14 @@
 import type { Settings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { NamedAccount } from '../accounts/each-account.ts';
 import type { Args } from '../args/command.ts';
-import { openClient } from '../calls/connect.ts';
-import { apiSource, type Source } from '../calls/source.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { chooseWarehouse, type WarehouseFile } from '../stores/choose.ts';
-import { loadLibrary } from '../stores/library.ts';
-import { openSource, openWarehouseSource, refuseWhere, type WarehouseSource } from './source.ts';
+import { chooseWarehouse, loadLibrary, type WarehouseFile } from '../stores/choose.ts';
+import { openClient } from './connect.ts';
+import type { NamedAccount } from './each-account.ts';
+import { apiSource, type Source } from './source.ts';
+import { openSource, openWarehouseSource, refuseWhere, type WarehouseSource } from './warehouse-source.ts';
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {

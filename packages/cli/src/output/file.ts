@@ -2,15 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Call } from '@call-attribution/core';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
-import type { Ending } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
-import { ClosedPipe, Interrupted } from '../errors.ts';
+import { ClosedPipe } from '../errors.ts';
 import { fileError, type Io, isSpecial, say, write } from '../io.ts';
-import { encodingOf, type FormatOptions, picked } from './encode.ts';
-import type { Target } from './target.ts';
 
 type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
@@ -50,32 +44,4 @@ export async function intoFile(shown: string, io: Io, run: (io: Io) => Promise<n
     // Where the file cannot be written, the command sees a reader that has gone.
     throw error instanceof ClosedPipe ? (failure ?? error) : error;
   }
-}
-
-/** Streams the calls to stdout, a pipe or a device, where nothing can be renamed into place or resumed. */
-export async function exportToOutput(
-  source: Pick<Source, 'read'>,
-  target: Target,
-  set: { format: FormatOptions; stream: CallStreamOptions; io: Io },
-): Promise<Ending> {
-  const { io, format } = set;
-  const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
-  const encode = encodingOf(target, format);
-  const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
-  const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });
-  // A failed write is handled where it is awaited.
-  output.on('error', () => {});
-  try {
-    let chunks: AsyncIterable<Uint8Array> = first.over(
-      stream.map((call: Call) => picked(call, format, target.format)),
-    );
-    for (const stage of rest) chunks = stage.over(chunks);
-    for await (const chunk of chunks) await write(output, chunk, target.shown);
-  } catch (error) {
-    if (io.signal.aborted) throw new Interrupted();
-    throw fileError(error, target.shown);
-  } finally {
-    if (output !== io.stdout) output.end();
-  }
-  return verdict;
 }

@@ -13,9 +13,9 @@ import {
   valueByRules,
 } from '@call-attribution/conversions';
 import type { Args } from '../args/command.ts';
-import { type FilterContext, rangeOf } from '../calls/filter.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { type FilterContext, rangeOf } from '../reading/filter.ts';
 
 /** The upload sheet that the options describe. */
 export interface SheetRequest {

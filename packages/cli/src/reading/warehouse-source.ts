@@ -3,16 +3,15 @@ import type { Settings } from '@call-attribution/core/settings';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
-import { openClient } from '../calls/connect.ts';
-import type { WarehouseVerdict } from '../calls/reading.ts';
-import { apiSource, type Source } from '../calls/source.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { chooseWarehouse, type WarehouseFile } from '../stores/choose.ts';
-import { loadLibrary } from '../stores/library.ts';
+import { chooseWarehouse, loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
+import { openClient } from './connect.ts';
+import { apiSource, type Source } from './source.ts';
+import type { WarehouseVerdict } from './verdict.ts';
 
 /** A warehouse as a source of calls. */
 export interface WarehouseSource extends Source {

@@ -5,13 +5,13 @@ import type { Filter } from '@call-attribution/query-dsl';
 import type { ExportedFile, ExportOptions, ExportSummary } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
-import { outputOf } from '../export/target.ts';
 import { type Io, say } from '../io.ts';
+import type { WarehouseSource } from '../reading/warehouse-source.ts';
 import { chooseWarehouse } from '../stores/choose.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { progressLine } from '../term/progress.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import type { WarehouseSource } from './source.ts';
+import { outputOf } from './target.ts';
 
 /** A folder of Parquet files to write. */
 export interface DatasetTarget {

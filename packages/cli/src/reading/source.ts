@@ -1,7 +1,7 @@
 import { type Call, CallsError, type Client, clientDefaults } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
-import { type Reading, readCalls } from './reading.ts';
+import { type Reading, readCalls } from './verdict.ts';
 
 /** A call, and how many calls match in all, if that is known. */
 export interface Match {

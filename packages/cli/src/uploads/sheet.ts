@@ -14,14 +14,14 @@ import {
 } from '@call-attribution/conversions';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
-import type { Ending } from '../calls/reading.ts';
-import type { Source } from '../calls/source.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { type Io, say } from '../io.ts';
+import { saveLines } from '../output/file.ts';
+import type { Source } from '../reading/source.ts';
+import type { Ending } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
-import { saveLines } from './output.ts';
+import { openUploadLedger, sayChanges, type UploadLedger } from './ledger.ts';
 import type { SheetRequest } from './sheet-options.ts';
-import { openUploadLedger, sayChanges, type UploadLedger } from './upload-ledger.ts';
 
 /** Reads the calls, says what is in the sheet and what not, checks it, and only then writes it. */
 export async function exportSheet(

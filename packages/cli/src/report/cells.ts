@@ -2,10 +2,10 @@ import { fields } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { AnswerValue } from '@call-attribution/warehouse';
 import { UsageError } from '../errors.ts';
-import { type Dimension, none } from '../report/dimensions.ts';
-import { type Cell, layoutOf } from '../report/tally.ts';
+import type { WarehouseSource } from '../reading/warehouse-source.ts';
 import { count } from '../term/numbers.ts';
-import type { WarehouseSource } from './source.ts';
+import { type Dimension, none } from './dimensions.ts';
+import { type Cell, layoutOf } from './tally.ts';
 
 /** Most pairs of groups that a report has, so that it fits into memory. */
 const mostGroups = 200_000;

@@ -2,14 +2,13 @@ import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attributi
 import type { Operator } from '@call-attribution/node-stream/operators';
 import type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
-import { cellText } from '../calls/fields.ts';
-import { typedFormat } from '../calls/output.ts';
 import { UsageError } from '../errors.ts';
-import { type FileFormat, formatOfName } from '../export/target.ts';
 import { type Io, say, show } from '../io.ts';
+import { cellText } from '../reading/fields.ts';
 import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
+import { type FileFormat, formatOfName, typedFormat } from './rows.ts';
 
 /** Where the rows of a statement go. */
 export interface RowTarget {
@@ -83,7 +82,7 @@ function plainValue(value: SqlResultValue): string | number | boolean | null {
 }
 
 /** Shows the first rows as a table, and says how many there are. */
-export async function showRows(result: SqlResult, most: number, args: Args, io: Io): Promise<void> {
+export async function showRows(result: SqlResult, most: number, io: Io): Promise<void> {
   const rows: string[][] = [];
   let isCut = false;
   for await (const row of result) {
