@@ -66,13 +66,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // What a package starts once for all its test files: see scripts/global-setup.ts.
     globalSetup: ['./scripts/global-setup.ts'],
-    coverage: {
-      provider: 'v8',
-      reporter: ['text-summary'],
-      include: ['packages/*/src/**'],
-      exclude: ['**/bin.ts'],
-      thresholds: { lines: 80 },
-    },
     projects: drillsAreNamed ? [unit, types, drills] : [unit, types],
   },
 });

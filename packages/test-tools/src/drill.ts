@@ -10,7 +10,8 @@ export type DrillKind =
   | 'moving lists'
   | 'hostile clients'
   | 'odd records'
-  | 'random histories';
+  | 'random histories'
+  | 'whole programs';
 
 /** How many runs a drill made, and what went wrong in them. */
 export interface Counts {
@@ -105,6 +106,7 @@ export interface DrillOptions {
 export function openDrill({ name, kind, what, countTests = false }: DrillOptions): Tally {
   const tally = new Tally();
   if (process.env.CALLS_DRILLS === undefined) return tally;
+  const started = performance.now();
   if (countTests)
     afterEach(({ task }) => tally.add({ runs: 1, lied: task.result?.state === 'fail' ? 1 : 0 }));
   afterAll(() => {
@@ -113,7 +115,9 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
       ([key, count]) => `${key.replaceAll(' ', '-')}=${count}`,
     );
     const report = process.env.CALLS_DRILLS_REPORT;
-    if (report) appendFileSync(report, `${JSON.stringify({ name, kind, what, ...counts, events })}\n`);
+    const seconds = Math.round((performance.now() - started) / 1000);
+    if (report)
+      appendFileSync(report, `${JSON.stringify({ name, kind, what, ...counts, seconds, events })}\n`);
     else process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
     const { lost, doubled, hung, lied } = counts;
     if (lost + doubled + hung + lied > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}.`);

@@ -2,9 +2,17 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runQuick } from '../in-process.ts';
 import { openStage } from '../stage.ts';
+
+openDrill({
+  name: 'completion',
+  kind: 'whole programs',
+  what: 'Bash, zsh and fish complete commands, options and values in a real terminal',
+  countTests: true,
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'calls-completion-'));
 const log = join(folder, 'log');

@@ -1,9 +1,17 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, expect, inject, test } from 'vitest';
 import { openStage } from '../stage.ts';
+
+openDrill({
+  name: 'fleet-into-warehouse',
+  kind: 'whole programs',
+  what: 'Files that a fleet has written are loaded into a warehouse; it has the calls of a sync and of an export',
+  countTests: true,
+});
 
 const stage = openStage();
 afterAll(() => stage.close());

@@ -2,11 +2,19 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { findNats, startNats } from '@call-attribution/test-tools/nats';
 import { startPostgres } from '@call-attribution/test-tools/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Finished } from '../program.ts';
 import { type OwnStage, openOwnStage } from '../stage.ts';
+
+openDrill({
+  name: 'fleet-commands',
+  kind: 'whole programs',
+  what: 'A job is planned, worked on by processes that are killed and leave, watched and verified, over each kind of board',
+  countTests: true,
+});
 
 let stage: OwnStage;
 beforeAll(async () => {

@@ -5,9 +5,17 @@ import type { Call } from '@call-attribution/core';
 import { generate } from '@call-attribution/sandbox';
 import { createService, type PageGroup, type PageSummary } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { warehousePage } from '../../src/serving/page-source.ts';
+
+openDrill({
+  name: 'page-numbers',
+  kind: 'whole programs',
+  what: 'The page asks a row store and a warehouse the same questions; the numbers and calls are the same',
+  countTests: true,
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'page-numbers-'));
 const calls = [...generate({ records: 3_000, seed: 11, days: 120, until: '2026-11-01 00:00:00' })].map(

@@ -1,10 +1,18 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Finished } from '../program.ts';
 import { openStage } from '../stage.ts';
+
+openDrill({
+  name: 'partitions',
+  kind: 'whole programs',
+  what: 'A warehouse is exported in folders for each month; run again, it writes only what has changed',
+  countTests: true,
+});
 
 const stage = openStage();
 const folder = stage.folder();

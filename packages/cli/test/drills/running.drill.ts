@@ -2,11 +2,19 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startLive } from '../live.ts';
 import { nobody, type OwnStage, openOwnStage } from '../stage.ts';
+
+openDrill({
+  name: 'running-programs',
+  kind: 'whole programs',
+  what: 'Commands that serve, sync, repeat, answer and demonstrate run as processes and end on Ctrl-C',
+  countTests: true,
+});
 
 let stage: OwnStage;
 beforeAll(async () => {

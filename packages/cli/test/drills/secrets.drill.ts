@@ -3,10 +3,18 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools/bundle';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readHeap, stringsOf } from '../heap.ts';
 import { runNode } from '../program.ts';
 import { openStage, serverThat } from '../stage.ts';
+
+openDrill({
+  name: 'secrets',
+  kind: 'whole programs',
+  what: 'Commands fail in every way with keys set; no output, error, report or heap snapshot of an error shows one',
+  countTests: true,
+});
 
 const secrets = {
   CALLS_ACCESS_KEY: 'canary-access-1f0c',

@@ -1,9 +1,17 @@
 import { spawn } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runNode } from '../program.ts';
 import { openStage } from '../stage.ts';
+
+openDrill({
+  name: 'signals',
+  kind: 'whole programs',
+  what: 'Processes get signals and run with warnings as errors; they end at once, and Node.js warns about nothing',
+  countTests: true,
+});
 
 const stage = openStage();
 afterAll(() => stage.close());

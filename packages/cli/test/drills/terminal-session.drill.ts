@@ -1,8 +1,16 @@
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { textWidth } from '../../src/term/width.ts';
 import { type OwnStage, openOwnStage } from '../stage.ts';
+
+openDrill({
+  name: 'terminal-session',
+  kind: 'whole programs',
+  what: 'A person at a terminal sees progress, prompts, waits and tables that fit',
+  countTests: true,
+});
 
 let stage: OwnStage;
 beforeAll(async () => {

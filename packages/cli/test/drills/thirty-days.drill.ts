@@ -14,7 +14,15 @@ import { syncInto } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/sandbox';
 import { createService, readFeeds } from '@call-attribution/service';
 import { mirrorSink, openStore } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
+
+openDrill({
+  name: 'thirty-days',
+  kind: 'whole programs',
+  what: 'Thirty days of calls are synced, fed and pushed while they change; each call counts once in the tool',
+  countTests: true,
+});
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 8, 1, 6);

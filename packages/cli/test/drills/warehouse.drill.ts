@@ -2,12 +2,20 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { WarehouseError } from '@call-attribution/warehouse';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { explain } from '../../src/failures/explain.ts';
 import type { Finished } from '../program.ts';
 import { nobody, openStage } from '../stage.ts';
+
+openDrill({
+  name: 'warehouse-commands',
+  kind: 'whole programs',
+  what: 'Each command that reads calls asks the API and a warehouse; the bytes are the same, and each mistake is one clear error',
+  countTests: true,
+});
 
 const stage = openStage();
 const folder = stage.folder();

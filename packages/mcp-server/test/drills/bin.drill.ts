@@ -4,8 +4,16 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initialize as initializeRequest } from '../support/rpc.ts';
+
+openDrill({
+  name: 'mcp-program',
+  kind: 'whole programs',
+  what: 'The bundled server starts, answers, refuses and ends as hosts expect of a process',
+  countTests: true,
+});
 
 // The program as it is published: one file, built by the same script that the build runs.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));

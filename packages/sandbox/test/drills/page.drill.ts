@@ -6,12 +6,19 @@ import { fileURLToPath } from 'node:url';
 import { createService } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
-import { rounds } from '@call-attribution/test-tools/drill';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generate, type Sandbox, startSandbox } from '../../src/index.ts';
 import { contrasts } from '../contrasts.ts';
+
+openDrill({
+  name: 'page',
+  kind: 'whole programs',
+  what: 'The page is used in a browser with mouse and keyboard, in each size and color; it shows the right numbers and breaks no rule of WCAG',
+  countTests: true,
+});
 
 const chromium = findChromium();
 const data = { records: 1_500, seed: 3, days: 10, until: '2026-10-21 00:00:00' };

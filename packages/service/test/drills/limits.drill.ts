@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createService, type LogEntry, type ServiceOptions } from '../../src/index.ts';
@@ -18,6 +19,13 @@ import {
   wrong,
 } from '../attack/attacks.ts';
 import { sendGarbage } from '../attack/garbage.ts';
+
+openDrill({
+  name: 'limits',
+  kind: 'hostile clients',
+  what: 'Clients are silent, slow, greedy and wrong in many ways; each limit closes the right connection and nothing else',
+  countTests: true,
+});
 
 const account = {
   id: '101',
