@@ -1,6 +1,6 @@
 // The server cuts responses short and fails with errors and HTML pages. The client still gets every call, and counts its retries.
 import assert from 'node:assert/strict';
-import { subscribe } from 'node:diagnostics_channel';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -15,7 +15,8 @@ const client = createClient({
   retry: { attempts: 6, baseDelay: 10, maxDelay: 50 },
 });
 let retries = 0;
-subscribe('call-attribution:retry', () => retries++);
+// A client waits before it sends a request again.
+tracingChannel('call-attribution:wait').start.subscribe(() => retries++);
 
 try {
   sandbox.faults.set(account.accessKey, [

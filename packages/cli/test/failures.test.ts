@@ -24,7 +24,7 @@ test('a server that is down ends with status 5 and names the URL', async () => {
   const { code, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
   expect(code).toBe(5);
   expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:1/);
-  expect(stderr).toMatch(/Is the server running/);
+  expect(stderr).toMatch(/the server is running/);
 });
 
 test('a login page ends with status 1 and is not shown', async () => {

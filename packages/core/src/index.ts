@@ -16,6 +16,15 @@ export type {
   ResponseMeta,
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
+export type {
+  AttemptTrace,
+  ClientTrace,
+  Operation,
+  PageTrace,
+  ReportEvent,
+  RequestTrace,
+  WaitTrace,
+} from './client/events.ts';
 export {
   type ClientOptions,
   type ClientReport,
@@ -66,16 +75,6 @@ export type { Fetch, FetchInit, FetchResponse } from './http/fetch-dispatcher.ts
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
 export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
-export type {
-  AttemptEvent,
-  Operation,
-  PageEvent,
-  PageTrace,
-  RequestEvent,
-  RequestTrace,
-  RetryEvent,
-  WaitEvent,
-} from './observe/events.ts';
 export type { PageRange } from './page/content-range.ts';
 export { type ByteRange, splitRecords } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';

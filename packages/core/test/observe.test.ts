@@ -1,145 +1,290 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { channel, tracingChannel } from 'node:diagnostics_channel';
+import { type Channel, channel, tracingChannel } from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
 import {
   apiKeys,
   type Call,
+  type ClientOptions,
   ConfigurationError,
   createClient,
   type Logger,
   lineLogger,
-  type RequestEvent,
 } from '@call-attribution/core';
 import { createManualClock, createMockAgent, faults, fixtureCalls } from '@call-attribution/core/testing';
-import { describe, expect, test } from 'vitest';
-import { afterwards, collect, serve } from './support.ts';
+import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
+import { describe, expect, test, vi } from 'vitest';
+import { afterwards, collect, failure, serve } from './support.ts';
 
-type Event = Record<string, unknown> & { channel: string };
+type Seen = { name: string; phase: string; event: Record<string, unknown> };
+const operations = ['request', 'attempt', 'wait', 'page'];
 
-/** Collects the events of all channels until the test is over. */
-function listen(): Event[] {
-  const events: Event[] = [];
-  for (const name of ['request', 'attempt', 'retry', 'wait', 'page']) {
-    const hear = (event: unknown) => events.push({ channel: name, ...(event as object) });
-    const one = channel(`call-attribution:${name}`);
-    one.subscribe(hear);
-    afterwards(() => one.unsubscribe(hear));
-  }
-  return events;
+/** Collects what is published on the channels of clients until the test is over. */
+function listen(phases: readonly ('start' | 'asyncEnd')[] = ['asyncEnd']): Seen[] {
+  const seen: Seen[] = [];
+  const hear = (from: Channel, name: string, phase: string) => {
+    const listener = (event: unknown) => void seen.push({ name, phase, event: Object(event) });
+    from.subscribe(listener);
+    afterwards(() => from.unsubscribe(listener));
+  };
+  for (const name of operations)
+    for (const phase of phases) hear(tracingChannel(`call-attribution:${name}`)[phase], name, phase);
+  hear(channel('call-attribution:report'), 'report', 'now');
+  return seen;
 }
 
-describe('diagnostics channels', () => {
-  test('the events follow a request from its start over a retry to its end', async () => {
-    const events = listen();
+describe('tracing channels', () => {
+  test('the events follow a page over a retry to its end, and say how each operation went', async () => {
+    const seen = listen(['start', 'asyncEnd']);
     const { server, client } = await serve();
     server.next(faults.status(503));
     await client.listCalls({ rows: 5 });
-    expect(events.map((event) => [event.channel, event.phase ?? event.attempt ?? event.count])).toEqual([
-      ['request', 'start'],
-      ['attempt', 1],
-      ['retry', 1],
-      ['attempt', 2],
-      ['request', 'end'],
-      ['page', 5],
+    expect(seen.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
+      'page start',
+      'request start',
+      'attempt start',
+      'attempt asyncEnd',
+      'wait start',
+      'wait asyncEnd',
+      'attempt start',
+      'attempt asyncEnd',
+      'request asyncEnd',
+      'page asyncEnd',
     ]);
-    expect(events[1]).toMatchObject({
-      operation: 'list',
-      status: 503,
-      error: 'server_error',
-      url: `${server.url}/v3/user/bid-management?rows=5`,
+    const url = `${server.url}/v3/user/bid-management?rows=5`;
+    const durationMs = expect.any(Number);
+    const { port } = new URL(server.url);
+    const ended = (name: string) => seen.filter((one) => one.name === name && one.phase === 'asyncEnd');
+    const [first, second] = ended('attempt').map(({ event }) => event);
+    expect(first).toEqual({
+      ...{ client, operation: 'list', url, attempt: 1, status: 503, code: 'server_error', durationMs },
+      bytes: expect.any(Number),
+      error: expect.objectContaining({ code: 'server_error', attempts: 1 }),
     });
-    expect(events[3]).toMatchObject({ status: 200, bytes: expect.any(Number) });
-    expect(events[4]).toMatchObject({ attempts: 2, status: 200, durationMs: expect.any(Number) });
-    expect(events[5]).toMatchObject({ rows: 5, page: 0, total: 20, clamped: false });
-    expect(new Set(events.slice(0, 5).map(({ id }) => id)).size).toBe(1);
+    expect(second).toEqual({
+      ...{ client, operation: 'list', url, attempt: 2, status: 200, bytes: expect.any(Number), durationMs },
+    });
+    expect(ended('wait')[0]?.event).toEqual({
+      ...{ client, operation: 'list', url, reason: 'retry', attempts: 1, after: 'server_error', status: 503 },
+      ...{ waitMs: expect.any(Number), durationMs },
+    });
+    expect(ended('request')[0]?.event).toEqual({
+      ...{ client, operation: 'list', method: 'GET', url, address: '127.0.0.1', port: Number(port) },
+      ...{ attempts: 2, status: 200, durationMs },
+    });
+    expect(ended('page')[0]?.event).toEqual({
+      ...{ client, url, rows: 5, page: 0, count: 5, total: 20, clamped: false, durationMs },
+    });
+    // One object for an operation, from its start to its end: a key for a WeakMap of spans.
+    for (const name of operations) {
+      const events = (phase: string) =>
+        seen.filter((one) => one.name === name && one.phase === phase).map(({ event }) => event);
+      for (const [i, event] of events('start').entries()) expect(events('asyncEnd')[i]).toBe(event);
+    }
   });
 
-  test('the events say how a request failed', async () => {
-    const events = listen();
-    const { client } = await serve({ fault: () => faults.status(401) });
-    await client.countCalls().catch(() => {});
-    expect(events.at(-1)).toMatchObject({ phase: 'end', error: 'unauthorized', status: 401, attempts: 1 });
-    await client.getCall('x', { signal: AbortSignal.timeout(0) }).catch(() => {});
-    expect(events.filter((event) => event.error === 'aborted').length).toBeLessThanOrEqual(2);
+  test('the events say how a request failed, and that it was aborted', async () => {
+    const seen = listen();
+    const { client } = await serve({ fault: (_, i) => (i === 0 ? faults.status(401) : { silent: true }) });
+    const error = await failure(client.countCalls());
+    expect(seen.map(({ name, event }) => [name, event.code, event.error === error])).toEqual([
+      ['attempt', 'unauthorized', true],
+      ['request', 'unauthorized', true],
+      ['page', 'unauthorized', true],
+    ]);
+    expect(seen[1]?.event).toMatchObject({ status: 401, attempts: 1 });
+    seen.length = 0;
+    const stop = new AbortController();
+    const aborted = failure(client.getCall('x', { signal: stop.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    stop.abort(new Error('enough'));
+    await aborted;
+    expect(seen.map(({ name, event }) => [name, event.code])).toEqual([
+      ['attempt', 'aborted'],
+      ['request', 'aborted'],
+    ]);
   });
 
   test('the events say how long the limiter held a request back', async () => {
-    const events = listen();
+    const seen = listen();
     const { lines, logger } = keeper();
     const { client } = await serve(
       { fault: () => faults.drip(4096, 2) },
       { limiter: { concurrency: 1 }, logger },
     );
     await Promise.all([client.listCalls(), client.listCalls()]);
-    const waits = events.filter((event) => event.channel === 'wait').map((event) => Number(event.waitedMs));
-    expect(Math.max(...waits)).toBeGreaterThan(0);
-    expect(lines).toMatchObject(
-      waits.map((waitedMs) => ['info', 'call-attribution: held back by the limiter', { waitedMs }]),
+    const waits = seen.filter(({ event }) => event.reason === 'limiter');
+    expect(waits.map(({ event }) => event.attempts)).toEqual([0]);
+    expect(waits[0]?.event.durationMs).toBeGreaterThan(0);
+    expect(lines.map(([level, message]) => [level, message])).toEqual([
+      ['info', 'call-attribution: held back by the limiter'],
+    ]);
+  });
+
+  test('the event of a report has what onReport is called with', async () => {
+    const seen = listen();
+    const reports: unknown[] = [];
+    const { client } = await serve({ maxRows: 5 }, { onReport: (report) => reports.push(report) });
+    await client.listCalls({ rows: 8 });
+    expect(reports).toEqual([{ type: 'clamped', requested: 8, received: 5 }]);
+    expect(seen.filter(({ name }) => name === 'report').map(({ event }) => event)).toEqual(
+      reports.map((report) => ({ client, report })),
     );
   });
 
-  test('the events are enough to tell the spans of two simultaneous requests apart', async () => {
-    const open = new Map<object, string>();
-    const done: string[] = [];
-    const hear = (message: unknown) => {
-      const event = message as RequestEvent;
-      if (event.phase === 'start') open.set(event.id, event.operation);
-      else done.push(`${open.get(event.id)} ${event.status}`);
-    };
-    channel('call-attribution:request').subscribe(hear);
-    afterwards(() => channel('call-attribution:request').unsubscribe(hear));
-    const { client } = await serve();
-    await Promise.all([client.getCall('S1-0000001'), client.listCalls()]);
-    expect(done.sort()).toEqual(['get 200', 'list 200']);
-  });
-});
-
-describe('tracing channels', () => {
-  /** Binds a path of names to each start, and collects what ends. */
-  function trace() {
+  /** Binds a path of names to each start, and collects with which path each operation ends. */
+  function paths() {
     const path = new AsyncLocalStorage<string>();
-    const ended: { name: string; path: string | undefined; context: Record<string, unknown> }[] = [];
-    const failed: unknown[] = [];
-    for (const name of ['page', 'request']) {
-      const { start, asyncEnd, error } = tracingChannel(`call-attribution:${name}`);
+    const ended: [name: string, path: string | undefined][] = [];
+    for (const name of operations) {
+      const { start, asyncEnd } = tracingChannel(`call-attribution:${name}`);
       start.bindStore(path, () => `${path.getStore() ?? ''}/${name}`);
-      const end = (context: unknown) =>
-        ended.push({ name, path: path.getStore(), context: context as Record<string, unknown> });
-      const fail = (context: unknown) => failed.push((context as { error: unknown }).error);
+      const end = () => void ended.push([name, path.getStore()]);
       asyncEnd.subscribe(end);
-      error.subscribe(fail);
-      afterwards(() => [start.unbindStore(path), asyncEnd.unsubscribe(end), error.unsubscribe(fail)]);
+      afterwards(() => [start.unbindStore(path), asyncEnd.unsubscribe(end)]);
     }
-    return { path, ended, failed };
+    return { path, ended };
   }
 
-  test('a request runs within its page, and both within what the caller has bound', async () => {
-    const { path, ended, failed } = trace();
+  test('attempts and waits run within their request, and that within its page and what the caller has bound', async () => {
+    const { path, ended } = paths();
     const { server, client } = await serve();
     server.next(faults.status(503));
     await path.run('caller', () => client.listCalls({ rows: 5 }));
-    expect(ended.map((each) => [each.name, each.path])).toEqual([
+    expect(ended).toEqual([
+      ['attempt', 'caller/page/request/attempt'],
+      ['wait', 'caller/page/request/wait'],
+      ['attempt', 'caller/page/request/attempt'],
       ['request', 'caller/page/request'],
       ['page', 'caller/page'],
     ]);
-    expect(ended[0]?.context).toEqual({
-      operation: 'list',
-      method: 'GET',
-      url: `${server.url}/v3/user/bid-management?rows=5`,
-      address: '127.0.0.1',
-      port: Number(new URL(server.url).port),
-      attempts: 2,
-      status: 200,
-    });
-    expect(ended[1]?.context).toEqual({ rows: 5, page: 0, count: 5, total: 20 });
-    expect(failed).toEqual([]);
   });
 
-  test('they carry the error that a request failed with', async () => {
-    const { ended, failed } = trace();
-    const { client } = await serve({ fault: () => faults.status(401) });
-    const error = await client.listCalls().catch((thrown) => thrown);
-    expect(failed).toEqual([error, error]);
-    expect(ended[0]?.context).toMatchObject({ error, status: 401, attempts: 1 });
+  test('without a subscriber no message is made', async () => {
+    const made: string[] = [];
+    const tracing = createTracing<TraceContext & { readonly name: string }>('test');
+    const run = (name: string) =>
+      tracing.run(
+        () => {
+          made.push(name);
+          return { name };
+        },
+        async () => name,
+      );
+    expect(await run('unheard')).toBe('unheard');
+    const heard: unknown[] = [];
+    const { asyncEnd } = tracingChannel('call-attribution:test');
+    const hear = (message: unknown) => heard.push(message);
+    asyncEnd.subscribe(hear);
+    expect(await run('heard')).toBe('heard');
+    asyncEnd.unsubscribe(hear);
+    await run('unheard again');
+    expect(made).toEqual(['heard']);
+    expect(heard).toEqual([{ name: 'heard', durationMs: expect.any(Number) }]);
+  });
+
+  test('no message has a key, a record, or a number that was typed as an id', async () => {
+    const seen = listen(['start', 'asyncEnd']);
+    const { server, client } = await serve(
+      { calls: fixtureCalls(3).map((call) => ({ ...call, first_name: 'LEAK' })) },
+      { headers: { 'x-gateway-token': 'gateway-one' } },
+    );
+    server.next(faults.status(403, { 'x-request-id': 'key-one/gateway-one' }));
+    await client.listSmsNumbers().catch(() => {});
+    await client.listCalls();
+    await client.getCall('555-555-0100').catch(() => {});
+    await client.getCall('+49 30 5555 0100').catch(() => {});
+    expect(seen.length).toBeGreaterThan(10);
+    const shown = inspect(seen, { depth: 9 });
+    expect(shown).not.toMatch(/key-one|key-two|gateway-one|LEAK|5555?.?0100/);
+    expect(shown).toContain('bid-management/%5Bnumber%5D');
+  });
+});
+
+describe('the callbacks of a client', () => {
+  test('they get the events of that client only', async () => {
+    const heard: string[] = [];
+    const callbacks = (name: string): Partial<ClientOptions> => {
+      const { logger } = keeper();
+      const hear = (_: unknown, fields: unknown) =>
+        void heard.push(`${name} ${Object(fields).operation ?? 'report'}`);
+      return {
+        logger: { ...logger, debug: hear, warn: hear },
+        logLevel: 'debug',
+        onReport: () => heard.push(`${name} onReport`),
+      };
+    };
+    const one = await serve({ maxRows: 5 }, callbacks('one'));
+    const two = await serve({ maxRows: 5 }, callbacks('two'));
+    const silent = await serve({ maxRows: 5 });
+    await silent.client.listCalls({ rows: 8 });
+    expect(heard).toEqual([]);
+    await one.client.listCalls({ rows: 8 });
+    expect(heard.sort()).toEqual(['one list', 'one onReport', 'one report']);
+    await two.client.getCall('S1-0000001');
+    expect(heard.slice(3)).toEqual(['two get']);
+  });
+
+  test('a hundred clients with loggers are one subscriber of each channel', async () => {
+    const { asyncEnd } = tracingChannel('call-attribution:request');
+    const { logger } = keeper();
+    const subscribe = vi.spyOn(Object.getPrototypeOf(asyncEnd), 'subscribe');
+    afterwards(() => subscribe.mockRestore());
+    for (let i = 0; i < 100; i += 1)
+      createClient({
+        baseUrl: 'https://api.example.com',
+        auth: apiKeys('a', 'b'),
+        logger,
+        logLevel: 'debug',
+      });
+    expect(subscribe.mock.calls.length).toBeLessThan(10);
+  });
+
+  const fail = () => {
+    throw new RangeError('LEAK');
+  };
+  const reject = async () => fail();
+  test.each([
+    ['onReport that throws', 'onReport', { onReport: fail }],
+    ['onReport that rejects', 'onReport', { onReport: reject }],
+    ['logger that throws', 'logger', { logger: { debug: fail, info: fail, warn: fail, error: fail } }],
+    [
+      'logger that rejects',
+      'logger',
+      { logger: { debug: reject, info: reject, warn: reject, error: reject } },
+    ],
+  ])('%s ends nothing, and is one warning without its message', async (_, name, options) => {
+    const warnings: Error[] = [];
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation((warning, more) => {
+      warnings.push(Object.assign(new Error(String(warning)), more));
+    });
+    afterwards(() => warn.mockRestore());
+    const { server, client } = await serve(
+      { maxRows: 5 },
+      { ...options, logLevel: name === 'logger' ? 'debug' : undefined },
+    );
+    server.next(faults.status(503));
+    const calls = await collect(client.listCalls({ rows: 8 }));
+    expect(calls).toHaveLength(20);
+    await expect(client.getCall('none')).rejects.toMatchObject({ code: 'not_found' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toMatchObject([
+      {
+        message: expect.stringMatching(`^${name} threw \\(RangeError\\)`),
+        code: 'CALLBACK_THREW',
+        detail: expect.stringContaining('observe.test.ts'),
+      },
+    ]);
+    expect(inspect(warnings)).not.toContain('LEAK');
+  });
+
+  test('onResponse that throws or rejects fails no request', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    afterwards(() => warn.mockRestore());
+    const { server, client } = await serve();
+    for (const onResponse of [fail, reject])
+      expect(await client.getCall('S1-0000001', { onResponse })).toEqual(server.calls[0]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -241,6 +386,8 @@ describe('the log', () => {
     server.next(faults.status(503));
     await client.listCalls();
     expect(lines).toEqual([]);
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    afterwards(() => vi.restoreAllMocks());
     const fail = () => {
       throw new Error('full disk');
     };

@@ -228,6 +228,80 @@ describe('other ways to send', () => {
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
   });
 
+  class TokenExpired extends Error {
+    override name = 'TokenExpired';
+  }
+  const mistakes: [string, () => unknown, { cause: string; said: RegExp }][] = [
+    [
+      'a property of undefined',
+      () => JSON.parse('{}').nothing.key,
+      { cause: 'TypeError', said: /^Cannot read properties of undefined/ },
+    ],
+    [
+      'a name that does not exist',
+      () => Function('return LEAK_one')(),
+      { cause: 'ReferenceError', said: /^…/ },
+    ],
+    ['JSON that is none', () => JSON.parse('{LEAK'), { cause: 'SyntaxError', said: /position/ }],
+    ['no response', () => undefined, { cause: 'TypeError', said: /^Cannot read properties of undefined/ }],
+  ];
+  test.each(mistakes)(
+    'a mistake in fetch is not retried, and its cause leads to it: %s',
+    async (_, wrong, want) => {
+      let calls = 0;
+      const { client } = await serve(
+        {},
+        {
+          fetch: async () => {
+            calls += 1;
+            return wrong() as Response;
+          },
+        },
+      );
+      const error = await failure(client.listCalls());
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({
+        code: 'sender_failed',
+        attempts: 1,
+        isRetryable: false,
+        cause: { name: want.cause, message: expect.stringMatching(want.said) },
+      });
+      expect(inspect(error)).toMatch(/at .*(?:transport\.test|fetch-dispatcher)\.ts:\d+/);
+      expect(inspect(error)).not.toContain('LEAK');
+      expect(calls).toBe(1);
+    },
+  );
+
+  test.each([
+    ['an error of its own', new TokenExpired('token key-one of LEAK@example.com'), 'TokenExpired'],
+    ['an error without a name', new Error('LEAK'), 'Error'],
+    ['what Chrome says', new TypeError('Failed to fetch'), 'TypeError'],
+    ['what Firefox says', new TypeError('NetworkError when attempting to fetch resource.'), 'TypeError'],
+    ['what Safari says', new TypeError('Load failed'), 'TypeError'],
+    ['something else', 'LEAK', 'Error'],
+  ])('what fetch throws is retried, and its cause has name and frames: %s', async (_, thrown, name) => {
+    const { client } = await serve({}, { fetch: () => Promise.reject(thrown) });
+    const error = await failure(client.listCalls());
+    expect(error).toMatchObject({
+      code: 'connection_failed',
+      attempts: 4,
+      message: expect.stringContaining(`threw a${name === 'Error' ? 'n' : ''} ${name}.`),
+      cause: { name },
+    });
+    if (thrown instanceof Error) expect(inspect(error)).toMatch(/at .*transport\.test\.ts:\d+/);
+    expect(inspect(error)).not.toMatch(/LEAK|key-one/);
+  });
+
+  test('what the fetch of Node.js wraps keeps its code', async () => {
+    const { server, client } = await serve({}, { fetch });
+    await server.close();
+    expect(await failure(client.listCalls())).toMatchObject({
+      code: 'connection_failed',
+      attempts: 4,
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
+
   test('a body of fetch that is shorter than its Content-Length is not taken for the whole', async () => {
     const short = { 'content-type': 'application/json', 'content-length': '500' };
     const { client } = await serve({}, { fetch: async () => new Response('[]', { headers: short }) });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnosticsChannel from 'node:diagnostics_channel';
 import type { Call } from '@call-attribution/core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isMark } from '../src/checkpoint/mark.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { createCallStream } from '../src/source/call-stream.ts';
@@ -252,33 +252,28 @@ describe('progress', () => {
     expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
   });
 
-  test('diagnostics channels report it', async () => {
-    const counts: Record<string, number> = {};
-    const names = ['page', 'slice', 'reread', 'end'];
-    const listeners = names.map((name) => {
-      const listen = () => {
-        counts[name] = (counts[name] ?? 0) + 1;
-      };
-      diagnosticsChannel.subscribe(`call-attribution:stream:${name}`, listen);
-      return () => diagnosticsChannel.unsubscribe(`call-attribution:stream:${name}`, listen);
-    });
-    let moves = 1;
-    const server = new FakeServer(records, {
-      before: (request, self) => {
-        if (request.page === 1 && moves-- > 0)
-          self.records.push({ sid: 'x', date_added: '2026-01-01 00:00:30' });
-      },
-    });
-    const stream = createCallStream(server, { ...options, window: false });
-    expect(await stream.toArray()).toHaveLength(501);
-    expect(counts).toEqual({ page: expect.any(Number), slice: 1, reread: 1, end: 1 });
-    expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
-    for (const leave of listeners) leave();
+  const fail = () => {
+    throw new Error('LEAK');
+  };
+  test.each([
+    ['throws', fail],
+    ['rejects', async () => fail()],
+  ])('a callback that %s ends nothing, and is one warning without its message', async (_, onProgress) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const stream = createCallStream(new FakeServer(records), { ...options, onProgress });
+    expect(sidsOf(await stream.toArray())).toEqual(expected);
+    expect(await stream.verdict).toMatchObject({ proof: 'whole' });
+    expect(warn.mock.calls).toMatchObject([
+      [expect.stringMatching(/^onProgress threw \(Error\)/), { code: 'CALLBACK_THREW' }],
+    ]);
+    expect(JSON.stringify(warn.mock.calls)).not.toContain('LEAK');
   });
 });
 
 describe('tracing channels', () => {
   const path = new AsyncLocalStorage<string>();
+  const durationMs = expect.any(Number);
 
   /** Binds a path of names to each start while something runs, and returns what ended, with the paths of all requests. */
   async function traced(server: FakeServer, run: () => Promise<unknown>) {
@@ -308,6 +303,7 @@ describe('tracing channels', () => {
     const { ended, requests } = await traced(server, async () => {
       for await (const _ of stream);
     });
+    for (const { context } of ended) expect(context.client).toBe(server);
     const delivered = ended.filter(({ context }) => context.outcome === 'delivered');
     expect(delivered.length).toBeGreaterThan(10);
     expect(delivered.reduce((sum, { context }) => sum + Number(context.records), 0)).toBe(500);
@@ -321,8 +317,28 @@ describe('tracing channels', () => {
     expect(ended.at(-1)).toEqual({
       name: 'stream',
       path: '/stream',
-      context: { isResumed: false, verdict: await stream.verdict },
+      context: { client: server, isResumed: false, durationMs, verdict: await stream.verdict },
     });
+  });
+
+  test('a slice says why it was read again', async () => {
+    let moves = 1;
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, { ...options, window: false });
+    const { ended } = await traced(server, async () => {
+      server.behaviour.before = (request, self) => {
+        if (request.page === 1 && moves-- > 0)
+          self.records.push({ sid: 'x', date_added: '2026-01-01 00:00:30' });
+      };
+      expect(await stream.toArray()).toHaveLength(501);
+    });
+    expect(ended[0]?.context).toMatchObject({
+      outcome: 'delivered',
+      records: 501,
+      passes: 2,
+      troubles: ['repeated_sid'],
+    });
+    expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
   });
 
   test('slices end with a stream that fails or is left', async () => {
@@ -353,7 +369,7 @@ describe('tracing channels', () => {
     const outer = ended.filter(({ name }) => name !== 'slice');
     expect(outer.map((each) => each.path)).toEqual(['/sync/stream', '/sync', '/sync/stream', '/sync']);
     expect(outer[1]?.context).toMatchObject({ function: 'syncInto', summary: { new: 500 } });
-    expect(outer[3]?.context).toEqual({ function: 'syncCalls' });
+    expect(outer[3]?.context).toEqual({ client: server, function: 'syncCalls', durationMs });
   });
 });
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe } from 'node:diagnostics_channel';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestEvent, RetryEvent } from '@call-attribution/core';
+import type { RequestTrace, WaitTrace } from '@call-attribution/core';
 import { isAscii, toAscii } from '../ascii.ts';
 import { beforeOutput, type Io } from '../io.ts';
 import { fit } from './width.ts';
@@ -172,19 +172,22 @@ function watchRequests(): void {
   if (isWatching) return;
   isWatching = true;
   const open = new WeakMap<object, () => void>();
-  subscribe('call-attribution:request', (message) => {
-    const { id, phase, url } = message as RequestEvent;
+  // A request is the same message at its start and at its end.
+  const request = tracingChannel('call-attribution:request');
+  request.start.subscribe((message) => {
+    const event = message as RequestTrace;
     const own = current.getStore();
-    if (phase === 'start' && own) open.set(id, own.begin(`waiting for ${new URL(url).origin}`));
-    if (phase === 'end') open.get(id)?.();
+    if (own) open.set(event, own.begin(`waiting for ${new URL(event.url).origin}`));
   });
-  subscribe('call-attribution:retry', (message) => {
-    const { error, status, waitMs } = message as RetryEvent;
+  request.asyncEnd.subscribe((message) => open.get(message as RequestTrace)?.());
+  tracingChannel('call-attribution:wait').start.subscribe((message) => {
+    const { after, status, waitMs } = message as WaitTrace;
+    if (waitMs === undefined) return;
     const reason =
       status === 429
         ? 'rate limited (status 429)'
         : status === undefined
-          ? `request failed (${error})`
+          ? `request failed (${after})`
           : `the server failed (status ${status})`;
     current.getStore()?.pause(reason, waitMs);
   });

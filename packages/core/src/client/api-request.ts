@@ -2,13 +2,13 @@ import type { AuthKind } from '../errors/messages.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { plainHeaders, requestIdOf } from '../http/headers.ts';
 import type { HttpResponse } from '../http/transport.ts';
-import type { Operation } from '../observe/events.ts';
+import type { Client } from './client.ts';
+import type { Operation } from './events.ts';
 import type { RequestOptions, ResponseInfo } from './options.ts';
 
 /** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
 export interface ApiRequest<T> {
-  /** Tells the events of one request from those of others. Empty, so that it can be printed with them. */
-  readonly id: object;
+  readonly client: Client;
   readonly operation: Operation;
   readonly http: HttpRequest;
   /** The URL as it may be shown. */

@@ -1,76 +1,100 @@
 import { reveal } from '../auth/secret.ts';
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import { withDetails } from '../errors/with-details.ts';
 import { secretValues } from '../http/custom-headers.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
 import { headerText, requestIdOf } from '../http/headers.ts';
 import { statusError } from '../http/status-error.ts';
-import { type HttpResponse, type Limits, send } from '../http/transport.ts';
-import { channels } from '../observe/events.ts';
+import { type HttpResponse, send } from '../http/transport.ts';
 import type { ApiRequest, ApiResponse } from './api-request.ts';
+import { attemptTracing } from './events.ts';
+import { noteFailure } from './observe.ts';
 import type { Settings } from './options.ts';
 
+/** A request on its way: what is sent, with which settings, and what sends it. */
+export interface Sending<T> {
+  readonly request: ApiRequest<T>;
+  readonly settings: Settings;
+  readonly dispatcher: RequestDispatcher;
+}
+
 /** One attempt: send, follow redirects within the server, decode, check the status, read. */
-export async function attemptOnce<T>(
-  settings: Settings,
-  dispatcher: RequestDispatcher,
-  request: ApiRequest<T>,
+export function attemptOnce<T>(
+  sending: Sending<T>,
   attempt: number,
   leftMs: number,
 ): Promise<Omit<ApiResponse<T>, 'attempts'>> {
-  const { clock, maxBodyBytes, timeout } = settings;
-  const began = clock.now();
+  const { client, operation, url, options } = sending.request;
   let response: HttpResponse | undefined;
-  try {
-    response = await sendAndFollow(dispatcher, request, {
-      attemptMs: timeout.attempt,
-      idleMs: timeout.idle,
-      leftMs,
-      totalMs: timeout.total,
-      maxBodyBytes,
-      clock,
-      signal: request.options.signal,
-    });
-    // A header that is sent twice arrives as a list; as a string it has commas between its values.
-    const encoding = String(response.headers['content-encoding'] ?? '');
-    if (encoding) {
-      response = { ...response, body: await decodeBody(response.body, encoding, maxBodyBytes) };
-      request.options.signal?.throwIfAborted();
-    }
-    const { status } = response;
-    if (status !== 200 && status !== 206 && !request.alsoRead?.includes(status))
-      throw status < 300
-        ? new ResponseError('unexpected_shape', messages.noContent(status))
-        : statusError(response, clock.now(), request.authKind);
-    const value = await request.read(response);
-    if (isObserved(settings)) publish(settings, request, attempt, clock.now() - began, response, undefined);
-    return { value, response };
-  } catch (error) {
-    if (error instanceof CallsError) complete(settings, request, error, attempt, response);
-    if (isObserved(settings)) publish(settings, request, attempt, clock.now() - began, response, error);
-    throw error;
-  }
+  return attemptTracing.run(
+    () => ({ client, operation, url, attempt }),
+    async () => {
+      try {
+        response = await sendAndFollow(sending, leftMs);
+        response = await decoded(response, sending);
+        return { value: await readChecked(response, sending), response };
+      } catch (error) {
+        // The reason of a signal is the program's own.
+        if (!(error instanceof CallsError) || error === options.signal?.reason) throw error;
+        throw complete(error, sending, attempt, response);
+      }
+    },
+    (context, outcome) => {
+      noteFailure(context, outcome);
+      if (response === undefined) return;
+      context.status = response.status;
+      context.bytes = response.body.length;
+    },
+  );
+}
+
+async function decoded(
+  response: HttpResponse,
+  { settings, request }: Sending<unknown>,
+): Promise<HttpResponse> {
+  // A header that is sent twice arrives as a list; as a string it has commas between its values.
+  const encoding = String(response.headers['content-encoding'] ?? '');
+  if (!encoding) return response;
+  const body = await decodeBody(response.body, encoding, settings.maxBodyBytes);
+  request.options.signal?.throwIfAborted();
+  return { ...response, body };
+}
+
+function readChecked<T>(response: HttpResponse, { settings, request }: Sending<T>): T | Promise<T> {
+  const { status } = response;
+  if (status === 200 || status === 206 || request.alsoRead?.includes(status)) return request.read(response);
+  throw status < 300
+    ? new ResponseError('unexpected_shape', messages.noContent(status))
+    : statusError(response, settings.clock.now(), request.authKind);
 }
 
 const mostRedirects = 3;
 
 /** Follows redirects as long as they stay on the server that the credentials were given for. */
 async function sendAndFollow(
-  dispatcher: RequestDispatcher,
-  { http }: ApiRequest<unknown>,
-  limits: Limits,
+  { dispatcher, request: { http, options }, settings }: Sending<unknown>,
+  leftMs: number,
 ): Promise<HttpResponse> {
   const { origin } = http;
+  const { clock, maxBodyBytes, timeout } = settings;
   let { path } = http;
-  const began = limits.clock.now();
+  const began = clock.now();
   for (let redirects = 0; ; redirects += 1) {
-    const spent = limits.clock.now() - began;
-    const left = { attemptMs: limits.attemptMs - spent, leftMs: limits.leftMs - spent };
+    const spent = clock.now() - began;
     const response = await send(
       dispatcher,
       { ...http, path },
-      redirects === 0 ? limits : { ...limits, ...left },
+      {
+        attemptMs: timeout.attempt - spent,
+        idleMs: timeout.idle,
+        leftMs: leftMs - spent,
+        totalMs: timeout.total,
+        maxBodyBytes,
+        clock,
+        signal: options.signal,
+      },
     );
     const location = headerText(response.headers, 'location');
     const { status } = response;
@@ -85,56 +109,34 @@ async function sendAndFollow(
 
 /** Adds what only the attempt knows, and removes this client's own credentials from what the server sent. */
 function complete(
-  settings: Settings,
-  request: ApiRequest<unknown>,
   error: CallsError,
+  { settings, request }: Sending<unknown>,
   attempts: number,
   response?: HttpResponse,
-): void {
-  const requestId = response && requestIdOf(response.headers);
-  const known = { attempts, url: request.url, ...(requestId ? { requestId } : {}) };
-  Object.assign(error, known, response && error.status === undefined ? { status: response.status } : {});
-  for (const part of ['message', 'stack', 'body', 'requestId'] as const) {
-    const text = error[part];
-    const clean = text && withoutSecrets(settings, text);
-    if (clean !== text) Object.assign(error, { [part]: clean });
-  }
+): CallsError {
+  const clean = cleaner(settings);
+  const requestId = (response && requestIdOf(response.headers)) ?? error.requestId;
+  const status = error.status ?? response?.status;
+  return withDetails(error, {
+    attempts,
+    url: request.url,
+    message: clean(error.summary),
+    stack: error.stack && clean(error.stack),
+    ...(error.hint === undefined ? {} : { hint: clean(error.hint) }),
+    ...(error.body === undefined ? {} : { body: clean(error.body) }),
+    ...(requestId === undefined ? {} : { requestId: clean(requestId) }),
+    ...(status === undefined ? {} : { status }),
+  });
 }
 
-function withoutSecrets({ auth, legacyAuth, headers }: Settings, text: string): string {
+/** Removes the credentials of a client from a text. */
+function cleaner({ auth, legacyAuth, headers }: Settings): (text: string) => string {
   const keys = [auth, legacyAuth].flatMap((one) =>
     one === undefined ? [] : one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token],
   );
-  let clean = text;
-  // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
-  for (const secret of [...keys.map(reveal), ...secretValues(headers)])
-    for (const form of [secret, encodeURIComponent(secret)])
-      if (form.length > 3) clean = clean.replaceAll(form, '[secret]');
-  return clean;
-}
-
-const isObserved = ({ log }: Settings): boolean => channels.attempt.hasSubscribers || log.debug !== undefined;
-
-function publish(
-  { log }: Settings,
-  { id, operation, url }: ApiRequest<unknown>,
-  attempt: number,
-  durationMs: number,
-  response: HttpResponse | undefined,
-  error: unknown,
-): void {
-  const status = response?.status;
-  const bytes = response?.body.length;
-  const code = error === undefined ? undefined : error instanceof CallsError ? error.code : 'aborted';
-  log.debug?.('attempt', { operation, attempt, status, error: code, ms: Math.round(durationMs), bytes, url });
-  if (!channels.attempt.hasSubscribers) return;
-  channels.attempt.publish({
-    id,
-    operation,
-    url,
-    attempt,
-    durationMs,
-    ...(response ? { status, bytes } : {}),
-    ...(code === undefined ? {} : { error: code }),
-  });
+  const secrets = [...keys.map(reveal), ...secretValues(headers)]
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
+    .filter(({ length }) => length > 3);
+  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text);
 }

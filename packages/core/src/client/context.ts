@@ -1,34 +1,39 @@
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { toCall } from '../record/to-call.ts';
+import type { Client } from './client.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { logReport } from './log-request.ts';
+import { type ReportEvent, reports } from './events.ts';
+import { subscribeCallback, subscribeLog } from './observe.ts';
 import type { ClientReport, Settings } from './options.ts';
 import { createRequests, type Requests } from './requests.ts';
 
 /** What the methods of one client share. */
 export interface Context {
+  readonly client: Client;
   readonly settings: Settings;
   readonly engine: Engine;
   readonly requests: Requests;
+  /** Publishes what the client notices. */
   report(report: ClientReport): void;
   /** Checks a record and gives its fields their neutral names. */
   readonly adapt: (record: unknown) => Call;
 }
 
-/** Puts the parts of a client together. */
-export function createContext(settings: Settings): Context {
+/** Puts the parts of a client together, and subscribes its logger and its callback to its events. */
+export function createContext(client: Client, settings: Settings): Context {
   const { log, onReport, records, version } = settings;
-  const isHeard = log.warn !== undefined || onReport !== undefined;
+  subscribeLog(client, log);
+  if (onReport) subscribeCallback(client, onReport);
   const report = (report: ClientReport) => {
-    logReport(log, report);
-    onReport?.(report);
+    if (reports.hasSubscribers) reports.publish({ client, report } satisfies ReportEvent);
   };
-  const options = { records, onProblem: problemReporter(isHeard ? report : undefined) };
+  const options = { records, onProblem: problemReporter(report) };
   return {
+    client,
     settings,
     engine: createEngine(settings),
-    requests: createRequests(settings),
+    requests: createRequests(client, settings),
     report,
     adapt: (record) => toCall(record, version, options),
   };
@@ -41,11 +46,11 @@ const plainName = /^[A-Za-z_][\w.-]{0,63}$/;
 const mostNames = 1000;
 
 /** Reports a problem once for each field and kind, not once for each record. */
-function problemReporter(report: Settings['onReport']): (problem: RecordProblem) => void {
+function problemReporter(report: Context['report']): (problem: RecordProblem) => void {
   const reported = new Set<string>();
   return (problem) => {
     const key = `${problem.kind} ${problem.field}`;
-    if (!report || reported.has(key) || reported.size >= mostNames) return;
+    if (!reports.hasSubscribers || reported.has(key) || reported.size >= mostNames) return;
     reported.add(key);
     const field = plainName.test(problem.field) ? problem.field : '[unprintable name]';
     report({ type: 'record', ...problem, field });

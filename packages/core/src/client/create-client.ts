@@ -20,11 +20,8 @@ import { readOptions } from './read-options.ts';
  */
 export function createClient(options: ClientOptions = {}): Client {
   const settings = readOptions(options);
-  const context = createContext(settings);
   const { base, version } = settings;
-  if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))
-    context.report({ type: 'plain_http', origin: base.origin });
-  return {
+  const client: Client = {
     version,
     baseUrl: base.origin + base.prefix,
     listCalls: (query = {}) => listCalls(context, query),
@@ -32,7 +29,11 @@ export function createClient(options: ClientOptions = {}): Client {
     countCalls: (query = {}) => countCalls(context, query),
     listSmsNumbers: (given = {}) => listSmsNumbers(context, given),
     fetchPage: (query = {}) => fetchPage(context, query),
-    close: context.engine.close,
-    [Symbol.asyncDispose]: context.engine.close,
+    close: () => context.engine.close(),
+    [Symbol.asyncDispose]: () => context.engine.close(),
   };
+  const context = createContext(client, settings);
+  if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))
+    context.report({ type: 'plain_http', origin: base.origin });
+  return client;
 }

@@ -1,12 +1,11 @@
-import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
+import { CallsError, ConfigurationError } from '../errors/calls-error.ts';
 import { flatHeaders } from '../http/custom-headers.ts';
 import type { OwnDispatcher, RequestDispatcher } from '../http/dispatch.ts';
 import { fetchDispatcher } from '../http/fetch-dispatcher.ts';
-import { observeRequest } from '../observe/events.ts';
+import { safeCaller, type TraceOutcome } from '../tracing/index.ts';
 import { type ApiRequest, type ApiResponse, responseInfo } from './api-request.ts';
-import { attemptOnce } from './attempt.ts';
-import { logFailure } from './log-request.ts';
+import { type RequestTrace, requestTracing } from './events.ts';
+import { noteFailure } from './observe.ts';
 import type { Settings } from './options.ts';
 import { settingsFor } from './read-options.ts';
 import { retryLoop } from './retry-loop.ts';
@@ -22,36 +21,62 @@ export function createEngine(settings: Settings): Engine {
   let agent: Promise<OwnDispatcher> | undefined;
   let ready: RequestDispatcher | undefined = settings.dispatcher;
   let closed: Promise<void> | undefined;
+  const safely = safeCaller('onResponse');
 
   return {
     async send(request) {
-      if (closed !== undefined) throw new ConfigurationError('client_closed', setupMessages.clientClosed());
+      if (closed !== undefined) throw new ConfigurationError('client_closed');
       const { signal, onResponse } = request.options;
       signal?.throwIfAborted();
       if (ready === undefined) {
         agent ??= openDispatcher(settings);
         ready = await agent;
       }
-      const dispatcher = ready;
       const own = settingsFor(settings, request.options);
       const extra = flatHeaders(own.headers);
       const http = { ...request.http, headers: [...request.http.headers, ...extra] };
-      const sent = extra.length === 0 ? request : { ...request, http };
-      const run = async () => {
-        const response = await retryLoop(own, sent, (attempt, leftMs) =>
-          attemptOnce(own, dispatcher, sent, attempt, leftMs),
-        );
-        onResponse?.(responseInfo(response));
-        return response;
+      const sending = {
+        request: extra.length === 0 ? request : { ...request, http },
+        settings: own,
+        dispatcher: ready,
       };
-      const logged = () => logFailure(settings, request, run);
-      return observeRequest(request, settings.clock, logged);
+      const response = await requestTracing.run(
+        () => traceOf(request),
+        () => retryLoop(sending),
+        noteOutcome,
+      );
+      if (onResponse) safely(() => onResponse(responseInfo(response)));
+      return response;
     },
     close() {
       closed ??= agent === undefined ? Promise.resolve() : agent.then((opened) => opened.close());
       return closed;
     },
   };
+}
+
+function traceOf({ client, operation, url, http: { method, origin } }: ApiRequest<unknown>): RequestTrace {
+  const { protocol, hostname: address, port } = new URL(origin);
+  return {
+    client,
+    operation,
+    method,
+    url,
+    address,
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+}
+
+function noteOutcome(context: RequestTrace, outcome: TraceOutcome<ApiResponse<unknown>>): void {
+  noteFailure(context, outcome);
+  if ('value' in outcome) {
+    context.attempts = outcome.value.attempts;
+    context.status = outcome.value.response.status;
+  } else if (outcome.error instanceof CallsError) {
+    const { attempts, status } = outcome.error;
+    if (attempts !== undefined) context.attempts = attempts;
+    if (status !== undefined) context.status = status;
+  }
 }
 
 async function openDispatcher({ fetch, proxies, timeout }: Settings): Promise<OwnDispatcher> {

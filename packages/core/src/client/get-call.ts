@@ -15,11 +15,17 @@ export async function getCall(context: Context, sid: string, options: RequestOpt
   checkRequest(options, requestOptions);
   const { engine, requests } = context;
   const { value } = await engine.send({
-    ...requests.make('get', `/${encode(sid)}`, options),
+    ...requests.make('get', `/${encode(sid)}`, options, `/${encode(shownSid(sid))}`),
     read: (response) => readOne(context, sid, response),
   });
   return value;
 }
+
+/** A phone number that was typed in place of an id must not get into an error, a log or a trace. */
+const shownSid = (sid: string): string =>
+  /^\s*(?:\+[\d\s().-]{7,}|1?[\s.-]*\(?[2-9]\d\d\)?[\s.-]*[2-9]\d\d[\s.-]*\d{4})\s*$/.test(sid)
+    ? '[number]'
+    : sid;
 
 /** Refuses ids that would lead to another path. */
 function checkSid({ settings }: Context, sid: unknown): void {
@@ -34,7 +40,7 @@ function readOne(context: Context, sid: string, response: HttpResponse): Call {
   const value = parseJson(response);
   const record = Array.isArray(value) && value.length <= 1 ? value[0] : value;
   if (record === undefined || record === null)
-    throw new ResponseError('not_found', messages.noSuchCall(), { status: response.status });
+    throw new ResponseError('not_found', undefined, { status: response.status });
   if (typeof record !== 'object' || Array.isArray(record) || !Object.hasOwn(record, 'sid'))
     throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);

@@ -13,14 +13,14 @@ const action = 'sms.get_numbers';
 
 /** The SMS-enabled numbers of the account. */
 export async function listSmsNumbers(
-  { engine, settings }: Context,
+  { client, engine, settings }: Context,
   options: SmsOptions,
 ): Promise<SmsNumber[]> {
   checkRequest(options, smsOptions);
   const { method = 'GET' } = options;
   const { legacy } = settings;
   const { value } = await engine.send({
-    id: {},
+    client,
     operation: 'sms',
     http: smsRequest(settings, method),
     // The keys are in the query here, so the URL that may be shown is put together separately.
@@ -34,7 +34,7 @@ export async function listSmsNumbers(
 
 function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
   const { legacy, legacyAuth } = settings;
-  if (!legacy) throw new ConfigurationError('missing_legacy_url', setupMessages.legacyUrlMissing());
+  if (!legacy) throw new ConfigurationError('missing_legacy_url');
   if (!legacyAuth) throw new ConfigurationError('auth_mismatch', setupMessages.legacyKeysMissing());
   const keys = { access_key: reveal(legacyAuth.accessKey), secret_access_key: reveal(legacyAuth.secretKey) };
   const query = queryString({ action, ...keys });

@@ -72,7 +72,7 @@ export const requestOptions = defineOptions({
   retry: option.table<RetryOptions, RetryOptions>(asGiven(retryOptions)),
   /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
   headers: option.object<CustomHeaders>(),
-  /** Called with the response that the result was read from. An error it throws fails the request. */
+  /** Called with the response that the result was read from. An error it throws ends nothing. */
   onResponse: option.callback<(response: ResponseInfo) => void>(),
 });
 
@@ -166,7 +166,7 @@ export const clientOptions = defineOptions({
   compress: option.flag().default(true),
   /** What happens to records that do not match the table of fields. @default 'report' */
   records: option.oneOf('strict', 'report', 'off').default('report'),
-  /** Called once for each unknown or broken field, and for clamped pages and totals that change. */
+  /** Called once for each unknown or broken field, and for clamped pages and totals that change. An error it throws ends nothing. */
   onReport: option.callback<(report: ClientReport) => void>(),
   /**
    * What the client logs to, such as `console` or a pino logger. Lines have no keys and no data of callers.

@@ -3,7 +3,6 @@ import { messages } from '../errors/messages.ts';
 import { headerText } from '../http/headers.ts';
 import { queryString } from '../http/query.ts';
 import type { HttpResponse } from '../http/transport.ts';
-import { channels, type PageEvent, type PageTrace, pageTracing } from '../observe/events.ts';
 import { type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
@@ -11,7 +10,9 @@ import type { Call } from '../record/generated/calls.ts';
 import { responseInfo } from './api-request.ts';
 import type { ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
+import { pageTracing } from './events.ts';
 import { type FilterText, filterText } from './filter-text.ts';
+import { noteFailure } from './observe.ts';
 import { clientDefaults, type ListQuery, listOptions, type RequestOptions } from './options.ts';
 import { checkRequest } from './read-options.ts';
 
@@ -48,46 +49,35 @@ export interface PageReader<T> {
 }
 
 /** Requests one page. Every check is part of the attempt, so a page that fails one is requested again. */
-export function requestPage<T>(
+export async function requestPage<T>(
   context: Context,
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageResult<T>> {
-  if (!pageTracing.isActive()) return readOnePage(context, query, reader);
-  const { rows, page } = query;
-  const trace: PageTrace = { rows, page };
-  return pageTracing.run(
-    trace,
-    () => readOnePage(context, query, reader),
-    (outcome) => {
-      if (!('value' in outcome)) return;
-      trace.count = outcome.value.count;
-      trace.total = outcome.value.range?.total ?? null;
-    },
-  );
-}
-
-async function readOnePage<T>(
-  { engine, requests, report }: Context,
-  query: PageQuery,
-  reader: PageReader<T>,
-): Promise<PageResult<T>> {
+  const { client, engine, requests, report } = context;
   const { filter, rows, page, options } = query;
   const tailWith = (q: string | undefined) => queryString({ q, rows, start: page || undefined });
   const request = requests.make('list', tailWith(filter.q), options, tailWith(filter.shownQ));
-  const response = await engine.send({
-    ...request,
-    // Some servers say "not found" or "range not satisfiable" for a page past the end.
-    alsoRead: page > 0 ? [404, 416] : [],
-    read: (response) => readPage(response, query, reader),
-  });
-  const { count, range, verdict } = response.value;
+  const response = await pageTracing.run(
+    () => ({ client, url: request.url, rows, page }),
+    () =>
+      engine.send({
+        ...request,
+        // Some servers say "not found" or "range not satisfiable" for a page past the end.
+        alsoRead: page > 0 ? [404, 416] : [],
+        read: (response) => readPage(response, query, reader),
+      }),
+    (trace, outcome) => {
+      noteFailure(trace, outcome);
+      if (!('value' in outcome)) return;
+      const { count, range, verdict } = outcome.value.value;
+      trace.count = count;
+      trace.total = range?.total ?? null;
+      trace.clamped = verdict.clamped;
+    },
+  );
+  const { count, verdict } = response.value;
   const { clamped } = verdict;
-  if (channels.page.hasSubscribers) {
-    const { url } = request;
-    const total = range?.total ?? null;
-    channels.page.publish({ url, rows, page, count, total, clamped } satisfies PageEvent);
-  }
   if (clamped) report({ type: 'clamped', requested: rows, received: count });
   const meta = { ...responseInfo(response), rows, page, ...(clamped ? { clampedTo: count } : {}) };
   return { ...response.value, meta };

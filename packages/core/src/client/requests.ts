@@ -1,8 +1,9 @@
 import { authHeaders } from '../auth/auth.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
-import type { Operation } from '../observe/events.ts';
 import type { ApiRequest } from './api-request.ts';
+import type { Client } from './client.ts';
+import type { Operation } from './events.ts';
 import type { RequestOptions, Settings } from './options.ts';
 
 /** Makes the requests of one client to the bid-management API. */
@@ -22,7 +23,7 @@ export interface Requests {
 }
 
 /** See `Requests`. What never changes is put together once. */
-export function createRequests(settings: Settings): Requests {
+export function createRequests(client: Client, settings: Settings): Requests {
   const { base, version, auth } = settings;
   const root = `${base.prefix}/${version}/user/bid-management`;
   const authKind = version === 'v2' ? 'v2' : auth?.kind === 'bearer' ? 'v3 token' : 'v3 keys';
@@ -38,7 +39,7 @@ export function createRequests(settings: Settings): Requests {
         ...authHeaders(auth),
       ];
       return {
-        id: {},
+        client,
         operation,
         http: { origin: base.origin, path: root + tail, method: 'GET', headers },
         url: base.origin + root + shown,

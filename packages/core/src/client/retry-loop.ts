@@ -1,29 +1,33 @@
-import { CallsError, changeHint, DeadlineError } from '../errors/calls-error.ts';
+import { CallsError, DeadlineError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import { withDetails } from '../errors/with-details.ts';
 import { sleep } from '../http/clock.ts';
+import type { Limiter } from '../http/limiter.ts';
 import { retryDelay } from '../http/retry.ts';
-import { channels } from '../observe/events.ts';
-import type { ApiRequest, ApiResponse } from './api-request.ts';
+import type { ApiResponse } from './api-request.ts';
+import { attemptOnce, type Sending } from './attempt.ts';
+import { waitTracing } from './events.ts';
+import { noteFailure } from './observe.ts';
 import type { Settings } from './options.ts';
 
 /** Sends a request until an attempt succeeds, another one cannot help, or the total deadline has passed. */
-export async function retryLoop<T>(
-  settings: Settings,
-  request: ApiRequest<T>,
-  attemptOnce: (attempt: number, leftMs: number) => Promise<Omit<ApiResponse<T>, 'attempts'>>,
-): Promise<ApiResponse<T>> {
+export async function retryLoop<T>(sending: Sending<T>): Promise<ApiResponse<T>> {
+  const { request, settings } = sending;
   const { clock, limiter, timeout } = settings;
+  const { signal } = request.options;
   const end = clock.now() + timeout.total;
   for (let attempt = 1; ; attempt += 1) {
-    if (limiter) await passLimiter(settings, request, end - clock.now());
+    if (limiter) await passLimiter(sending, limiter, attempt - 1, end - clock.now());
     let outcome: 'ok' | 'limited' | 'failed' = 'failed';
+    let failure: CallsError;
     let waitMs: number;
     try {
-      const { value, response } = await attemptOnce(attempt, end - clock.now());
+      const { value, response } = await attemptOnce(sending, attempt, end - clock.now());
       outcome = 'ok';
       return { value, response, attempts: attempt };
     } catch (error) {
-      if (!(error instanceof CallsError)) throw error;
+      if (!(error instanceof CallsError) || error === signal?.reason) throw error;
+      failure = error;
       waitMs = retryDelay(settings.retry, attempt, error.retryAfterMs, settings.random);
       if (error.code === 'rate_limited') {
         outcome = 'limited';
@@ -32,18 +36,10 @@ export async function retryLoop<T>(
       if (!error.isRetryable || attempt >= settings.retry.attempts || endsSilence(settings, error))
         throw error;
       if (clock.now() + waitMs >= end) throw tooLate(error, clock.now(), waitMs);
-      const { id, operation, url } = request;
-      // A server that asks for a pause is at work; other errors are worth a look.
-      const write = error.code === 'rate_limited' ? settings.log.info : settings.log.warn;
-      write?.('retry', { operation, attempt, error: error.code, status: error.status, waitMs, url });
-      if (channels.retry.hasSubscribers) {
-        const status = error.status === undefined ? {} : { status: error.status };
-        channels.retry.publish({ id, operation, url, attempt, waitMs, error: error.code, ...status });
-      }
     } finally {
       limiter?.release(outcome);
     }
-    await sleep(clock, waitMs, request.options.signal);
+    await waitForRetry(sending, attempt, waitMs, failure);
   }
 }
 
@@ -55,15 +51,39 @@ function endsSilence({ retry }: Settings, { code }: CallsError): boolean {
 function tooLate(error: CallsError, now: number, waitMs: number): CallsError {
   // A Date cannot hold a later time than this, but servers may request one.
   const when = new Date(Math.min(now + waitMs, 8.64e15)).toISOString();
-  return Object.assign(changeHint(error, messages.retryLater(waitMs, when)), {
-    retryAfterMs: error.retryAfterMs ?? waitMs,
-  });
+  const retryAfterMs = error.retryAfterMs ?? waitMs;
+  return withDetails(error, { hint: messages.retryLater(waitMs, when), retryAfterMs });
 }
 
+function waitForRetry(
+  { request, settings }: Sending<unknown>,
+  attempts: number,
+  waitMs: number,
+  { code: after, status }: CallsError,
+): Promise<void> {
+  const { client, operation, url, options } = request;
+  return waitTracing.run(
+    () => ({
+      ...{ client, operation, url, reason: 'retry', attempts, waitMs, after },
+      ...(status === undefined ? {} : { status }),
+    }),
+    () => sleep(settings.clock, waitMs, options.signal),
+    noteFailure,
+  );
+}
+
+const held = Symbol('held back');
+
 /** Waits for the limiter, within the signal and the total deadline. */
-async function passLimiter(settings: Settings, request: ApiRequest<unknown>, leftMs: number): Promise<void> {
-  const { clock, limiter, timeout } = settings;
-  const { signal } = request.options;
+async function passLimiter(
+  { request, settings }: Sending<unknown>,
+  limiter: Limiter,
+  attempts: number,
+  leftMs: number,
+): Promise<void> {
+  const { client, operation, url, options } = request;
+  const { clock, timeout } = settings;
+  const { signal } = options;
   const guard = new AbortController();
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
@@ -71,17 +91,18 @@ async function passLimiter(settings: Settings, request: ApiRequest<unknown>, lef
     () => guard.abort(new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total))),
     leftMs,
   );
-  const began = clock.now();
   try {
     if (signal?.aborted) stop();
-    await limiter?.acquire(guard.signal);
+    const turn = limiter.acquire(guard.signal);
+    // Most requests may start at once: that is no wait.
+    if ((await Promise.race([turn, held])) !== held) return;
+    await waitTracing.run(
+      () => ({ client, operation, url, reason: 'limiter', attempts }),
+      () => turn,
+      noteFailure,
+    );
   } finally {
     cancel();
     signal?.removeEventListener('abort', stop);
   }
-  const waitedMs = clock.now() - began;
-  if (waitedMs <= 0) return;
-  const { id, operation, url } = request;
-  settings.log.info?.('held back by the limiter', { operation, waitedMs, url });
-  if (channels.wait.hasSubscribers) channels.wait.publish({ id, operation, waitedMs });
 }

@@ -1,11 +1,18 @@
 import type { FilterArgumentError, FilterSyntaxError } from '@call-attribution/query-dsl';
-import type {
-  ConfigurationErrorCode,
-  ConnectionErrorCode,
-  DeadlineErrorCode,
-  HttpErrorCode,
-  InputErrorCode,
-  ResponseErrorCode,
+import { type CodeTable, wordsOf } from './code-table.ts';
+import {
+  type ConfigurationErrorCode,
+  type ConnectionErrorCode,
+  configurationErrors,
+  connectionErrors,
+  type DeadlineErrorCode,
+  deadlineErrors,
+  type HttpErrorCode,
+  httpErrors,
+  type InputErrorCode,
+  inputErrors,
+  type ResponseErrorCode,
+  responseErrors,
 } from './codes.ts';
 
 /** What an error says. */
@@ -42,7 +49,7 @@ export interface ErrorDetails {
  * Marks the errors of the family, whichever copy or version of a package made them. query-dsl, which imports nothing, marks
  * its errors with the same symbol.
  */
-const brand: unique symbol = Symbol.for('@call-attribution/error') as never;
+const brand: unique symbol = Symbol.for('@call-attribution/error');
 
 /**
  * The base of all errors that the packages throw on purpose. `code` is stable, and docs/errors.md lists all codes. No part
@@ -58,6 +65,8 @@ const brand: unique symbol = Symbol.for('@call-attribution/error') as never;
  * }
  */
 export class CallsError<Code extends string = string> extends Error {
+  /** What the codes of the class mean, and what to do. docs/errors.md is generated from it. */
+  static readonly codes: CodeTable = {};
   /** Stable name of what went wrong. */
   readonly code: Code;
   /** Could the same request succeed when it is sent again? */
@@ -77,10 +86,11 @@ export class CallsError<Code extends string = string> extends Error {
   /** How long the server asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
 
-  /** @param words what happened, and what to do next; `message` has both. */
-  constructor(code: Code, words: string | ErrorWords, details: ErrorDetails = {}) {
+  /** @param words what happened, and what to do next; `message` has both. Left out, they are those of the code. */
+  constructor(code: Code, words?: string | ErrorWords, details: ErrorDetails = {}) {
     const { cause, isRetryable = false, ...rest } = details;
-    const { message, hint = rest.hint } = typeof words === 'string' ? { message: words } : words;
+    const said = words ?? wordsOf(new.target.codes[code] ?? code);
+    const { message, hint = rest.hint }: ErrorWords = typeof said === 'string' ? { message: said } : said;
     super(withHint(message, hint), cause === undefined ? undefined : { cause });
     this.code = code;
     this.isRetryable = isRetryable;
@@ -101,9 +111,8 @@ export class CallsError<Code extends string = string> extends Error {
     // `instanceof CallsError` and `CallsError.is` agree; `instanceof` of the other classes is as usual.
     Object.defineProperty(CallsError, Symbol.hasInstance, {
       value(this: unknown, error: unknown): boolean {
-        return this === CallsError
-          ? CallsError.is(error)
-          : Function.prototype[Symbol.hasInstance].call(this as () => void, error);
+        if (this === CallsError) return CallsError.is(error);
+        return typeof this === 'function' && Function.prototype[Symbol.hasInstance].call(this, error);
       },
     });
   }
@@ -117,7 +126,7 @@ export class CallsError<Code extends string = string> extends Error {
   static is<C extends KnownErrorCode>(error: unknown, ...codes: readonly C[]): error is ErrorWithCode<C>;
   static is(error: unknown, ...codes: readonly string[]): boolean {
     if (!(error instanceof Error) || !(brand in error)) return false;
-    return codes.length === 0 || codes.includes((error as Error as CallsError).code);
+    return codes.length === 0 || codes.includes(codeOf(error) ?? '');
   }
 
   /** Plain form for structured logs. */
@@ -149,13 +158,9 @@ function withHint(message: string, hint: string | undefined): string {
   return /[.!?:]$/.test(message) ? `${message} ${hint}` : `${message}; ${hint}`;
 }
 
-/** Gives an error another hint; the message follows. */
-export function changeHint<E extends CallsError>(error: E, hint: string): E {
-  return Object.assign(error, { message: withHint(error.summary, hint), hint });
-}
-
 /** An option, an argument or a setting is wrong; nothing was sent. */
 export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
+  static override readonly codes: CodeTable = configurationErrors;
   static {
     nameErrors(ConfigurationError, 'ConfigurationError');
   }
@@ -163,6 +168,7 @@ export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
 
 /** A file that a person wrote cannot be used. It says where in the file, and never holds a secret of it. */
 export class InputError extends CallsError<InputErrorCode> {
+  static override readonly codes: CodeTable = inputErrors;
   static {
     nameErrors(InputError, 'InputError');
   }
@@ -174,6 +180,7 @@ export class InputError extends CallsError<InputErrorCode> {
 
 /** The server responded with a status that is not success. */
 export class HttpError extends CallsError<HttpErrorCode> {
+  static override readonly codes: CodeTable = httpErrors;
   static {
     nameErrors(HttpError, 'HttpError');
   }
@@ -181,6 +188,7 @@ export class HttpError extends CallsError<HttpErrorCode> {
 
 /** There was no complete response: the connection could not be made, or was lost. */
 export class ConnectionError extends CallsError<ConnectionErrorCode> {
+  static override readonly codes: CodeTable = connectionErrors;
   static {
     nameErrors(ConnectionError, 'ConnectionError');
   }
@@ -188,6 +196,7 @@ export class ConnectionError extends CallsError<ConnectionErrorCode> {
 
 /** A deadline passed. */
 export class DeadlineError extends CallsError<DeadlineErrorCode> {
+  static override readonly codes: CodeTable = deadlineErrors;
   static {
     nameErrors(DeadlineError, 'DeadlineError');
   }
@@ -195,6 +204,7 @@ export class DeadlineError extends CallsError<DeadlineErrorCode> {
 
 /** A response came with a good status, but it is not what was requested. */
 export class ResponseError extends CallsError<ResponseErrorCode> {
+  static override readonly codes: CodeTable = responseErrors;
   static {
     nameErrors(ResponseError, 'ResponseError');
   }

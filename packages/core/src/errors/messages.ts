@@ -2,34 +2,19 @@
 // passes facts, and these two files put them into words: what happened, what was expected, what to do next. No fact may
 // be a secret or a caller's data.
 import type { ErrorWords } from './calls-error.ts';
-import type { HttpErrorCode } from './codes.ts';
+import { wordsOf } from './code-table.ts';
+import { connectionErrors, deadlineErrors, type HttpErrorCode, httpErrors, responseErrors } from './codes.ts';
 
 const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
-const checkServer = 'Is the server running, and is the base URL right?';
 const checkProxy =
   'HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY names hosts that are reached without it.';
 const proxyCredentials =
   'Put the user name and the password into HTTPS_PROXY or HTTP_PROXY, percent-encoded: http://user:password@host:port.';
 const cutOnTheWay = 'The response may have been cut or converted on the way.';
 
-const statuses: Readonly<Record<HttpErrorCode, readonly [message: string, hint?: string]>> = {
-  bad_request: ['The server refused the request as malformed', 'Check the filter, rows and page.'],
-  unauthorized: ['The server does not accept these credentials'],
-  forbidden: ['The server does not allow this with these credentials'],
-  not_found: [
-    'The server has nothing at this URL',
-    'Check the sid, and that the base URL ends before /v2 or /v3.',
-  ],
-  request_timeout: ['The server gave up waiting for the request'],
-  rate_limited: ['The server asks the client to slow down'],
-  server_error: ['The server failed'],
-  request_rejected: ['The server rejected the request'],
-  proxy_refused: ['A proxy does not accept its credentials', proxyCredentials],
-  redirect_refused: [
-    'The server redirected the request to another server',
-    'Credentials are only sent to the server they were given for. Set the base URL to the final URL.',
-  ],
-};
+const proxyRefuses = { message: 'A proxy does not accept its credentials.', hint: proxyCredentials };
+
+const hintOf = (entry: string): string => wordsOf(entry).hint;
 
 const quoted = (reason: string | undefined): string =>
   reason === undefined ? '' : ` The server says: "${reason}".`;
@@ -50,11 +35,11 @@ export const messages = {
   // The connection.
   connectTimeout: (origin: string): ErrorWords => ({
     message: `No connection to ${origin} within the connect deadline.`,
-    hint: checkServer,
+    hint: hintOf(deadlineErrors.connect_timeout),
   }),
   nameNotFound: (origin: string, code: string): ErrorWords => ({
     message: `The host name in ${origin} was not found (${code}).`,
-    hint: 'Check the spelling of the base URL, and the network.',
+    hint: hintOf(connectionErrors.dns_failed),
   }),
   tlsFailed: (origin: string, code: string): ErrorWords => ({
     message: `No trusted TLS connection to ${origin} (${code}).`,
@@ -62,7 +47,7 @@ export const messages = {
   }),
   notHttp: (origin: string, code: string): ErrorWords => ({
     message: `${origin} does not speak HTTP/1.1 (${code}).`,
-    hint: 'Is the port right, and should the base URL be https?',
+    hint: hintOf(connectionErrors.protocol_error),
   }),
   proxyFailed: (proxy: string, code: string): ErrorWords => ({
     message: `No connection to the proxy ${proxy} (${code}).`,
@@ -88,25 +73,29 @@ export const messages = {
   }),
   connectionLost: (origin: string, code: string): ErrorWords => ({
     message: `The connection to ${origin} ended in the middle of a response (${code}).`,
-    hint: 'The server or a proxy may have restarted; fewer rows may help.',
+    hint: hintOf(connectionErrors.connection_lost),
   }),
   noResponse: (origin: string, code: string): ErrorWords => ({
     message: `No response from ${origin} (${code}).`,
-    hint: checkServer,
+    hint: hintOf(connectionErrors.connection_failed),
+  }),
+  senderThrew: (origin: string, name: string): ErrorWords => ({
+    message: `No response from ${origin}: what sends the requests threw ${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}.`,
+    hint: 'The cause has its name and its frames.',
   }),
 
   // Deadlines.
   totalTimeout: (ms: number): ErrorWords => ({
     message: `The call did not finish within its total deadline of ${ms} ms.`,
-    hint: 'Request fewer rows, or raise timeout.total.',
+    hint: hintOf(deadlineErrors.total_timeout),
   }),
   attemptTimeout: (ms: number): ErrorWords => ({
     message: `The response was not complete within ${ms} ms.`,
-    hint: 'Request fewer rows, or raise timeout.attempt.',
+    hint: hintOf(deadlineErrors.attempt_timeout),
   }),
   idleTimeout: (ms: number): ErrorWords => ({
     message: `The server sent nothing for ${ms} ms.`,
-    hint: 'The server or a proxy may be stuck. Raise timeout.idle if it is only slow.',
+    hint: hintOf(deadlineErrors.idle_timeout),
   }),
   limiterTimeout: (ms: number): ErrorWords => ({
     message: `The limiter did not let the request start within the total deadline of ${ms} ms.`,
@@ -117,12 +106,12 @@ export const messages = {
 
   // A status that is not success.
   status(code: HttpErrorCode, status: number, auth: AuthKind, reason: string | undefined): ErrorWords {
-    const [what, hint] = statuses[code];
-    const message = `${what} (status ${status}).${quoted(reason)}`;
+    const { message: meaning, hint } = code === 'proxy_refused' ? proxyRefuses : wordsOf(httpErrors[code]);
+    const message = `${meaning.replace(/(?: \([^)]*\))?\.$/, '')} (status ${status}).${quoted(reason)}`;
     if (code === 'unauthorized' || code === 'forbidden') return { message, hint: authHints[auth] };
     if (status === 414 || status === 431)
       return { message, hint: 'The filter is too long for this server: split it into several.' };
-    return hint === undefined ? { message } : { message, hint };
+    return { message, hint };
   },
   noContent: (status: number): ErrorWords => ({
     message: `Got status ${status} where 200 and a body were expected.`,
@@ -132,7 +121,7 @@ export const messages = {
   // A body that cannot be read.
   tooLarge: (maxBodyBytes: number): ErrorWords => ({
     message: `The response is larger than the limit of ${maxBodyBytes} bytes.`,
-    hint: 'Request fewer rows, or raise maxBodyBytes.',
+    hint: hintOf(responseErrors.body_too_large),
   }),
   encodingUnknown: (): ErrorWords => ({
     message: 'The response has a content encoding that was not requested.',
@@ -194,10 +183,6 @@ export const messages = {
   otherCall: (): ErrorWords => ({
     message: 'The server sent another call than the one requested.',
     hint: 'A cache on the way may have mixed up responses.',
-  }),
-  noSuchCall: (): ErrorWords => ({
-    message: 'The account has no call with this sid.',
-    hint: 'Check the sid, and that the credentials belong to its account.',
   }),
 
   // Pages and lists.

@@ -1,8 +1,6 @@
 // What errors of wrong options say: nothing was sent. See messages.ts.
 import type { ErrorWords } from './calls-error.ts';
 
-const newClient = 'Create a new client.';
-
 const secretProblems = {
   missing: ['is empty', 'Is the environment variable set, and is its name spelled correctly?'],
   line_break: [
@@ -120,10 +118,6 @@ export const setupMessages = {
     message: 'v2 takes a bearer token only; an access key and a secret key were given.',
     hint: "Use auth: bearerToken(token), or version: 'v3' with these keys.",
   }),
-  legacyUrlMissing: (): ErrorWords => ({
-    message: 'The SMS listing has a URL of its own, and none was given.',
-    hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.',
-  }),
   legacyKeysMissing: (): ErrorWords => ({
     message: 'The SMS listing takes an access key and a secret key only.',
     hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.',
@@ -142,13 +136,8 @@ export const setupMessages = {
     message: 'There is no page after this one.',
     hint: 'Check hasNext() before you call next().',
   }),
-  clientClosed: (): ErrorWords => ({ message: 'The client has been closed.', hint: newClient }),
   dispatcherRefuses: (): ErrorWords => ({
     message: 'The dispatcher does not accept the request or its handler.',
     hint: 'Pass a dispatcher of undici 7 or 8; those of undici 6 need other handlers.',
-  }),
-  dispatcherClosed: (): ErrorWords => ({
-    message: 'The client or its dispatcher has been closed.',
-    hint: newClient,
   }),
 } as const;

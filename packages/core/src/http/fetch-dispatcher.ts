@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { codeOf } from '../errors/calls-error.ts';
 import type { HttpRequest, OwnDispatcher, ResponseHandler } from './dispatch.ts';
 
 /** What the client passes to a `fetch` function. */
@@ -94,7 +95,7 @@ async function run(fetch: Fetch, request: HttpRequest, handler: ResponseHandler)
 /** Without a wish of the client, `fetch` would request the codings that it likes. */
 function headerPairs(flat: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at] as string, flat[at + 1] as string]);
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at] ?? '', flat[at + 1] ?? '']);
   return pairs.some(([name]) => name === 'accept-encoding')
     ? pairs
     : [...pairs, ['accept-encoding', 'identity']];
@@ -119,6 +120,8 @@ function isDecoded(codings: string, start: Uint8Array | undefined): boolean {
 
 /** `fetch` wraps what happened. */
 function innerError(error: unknown): Error {
-  const { cause } = (error ?? {}) as { cause?: unknown };
-  return (typeof cause === 'object' && cause !== null ? cause : error) as Error;
+  const isWrapped = error !== null && typeof error === 'object' && 'cause' in error;
+  const thrown = isWrapped && typeof error.cause === 'object' && error.cause !== null ? error.cause : error;
+  if (thrown instanceof Error) return thrown;
+  return Object.assign(new Error('what was thrown is not an error'), { code: codeOf(thrown) });
 }

@@ -2,12 +2,15 @@ import {
   type CallsError,
   ConfigurationError,
   ConnectionError,
+  codeOf,
   DeadlineError,
   HttpError,
   ResponseError,
 } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import { knownWords } from '../errors/safe-prose.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
+import { framesOf } from '../tracing/safe-caller.ts';
 import { ProxyFailure } from './proxy.ts';
 
 const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
@@ -16,24 +19,62 @@ const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|H
 const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
 
 /**
- * Turns what the transport throws into one of our errors. The cause keeps its code only: messages of others may quote
- * headers.
+ * Turns what the transport throws into one of our errors. The cause has what is safe to show: of an error with a code, as those of
+ * Node.js are, only that, since its message may quote headers; of any other its name, its frames and the common words of its message.
  *
  * @param hasBegun the response had begun when the connection failed.
  */
 export function networkError(error: unknown, origin: string, hasBegun: boolean): CallsError {
   if (error instanceof ProxyFailure) return proxyError(error, origin);
-  const given = (error ?? {}) as { code?: unknown; syscall?: string; name?: string };
-  const { syscall } = given;
-  // The parser of the transport has a name instead of a code when it meets something that is not HTTP.
-  const { name = 'Error' } = given;
-  const code = typeof given.code === 'string' ? given.code : /^(?:Type)?Error$/.test(name) ? 'UNKNOWN' : name;
-  const cause = Object.assign(new Error(syscall ? `${syscall} ${code}` : code), { code });
+  if (isMistake(error))
+    return new ConfigurationError('sender_failed', undefined, { cause: bareError(error) });
+  const code = codeOf(error) ?? parserNameOf(error);
+  if (code !== undefined) return codeError(code, error, origin, hasBegun);
+  const retry = { isRetryable: true, cause: bareError(error) };
+  return hasBegun
+    ? new ConnectionError('connection_lost', messages.connectionLost(origin, nameOf(error)), retry)
+    : new ConnectionError('connection_failed', messages.senderThrew(origin, nameOf(error)), retry);
+}
+
+/** What `fetch` of the platforms throws without a code when there is no response: of the same type as a mistake in a program. */
+const fetchFailure =
+  /^(?:fetch failed|failed to fetch|load failed|networkerror|network connection lost|error sending request|terminated)/i;
+
+/** Is it an error of a program, such as a property of undefined, and not a failure of the network? Trying again cannot help then. */
+function isMistake(error: unknown): error is Error {
+  if (!(error instanceof Error) || !/^(?:Type|Reference|Range|Syntax)Error$/.test(error.name)) return false;
+  const code = codeOf(error);
+  return code === undefined ? !fetchFailure.test(error.message) : code.startsWith('ERR_INVALID_ARG');
+}
+
+/** The parser of the transport has a name instead of a code when it meets something that is not HTTP, and so have decoders. */
+const parserNameOf = (error: unknown): string | undefined =>
+  error instanceof Error && (error.name === 'HTTPParserError' || coding.test(error.name))
+    ? error.name
+    : undefined;
+
+const nameOf = (error: unknown): string =>
+  error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
+
+/** An error with nothing but the name, the frames and the common words of another one. */
+function bareError(error: unknown): Error {
+  const name = nameOf(error);
+  const bare = new Error(
+    error instanceof Error ? knownWords(error.message) : 'something that is not an error',
+  );
+  bare.name = name;
+  bare.stack = `${name}: ${bare.message}\n${framesOf(error)}`;
+  return bare;
+}
+
+function codeError(code: string, error: unknown, origin: string, hasBegun: boolean): CallsError {
+  const syscall = error instanceof Error && 'syscall' in error ? `${error.syscall} ` : '';
+  const cause = Object.assign(new Error(syscall + code), { code });
   const retry = { isRetryable: true, cause };
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new DeadlineError('connect_timeout', messages.connectTimeout(origin), retry);
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
-    return new ConfigurationError('client_closed', setupMessages.dispatcherClosed(), { cause });
+    return new ConfigurationError('client_closed', undefined, { cause });
   if (code === 'UND_ERR_INVALID_ARG')
     return new ConfigurationError('invalid_option', setupMessages.dispatcherRefuses(), { cause });
   if (coding.test(code))

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { type Secret, secret } from '../auth/secret.ts';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError, codeOf } from '../errors/calls-error.ts';
 import { type ProxyProblem, setupMessages } from '../errors/setup-messages.ts';
 
 /** A proxy between the client and a server. */
@@ -27,7 +27,7 @@ export class ProxyFailure extends Error {
   }
   /** A proxy to which no connection could be made. */
   static connecting({ origin }: ProxyServer, error: Error): ProxyFailure {
-    const { code = error.name } = error as { code?: string };
+    const code = codeOf(error) ?? error.name;
     return new ProxyFailure(origin, code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : code);
   }
 }

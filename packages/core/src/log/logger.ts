@@ -1,3 +1,5 @@
+import { safeCaller } from '../tracing/safe-caller.ts';
+
 /** From which level on something is logged; `off` is nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'off';
 
@@ -37,23 +39,20 @@ export type Log = { readonly [level in keyof Logger]?: WriteLog };
 /** Adapts a logger. A logger that throws does not fail the request. */
 export function createLog(logger: Logger | undefined, least: LogLevel): Log {
   if (logger === undefined) return {};
-  const { child, log } = logger as { child?: unknown; log?: unknown };
-  const fieldsFirst = typeof child === 'function' && typeof log !== 'function';
-  const on = (['debug', 'info', 'warn', 'error'] as const).slice(logLevels.indexOf(least));
+  const isFieldsFirst = isFunction(logger, 'child') && !isFunction(logger, 'log');
+  const safely = safeCaller('logger');
   const write =
     (level: keyof Logger): WriteLog =>
     (message, given) => {
       const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
       const text = `call-attribution: ${message}`;
-      try {
-        if (fieldsFirst) logger[level](fields, text);
-        else logger[level](text, fields);
-      } catch {
-        // There is nowhere to say it.
-      }
+      safely(() => (isFieldsFirst ? logger[level](fields, text) : logger[level](text, fields)));
     };
-  return Object.fromEntries(on.map((level) => [level, write(level)]));
+  const levels = (['debug', 'info', 'warn', 'error'] as const).slice(logLevels.indexOf(least));
+  return Object.fromEntries(levels.map((level) => [level, write(level)]));
 }
+
+const isFunction = (logger: object, name: string): boolean => typeof Reflect.get(logger, name) === 'function';
 
 /**
  * A logger that writes one line per entry: time, level, message and `key=value`, or a JSON object. Without `write` it writes
@@ -66,10 +65,10 @@ export function lineLogger(format: LogFormat = 'text', write: (line: string) => 
   const at =
     (level: keyof Logger) =>
     (...line: unknown[]) => {
-      const [message, fields = {}] = line as [string, LogFields?];
+      const [message, fields] = line;
       const time = new Date().toISOString();
-      if (format === 'json') return write(JSON.stringify({ time, level, message, ...fields }));
-      const values = Object.entries(fields).map(([name, value]) => ` ${name}=${shown(value)}`);
+      if (format === 'json') return write(JSON.stringify({ time, level, message, ...Object(fields) }));
+      const values = Object.entries(Object(fields)).map(([name, value]) => ` ${name}=${shown(value)}`);
       write(`${time} ${level} ${message}${values.join('')}`);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,12 +1,16 @@
 // Tracing channels of node:diagnostics_channel. All packages publish through this, so that spans of one become parents of
-// spans of another.
+// spans of another, and call the callbacks of a program in a way in which none of them can end anything.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
+
+export { type CallSafely, safeCaller } from './safe-caller.ts';
 
 /** What every tracing event carries; the same object in all events of one operation. */
 export interface TraceContext {
   /** What the operation failed with. Set before the `error` event is published. */
   error?: unknown;
+  /** Milliseconds that the operation took. Set once it has ended. */
+  durationMs?: number;
 }
 
 /** An operation that has begun. */
@@ -17,17 +21,23 @@ export interface Trace {
   end(failure?: { readonly error: unknown }): void;
 }
 
+/** What came of an operation. */
+export type TraceOutcome<T> = { readonly value: T } | { readonly error: unknown };
+
 /** One kind of operation, as subscribers see it. */
 export interface Tracing<Context extends TraceContext> {
   /** Whether anybody listens. Without a subscriber, contexts need not be made. */
   isActive(): boolean;
   /** Begins an operation that is not one promise, such as a stream. */
   begin(context: Context): Trace;
-  /** Runs an operation. `note` completes the context with what came of it, before that is published. */
+  /**
+   * Runs an operation. Where somebody listens, `contextOf` makes its context, and `note` completes that with what came of it before
+   * it is published.
+   */
   run<T>(
-    context: Context,
+    contextOf: () => Context,
     operation: () => Promise<T>,
-    note?: (outcome: { readonly value: T } | { readonly error: unknown }) => void,
+    note?: (context: Context, outcome: TraceOutcome<T>) => void,
   ): Promise<T>;
 }
 
@@ -37,11 +47,19 @@ export interface Tracing<Context extends TraceContext> {
  *
  * @example
  * const tracing = createTracing<ToolTrace>('tool');
- * await tracing.run({ tool: 'count_calls' }, () => count());
+ * await tracing.run(() => ({ tool: 'count_calls' }), () => count());
  */
 export function createTracing<Context extends TraceContext>(name: string): Tracing<Context> {
   const { start, end, asyncStart, asyncEnd, error } = tracingChannel(`call-attribution:${name}`);
+  // TracingChannel.hasSubscribers is not in Node.js 20.
+  const isActive = () =>
+    start.hasSubscribers ||
+    end.hasSubscribers ||
+    asyncStart.hasSubscribers ||
+    asyncEnd.hasSubscribers ||
+    error.hasSubscribers;
   const begin = (context: Context): Trace => {
+    const began = performance.now();
     const run = start.runStores(context, () => AsyncLocalStorage.snapshot());
     end.publish(context);
     let hasEnded = false;
@@ -50,6 +68,7 @@ export function createTracing<Context extends TraceContext>(name: string): Traci
       end(failure) {
         if (hasEnded) return;
         hasEnded = true;
+        context.durationMs = performance.now() - began;
         if (failure) {
           context.error = failure.error;
           run(() => error.publish(context));
@@ -60,26 +79,29 @@ export function createTracing<Context extends TraceContext>(name: string): Traci
     };
   };
   return {
-    // TracingChannel.hasSubscribers is not in Node.js 20.
-    isActive: () =>
-      start.hasSubscribers ||
-      end.hasSubscribers ||
-      asyncStart.hasSubscribers ||
-      asyncEnd.hasSubscribers ||
-      error.hasSubscribers,
+    isActive,
     begin,
-    async run(context, operation, note) {
-      const trace = begin(context);
-      try {
-        const value = await trace.run(operation);
-        note?.({ value });
-        trace.end();
-        return value;
-      } catch (thrown) {
-        note?.({ error: thrown });
-        trace.end({ error: thrown });
-        throw thrown;
-      }
+    run(contextOf, operation, note) {
+      return isActive() ? traced(begin, contextOf(), operation, note) : operation();
     },
   };
+}
+
+async function traced<Context extends TraceContext, T>(
+  begin: (context: Context) => Trace,
+  context: Context,
+  operation: () => Promise<T>,
+  note: ((context: Context, outcome: TraceOutcome<T>) => void) | undefined,
+): Promise<T> {
+  const trace = begin(context);
+  try {
+    const value = await trace.run(operation);
+    note?.(context, { value });
+    trace.end();
+    return value;
+  } catch (error) {
+    note?.(context, { error });
+    trace.end({ error });
+    throw error;
+  }
 }

@@ -43,6 +43,7 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   invalid_credentials: 'credential',
   missing_legacy_url: 'parcel',
   missing_package: 'target',
+  sender_failed: 'parcel',
   client_closed: 'server',
   invalid_input: 'parcel',
   // core: what the API answers. A wrong URL, a login page or a page that says "back soon" is not the fault of one parcel.

@@ -8,8 +8,6 @@ import { ToolError } from '../text/failures.ts';
 export interface ToolTrace extends TraceContext {
   /** Name of the tool; `unknown` when the server does not have it. */
   readonly tool: string;
-  /** Milliseconds that the call took. */
-  durationMs?: number;
   /** Code of the problem it failed with. */
   code?: string;
   /** An error with this code as its message. */
@@ -21,17 +19,14 @@ const tracing = createTracing<ToolTrace>('tool');
 /** Runs a call of a tool between its events. */
 export async function traceTool<T>(tool: string, run: () => Promise<T>): Promise<T> {
   if (!tracing.isActive()) return run();
-  const began = performance.now();
   const context: ToolTrace = { tool };
   const trace = tracing.begin(context);
   try {
     const result = await trace.run(run);
-    context.durationMs = performance.now() - began;
     trace.end();
     return result;
   } catch (error) {
     const code = error instanceof ToolError ? error.problem.code : 'unexpected';
-    context.durationMs = performance.now() - began;
     context.code = code;
     trace.end({ error: Object.assign(new Error(code), { code }) });
     throw error;

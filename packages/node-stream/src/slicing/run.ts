@@ -29,7 +29,7 @@ export type Outcome =
 export interface RunObserver {
   onPage(page: RawPage): void;
   onTotal(total: number): void;
-  onReread(span: Span, trouble: Trouble): void;
+  onReread(): void;
 }
 
 /** Puts what a run does into the context of a trace. */
@@ -39,6 +39,7 @@ export interface RunTrace {
   /** Sends a request of a slice in its context, and begins that with the first one. */
   inSlice(id: number, span: Span, send: () => void): void;
   delivered(batch: Batch): void;
+  reread(span: Span, trouble: Trouble): void;
   failed(span: Span, error: unknown): void;
   /** Slices that are no longer open have been cut. */
   keepOnly(isOpen: (id: number) => boolean): void;
@@ -144,7 +145,8 @@ export class Run {
         this.#observer.onTotal(output.total);
         break;
       case 'reread':
-        this.#observer.onReread(output.span, output.trouble);
+        this.trace?.reread(output.span, output.trouble);
+        this.#observer.onReread();
         break;
     }
   }

@@ -84,7 +84,7 @@ export const streamOptions = defineOptions({
   /** Ends the stream and its requests. */
   signal: option.signal(),
   ...{ timeout, retry, headers },
-  /** Called after each page. */
+  /** Called after each page. An error it throws ends nothing. */
   onProgress: option.callback<(progress: Progress) => void>(),
   /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
   onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),

@@ -1,8 +1,5 @@
-import diagnosticsChannel from 'node:diagnostics_channel';
 import type { RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { type Span, timeSliceOf } from '../query/time-slice.ts';
-import type { Trouble } from '../slicing/judge.ts';
 import type { Batch } from '../slicing/run.ts';
 import { sizeOf } from './ledger.ts';
 import { proofOf, type Recount, type Verdict, type VerdictReason } from './verdict.ts';
@@ -61,9 +58,8 @@ export class Meter {
     this.#retries += Math.max(0, attempts - 1);
   }
 
-  reread(span: Span, trouble: Trouble): void {
+  reread(): void {
     this.#rereads += 1;
-    publish('reread', () => ({ slice: timeSliceOf(span), reason: trouble }));
   }
 
   skipped(): void {
@@ -71,17 +67,12 @@ export class Meter {
   }
 
   took(batch: Batch): void {
-    const size = sizeOf(batch);
-    this.#delivered += size;
+    this.#delivered += sizeOf(batch);
     this.#duplicates += batch.again;
-    const { span, index, page, passes, count } = batch;
-    const slice = timeSliceOf(span);
-    publish('page', () => ({ slice, page: index, records: size, bytes: page.bytes.byteLength }));
     if (!batch.isLast) return;
     this.#slices += 1;
-    this.#read += count;
+    this.#read += batch.count;
     if (batch.total === null) this.#isUnproven = true;
-    publish('slice', () => ({ slice, records: count, passes }));
   }
 
   get isUnproven(): boolean {
@@ -121,7 +112,7 @@ export class Meter {
       ...(skipped > 0 ? [{ code: 'skipped', count: skipped } as const] : []),
       ...(hasCount ? differenceIn(recount) : recount === null ? [] : [recount]),
     ];
-    const verdict: Verdict = {
+    return {
       proof: proofOf(reasons),
       reasons,
       recount: hasCount ? recount : null,
@@ -136,26 +127,10 @@ export class Meter {
       slices: this.#slices,
       requests: this.#requests,
     };
-    if (isEnd) publish('end', () => verdict);
-    return verdict;
   }
 }
 
 function differenceIn({ expected, read }: Recount): VerdictReason[] {
   if (expected === read) return [];
   return [{ code: expected > read ? 'count_rose' : 'count_fell', count: Math.abs(expected - read) }];
-}
-
-// The names follow core's: the package, then what happened. Nothing is built unless somebody listens.
-const channels = {
-  page: diagnosticsChannel.channel('call-attribution:stream:page'),
-  slice: diagnosticsChannel.channel('call-attribution:stream:slice'),
-  reread: diagnosticsChannel.channel('call-attribution:stream:reread'),
-  end: diagnosticsChannel.channel('call-attribution:stream:end'),
-};
-
-/** Reports to whoever listens on `call-attribution:stream:<name>`. */
-function publish(name: keyof typeof channels, message: () => object): void {
-  const channel = channels[name];
-  if (channel.hasSubscribers) channel.publish(message());
 }

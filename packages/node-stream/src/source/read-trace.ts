@@ -1,6 +1,7 @@
 import { createTracing, type Trace, type TraceContext } from '@call-attribution/core/tracing';
 import { type Span, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import type { Batch, RunTrace } from '../slicing/run.ts';
+import type { Trouble } from '../slicing/judge.ts';
+import type { Batch, PageClient, RunTrace } from '../slicing/run.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { Verdict } from './verdict.ts';
  * optional is there once it has ended without an error.
  */
 export interface StreamTrace extends TraceContext {
+  /** The client that reads. */
+  readonly client: PageClient;
   /** The stream continues from a checkpoint. */
   readonly isResumed: boolean;
   /** What was proved, how many records were delivered, and how many slices and requests that took. */
@@ -19,12 +22,16 @@ export interface StreamTrace extends TraceContext {
  * delivered.
  */
 export interface SliceTrace extends TraceContext, TimeSlice {
+  /** The client that reads. */
+  readonly client: PageClient;
   /** How it ended: it was `delivered`, `cut` into smaller slices, `left` because the stream ended, or it `failed`. */
   outcome?: 'delivered' | 'cut' | 'left' | 'failed';
   /** Records of the slice, when it was delivered. */
   records?: number;
   /** How many times it was read until its pages agreed. */
   passes?: number;
+  /** Why it was read again, once for each time. */
+  troubles?: readonly string[];
 }
 
 const streamTracing = createTracing<StreamTrace>('stream');
@@ -43,8 +50,8 @@ export class ReadTrace implements RunTrace {
   readonly #slices = new Map<number, OpenSlice>();
 
   /** Begins the trace of a stream; null when nobody listens. */
-  static begin(isResumed: boolean): ReadTrace | null {
-    return streamTracing.isActive() || sliceTracing.isActive() ? new ReadTrace({ isResumed }) : null;
+  static begin(client: PageClient, isResumed: boolean): ReadTrace | null {
+    return streamTracing.isActive() || sliceTracing.isActive() ? new ReadTrace({ client, isResumed }) : null;
   }
 
   private constructor(context: StreamTrace) {
@@ -59,7 +66,7 @@ export class ReadTrace implements RunTrace {
   inSlice(id: number, span: Span, send: () => void): void {
     let slice = this.#slices.get(id);
     if (slice === undefined) {
-      const context: SliceTrace = timeSliceOf(span);
+      const context: SliceTrace = { client: this.#context.client, ...timeSliceOf(span) };
       // Responses to other slices lead to this one, but the stream is its parent.
       slice = { span, context, trace: this.run(() => sliceTracing.begin(context)) };
       this.#slices.set(id, slice);
@@ -69,6 +76,12 @@ export class ReadTrace implements RunTrace {
 
   delivered({ span, count: records, passes, isLast }: Batch): void {
     if (isLast) this.#end(this.#withSpan(span), { outcome: 'delivered', records, passes });
+  }
+
+  /** The pages of a slice did not agree, and it is read again. */
+  reread(span: Span, trouble: Trouble): void {
+    const context = this.#slices.get(this.#withSpan(span) ?? Number.NaN)?.context;
+    if (context) context.troubles = [...(context.troubles ?? []), trouble];
   }
 
   failed(span: Span, error: unknown): void {

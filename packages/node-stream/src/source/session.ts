@@ -1,4 +1,5 @@
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { safeCaller } from '@call-attribution/core/tracing';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
 import type { Span } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
@@ -22,7 +23,9 @@ export class Session {
   readonly ahead: Ledger;
   readonly meter: Meter;
   readonly options: StreamSettings;
+  readonly #client: PageClient;
   readonly #run: Run;
+  readonly #safely = safeCaller('onProgress');
   /** What to count at the end; null when there is nothing to compare with. */
   readonly #toRecount: Span | null;
   #recount: Recount | VerdictReason | null = null;
@@ -52,6 +55,7 @@ export class Session {
       keepsFirst: options.onChange === 'keep',
     };
     const style = window === false || window.bounds === 'auto' ? null : window.bounds;
+    this.#client = client;
     this.options = options;
     this.meter = meter;
     const before = formatNaive(countBefore);
@@ -65,7 +69,7 @@ export class Session {
       {
         onPage: (page) => meter.received(page),
         onTotal: (total) => meter.expect(total),
-        onReread: (span, trouble) => meter.reread(span, trouble),
+        onReread: () => meter.reread(),
       },
       options,
     );
@@ -74,7 +78,7 @@ export class Session {
   /** The next records, not yet entered in the ledger; null at the end. */
   async next(): Promise<Batch | null> {
     if (this.#trace === undefined) {
-      this.#trace = ReadTrace.begin(this.options.checkpoint != null);
+      this.#trace = ReadTrace.begin(this.#client, this.options.checkpoint != null);
       this.#run.trace = this.#trace;
     }
     const outcome = await this.#run.next();
@@ -102,7 +106,8 @@ export class Session {
 
   /** Tells the caller how far the stream has come. */
   report(): void {
-    this.options.onProgress?.(this.meter.progress());
+    const { onProgress } = this.options;
+    if (onProgress) this.#safely(() => onProgress(this.meter.progress()));
   }
 
   /** The verdict of a read that came to its end. Throws when the server gave no totals, unless that is to be reported. */

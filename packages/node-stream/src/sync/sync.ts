@@ -14,6 +14,8 @@ import { type SyncChange, type SyncClient, syncSteps } from './sync-steps.ts';
 
 /** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
 export interface SyncTrace extends TraceContext {
+  /** The client whose calls are synced. */
+  readonly client: SyncClient;
   /** Which of them runs. */
   readonly function: 'syncInto' | 'syncCalls';
   /** What `syncInto` did, once it has ended without an error. */
@@ -69,7 +71,7 @@ export async function* syncCalls(
     yield* changes;
     return;
   }
-  const trace = tracing.begin({ function: 'syncCalls' });
+  const trace = tracing.begin({ client, function: 'syncCalls' });
   try {
     // A generator runs in the context of whoever asks for the next change, so each step is put into that of the trace.
     const next = () => trace.run(() => changes.next());
@@ -113,12 +115,10 @@ export async function syncInto(
   checkClient(client);
   checkSink(sink);
   const settings = syncOptions.read(options);
-  if (!tracing.isActive()) return bringUpToDate(client, sink, settings);
-  const context: SyncTrace = { function: 'syncInto' };
   return tracing.run(
-    context,
+    () => ({ client, function: 'syncInto' }),
     () => bringUpToDate(client, sink, settings),
-    (outcome) => {
+    (context, outcome) => {
       if ('value' in outcome) context.summary = outcome.value;
     },
   );
