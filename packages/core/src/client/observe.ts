@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { CallsError } from '../errors/calls-error.ts';
-import type { Log } from '../log/logger.ts';
 import { redact } from '../errors/redact.ts';
+import type { Log } from '../log/logger.ts';
 import { safeCaller, type TraceOutcome } from '../tracing/index.ts';
 import type { Client } from './client.ts';
 import type { AttemptTrace, ClientTrace, ReportEvent, RequestTrace, WaitTrace } from './events.ts';
