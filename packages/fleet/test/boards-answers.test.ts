@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BoardClock } from '../src/board/board-clock.ts';
 import { LiveCopy } from '../src/board/live-copy.ts';
-import { type Answer, type BoardServer, servedBoard } from '../src/board/served-board.ts';
+import { type BoardServer, servedBoard, type WriteReply } from '../src/board/served-board.ts';
 import { BoardMemory } from '../src/index.ts';
 
 /** What happens to a write on its way. */
@@ -13,7 +13,7 @@ function board(...fates: Fate[]) {
   const nonces = new Map<number, string>();
   const stored = (key: string) => [...copyOf(memory).entries('')].find((entry) => entry.key === key) ?? null;
   const server: BoardServer = {
-    async put(key, text, revision, nonce): Promise<Answer> {
+    async put(key, text, revision, nonce): Promise<WriteReply> {
       const fate = fates.shift() ?? 'answered';
       if (fate === 'not sent') return { kind: 'away', cause: null };
       if (fate === 'write lost') return { kind: 'unknown', cause: null };

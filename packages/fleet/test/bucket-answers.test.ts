@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { bucketAddress } from '../src/target/bucket-address.ts';
 import { openBucketClient } from '../src/target/bucket-client.ts';
 import { putWhen } from '../src/target/bucket-put.ts';
-import { jsonBody } from '../src/target/bucket-slot.ts';
 import { testConditions } from '../src/target/bucket-start.ts';
+import { jsonBody } from '../src/target/claim-record.ts';
 import { type BucketBehavior, type Fault, startBucketServer } from './bucket-server.ts';
 
 const usual = {

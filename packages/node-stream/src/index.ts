@@ -40,7 +40,7 @@ export {
   StreamError,
   type StreamErrorCode,
   type StreamErrorDetails,
-  type StreamPlace,
+  type StreamPosition,
 } from './source/errors.ts';
 export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './source/options.ts';
 export type { Progress } from './source/progress.ts';

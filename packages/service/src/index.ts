@@ -9,7 +9,7 @@ export type { LogEntry } from './http/front.ts';
 export type { MountedHandler } from './http/mounted.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
-export type { Limits } from './http/server.ts';
+export type { ServiceLimits } from './http/server.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 export type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
 export type { PageAccount, PageOptions } from './page/page-routes.ts';

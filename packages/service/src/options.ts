@@ -18,7 +18,7 @@ import type { Feed, FeedSource } from './feeds/feed.ts';
 import type { Intercept, Route, Shape } from './http/exchange.ts';
 import type { LogEntry } from './http/front.ts';
 import type { RateLimit } from './http/rate-limit.ts';
-import type { Limits } from './http/server.ts';
+import type { ServiceLimits } from './http/server.ts';
 import type { PageOptions } from './page/page-routes.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
@@ -60,7 +60,7 @@ export interface ServiceOptions extends Partial<Shape> {
   /** Receives one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null | undefined;
   /** Limits of time, number and size. */
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<ServiceLimits> | undefined;
   /**
    * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`. The limit of connections per address does
    * not apply to them, and turns are shared between the clients that they name last in `x-forwarded-for`. Default none.

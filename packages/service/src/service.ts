@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createMounted, type MountedHandler } from './http/mounted.ts';
 import type { Listener } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { type Limits, type OpenServer, openServer } from './http/server.ts';
+import { type OpenServer, openServer, type ServiceLimits } from './http/server.ts';
 import { openApiRoute } from './openapi/document.ts';
 import type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
 import { checkListen, checkService } from './options.ts';
@@ -61,7 +61,7 @@ export interface Service extends AsyncDisposable {
 export function createService(options: ServiceOptions): Service {
   checkService(options);
   const { store, now = Date.now, log = null } = options;
-  const limits: Limits = { ...serviceDefaults.limits, ...options.limits };
+  const limits: ServiceLimits = { ...serviceDefaults.limits, ...options.limits };
   const state: State = { isStopping: false, servers: [] };
   const turns = new FairTurns({
     store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),

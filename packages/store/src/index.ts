@@ -11,7 +11,7 @@ export { openStore, type StoreOptions } from './open-store.ts';
 export type { ColumnRow } from './rows/columns.ts';
 export type { Changes } from './rows/edits.ts';
 export type { Page, PageQuery, PageStream, PageTuning } from './rows/pages.ts';
-export { type CallSelection, everything, selectionOf } from './rows/selection.ts';
+export { everything, type NumericFilter, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export type { CallInput, Store } from './store.ts';
 export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';

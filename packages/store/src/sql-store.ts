@@ -20,7 +20,7 @@ import { type PageTuning, readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
 import { keyOf } from './rows/record-key.ts';
 import { createLineParser } from './rows/record-lines.ts';
-import { type CallSelection, everything } from './rows/selection.ts';
+import { everything, type NumericFilter } from './rows/selection.ts';
 import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import {
@@ -199,7 +199,7 @@ async function* eachCall(
   driver: Driver,
   layouts: Layouts,
   account: string,
-  selection: CallSelection,
+  selection: NumericFilter,
 ): AsyncGenerator<Call> {
   for (let from = selection.from, after = ''; ; ) {
     const { values, put } = parameters();

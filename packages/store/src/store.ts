@@ -6,7 +6,7 @@ import type { StoreJournal } from './journal.ts';
 import type { ColumnRow } from './rows/columns.ts';
 import type { Changes } from './rows/edits.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
-import type { CallSelection } from './rows/selection.ts';
+import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
@@ -48,7 +48,7 @@ export interface Store extends AsyncDisposable {
   remove(account: string, sids: readonly string[]): Promise<number>;
 
   /** The number of calls in a selection. */
-  count(account: string, selection: CallSelection): Promise<number>;
+  count(account: string, selection: NumericFilter): Promise<number>;
   /** A page of records as JSON bytes, with the total: both from one snapshot. */
   page(account: string, query: PageQuery): Promise<Page>;
   /** One record of a version as JSON bytes, or null. */
@@ -56,7 +56,7 @@ export interface Store extends AsyncDisposable {
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
   /** All calls of a selection in neutral form, in order. A call that changes while they are read is as it is when reached. */
-  calls(account: string, selection?: CallSelection): AsyncIterable<Call>;
+  calls(account: string, selection?: NumericFilter): AsyncIterable<Call>;
 
   /**
    * Some fields of all calls, some hundred at a time, in the order of their time: for programs that keep columns of their own.

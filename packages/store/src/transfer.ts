@@ -4,7 +4,7 @@ import type { SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { createByteLineReader } from '@call-attribution/node-stream/files';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
-import type { CallSelection } from './rows/selection.ts';
+import type { NumericFilter } from './rows/selection.ts';
 import { bothStored, nothingStored, type Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
 
@@ -122,7 +122,7 @@ const isBlank = (line: Buffer): boolean => line[0] !== 0x7b && line.toString().t
 export async function* exportCalls(
   store: Store,
   account: string,
-  options: { form?: RecordForm; selection?: CallSelection } = {},
+  options: { form?: RecordForm; selection?: NumericFilter } = {},
 ): AsyncGenerator<string> {
   const { form = 'neutral', selection } = options;
   for await (const call of store.calls(account, selection)) {

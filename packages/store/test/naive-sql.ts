@@ -3,7 +3,7 @@ import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, expect } from 'vitest';
-import { type CallSelection, openStore } from '../src/index.ts';
+import { type NumericFilter, openStore } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
 // Times at and next to the borders of all three kinds of buckets, with many ties.
@@ -29,7 +29,7 @@ const change = fc.oneof(
     arbitrary: fc.record({ drop: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 6 }) }),
   },
 );
-const selection: fc.Arbitrary<CallSelection> = fc.record({
+const selection: fc.Arbitrary<NumericFilter> = fc.record({
   from: fc.oneof(fc.constant(-(2 ** 37)), second),
   to: fc.oneof(fc.constant(2 ** 38), second),
   talk: fc.oneof(
@@ -69,7 +69,7 @@ function naiveResult({
   offset,
   rows,
 }: {
-  selection: CallSelection;
+  selection: NumericFilter;
   offset: number;
   rows: number;
 }) {

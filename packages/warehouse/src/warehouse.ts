@@ -17,7 +17,7 @@ import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
-import type { Limits, Session } from './file/session.ts';
+import type { Session, StatementLimits } from './file/session.ts';
 import { eraseCaller } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
@@ -114,7 +114,10 @@ export interface Warehouse extends AsyncDisposable {
 }
 
 const usualTimeLimit = 60_000;
-const limitsOf = ({ timeLimit = usualTimeLimit, ...limits }: Limits): Limits => ({ ...limits, timeLimit });
+const limitsOf = ({ timeLimit = usualTimeLimit, ...limits }: StatementLimits): StatementLimits => ({
+  ...limits,
+  timeLimit,
+});
 
 /** The first is enough unless calls have very long strings. */
 const usualMemories = ['600MB', '2400MB'] as const;

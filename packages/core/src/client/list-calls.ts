@@ -16,7 +16,7 @@ import {
 } from './page-request.ts';
 
 /** How far the reading of a list has got. Never changed, so that `next()` of a page returns the same page again. */
-interface Place {
+interface ListPosition {
   /** Calls before the next one, counted from the start of the list. */
   readonly position: number;
   /** Page size in use: as requested, or what the server really sends. */
@@ -33,7 +33,7 @@ interface Step {
   readonly page: PageResult<Call[]>;
   /** The calls of the page that were not in one of the pages before it. */
   readonly records: readonly Call[];
-  readonly after: Place;
+  readonly after: ListPosition;
   /** Can there be more calls after this page? */
   readonly isLast: boolean;
 }
@@ -90,7 +90,7 @@ function pageOf(listing: Listing, { page, records, after, isLast }: Step): CallP
   };
 }
 
-const beginning = ({ page, rows }: PageQuery): Place => ({
+const beginning = ({ page, rows }: PageQuery): ListPosition => ({
   position: page * rows,
   size: rows,
   total: null,
@@ -102,7 +102,7 @@ const beginning = ({ page, rows }: PageQuery): Place => ({
  * The next page that has new calls, or the last page. Continues with the real page size when the server clamps it, and
  * steps back when the list has shrunk, so that no call is missed.
  */
-async function nextStep({ context, query, reader }: Listing, from: Place): Promise<Step> {
+async function nextStep({ context, query, reader }: Listing, from: ListPosition): Promise<Step> {
   let place = from;
   for (;;) {
     const number = Math.floor(place.position / place.size);
@@ -121,7 +121,7 @@ async function nextStep({ context, query, reader }: Listing, from: Place): Promi
 }
 
 /** Takes in a page. Drops the calls in it that come again because the list has grown before them. */
-function advance(context: Context, place: Place, page: PageResult<Call[]>): Step {
+function advance(context: Context, place: ListPosition, page: PageResult<Call[]>): Step {
   const total = page.range?.total ?? place.total;
   const overlap = place.position % place.size;
   const gained = page.count - overlap;
@@ -129,7 +129,7 @@ function advance(context: Context, place: Place, page: PageResult<Call[]>): Step
   // Without a total, nothing else would end the reading of a server that sends the same page again and again.
   if (records.length === 0 && gained > 0 && total === null)
     throw new ResponseError('wrong_page', messages.pageRepeated());
-  const after: Place = {
+  const after: ListPosition = {
     position: place.position + Math.max(0, gained),
     // A short page without a total may be the last one or a clamped one; the next page of its size shows which.
     size: page.count > 0 && page.count < place.size ? page.count : place.size,
@@ -145,7 +145,11 @@ function advance(context: Context, place: Place, page: PageResult<Call[]>): Step
 const mostBackSteps = 10;
 
 /** Notices a total that changes. An earlier place when the list has shrunk and a page has to be read again. */
-function stepBack({ report }: Context, place: Place, { range }: PageResult<unknown>): Place | null {
+function stepBack(
+  { report }: Context,
+  place: ListPosition,
+  { range }: PageResult<unknown>,
+): ListPosition | null {
   const to = range?.total ?? null;
   const from = place.total;
   if (to === null || from === null || to === from) return null;
@@ -164,7 +168,7 @@ function stepBack({ report }: Context, place: Place, { range }: PageResult<unkno
 /** The calls that were not in one of the last two pages, and the ids of all. */
 function unseen(
   { report }: Context,
-  { recent }: Place,
+  { recent }: ListPosition,
   records: readonly Call[],
 ): { ids: ReadonlySet<string>; records: readonly Call[] } {
   const ids = new Set<string>();

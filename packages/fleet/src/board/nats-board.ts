@@ -6,14 +6,14 @@ import { BoardClock } from './board-clock.ts';
 import type { BoardOptions } from './board-options.ts';
 import { LiveCopy } from './live-copy.ts';
 import { type NatsBucket, openBucket } from './nats-bucket.ts';
-import { connectNats, loadNats, type NatsModules, type NatsPlace, natsPlace } from './nats-connection.ts';
+import { connectNats, loadNats, type NatsModules, type NatsServers, natsServers } from './nats-connection.ts';
 import { isUnheard, natsDenial, natsRefusal } from './nats-refusal.ts';
 import { type NatsWatcher, watchBucket } from './nats-watch.ts';
-import { type Answer, type BoardServer, type Stored, servedBoard } from './served-board.ts';
+import { type BoardServer, type Stored, servedBoard, type WriteReply } from './served-board.ts';
 
 /** Opens the board of a job on NATS: the bucket `FLEET_<job>`, which is created when there is none. */
 export async function natsBoard(url: string, job: string, options: BoardOptions): Promise<Board> {
-  const place = natsPlace(url);
+  const place = natsServers(url);
   const modules = await loadNats();
   const [copy, clock] = [new LiveCopy(), new BoardClock()];
   const server = new NatsServer(modules, place, job, options, copy, clock);
@@ -35,7 +35,7 @@ const wrongRevision: ReadonlySet<number> = new Set([10071, 10164]);
 /** Keeps a connection and a watch going. */
 class NatsServer implements BoardServer {
   readonly #modules: NatsModules;
-  readonly #place: NatsPlace;
+  readonly #place: NatsServers;
   readonly #job: string;
   readonly #options: BoardOptions;
   readonly #copy: LiveCopy;
@@ -54,7 +54,7 @@ class NatsServer implements BoardServer {
 
   constructor(
     modules: NatsModules,
-    place: NatsPlace,
+    place: NatsServers,
     job: string,
     options: BoardOptions,
     copy: LiveCopy,
@@ -96,7 +96,7 @@ class NatsServer implements BoardServer {
     await this.#running;
   }
 
-  async put(key: string, text: string, revision: number, nonce: string): Promise<Answer> {
+  async put(key: string, text: string, revision: number, nonce: string): Promise<WriteReply> {
     const [connection, bucket] = [this.#connection, this.#bucket];
     // The client keeps what it cannot send and sends it later, when nobody waits for it.
     if (connection === undefined || bucket === undefined || !this.#isConnected)

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { JetStreamClient, JetStreamManager, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FleetError } from '../errors.ts';
-import type { NatsModules, NatsPlace } from './nats-connection.ts';
+import type { NatsModules, NatsServers } from './nats-connection.ts';
 
 /** The bucket of a job. */
 export const bucketOf = (job: string): string => `FLEET_${job}`;
@@ -31,7 +31,7 @@ export interface NatsBucket {
 export async function openBucket(
   modules: NatsModules,
   connection: NatsConnection,
-  place: NatsPlace,
+  place: NatsServers,
   job: string,
   replicas: number | undefined,
 ): Promise<NatsBucket> {
@@ -103,7 +103,7 @@ function settings(
 }
 
 /** Copies of a new bucket: three where the cluster has three servers. */
-function copies({ info }: NatsConnection, { hosts }: NatsPlace): number {
+function copies({ info }: NatsConnection, { hosts }: NatsServers): number {
   const servers = Math.max(hosts.length, info?.connect_urls?.length ?? 0);
   return info?.cluster !== undefined && servers >= 3 ? 3 : 1;
 }

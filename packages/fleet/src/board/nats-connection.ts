@@ -41,7 +41,7 @@ export async function loadNats(): Promise<NatsModules> {
 }
 
 /** The servers that a URL names, and what it says about the user. */
-export interface NatsPlace {
+export interface NatsServers {
   /** `nats://n1,n2`, without a password. */
   readonly name: string;
   /** `host` or `host:port`. */
@@ -55,7 +55,7 @@ const form = /^(nats|tls):\/\/(?:([^@/]*)@)?([^@/?#]+)\/?$/;
 const host = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Reads `nats://user:password@host:port,host`; `tls://` insists on an encrypted connection. */
-export function natsPlace(url: string): NatsPlace {
+export function natsServers(url: string): NatsServers {
   const [, scheme, login, list] = form.exec(url.replaceAll(/,(?:nats|tls):\/\//g, ',')) ?? [];
   const hosts = list?.split(',') ?? [];
   if (hosts.length === 0 || !hosts.every((each) => host.test(each)))
@@ -86,7 +86,7 @@ function decoded(text: string): string {
  */
 export async function connectNats(
   { transport }: NatsModules,
-  place: NatsPlace,
+  place: NatsServers,
   options: BoardOptions,
   signal: AbortSignal,
 ): Promise<NatsConnection> {
@@ -121,7 +121,7 @@ export async function connectNats(
 }
 
 /** The error of a server that is there and will not have us; null for one that does not answer. */
-function refusalOf({ errors }: Transport, { name }: NatsPlace, cause: unknown): FleetError | null {
+function refusalOf({ errors }: Transport, { name }: NatsServers, cause: unknown): FleetError | null {
   if (cause instanceof FleetError) return cause;
   if (cause instanceof errors.AuthorizationError || cause instanceof errors.UserAuthenticationExpiredError)
     return new FleetError('board_unfit', `${name} refuses the credentials.`, {
@@ -145,7 +145,7 @@ function refusalOf({ errors }: Transport, { name }: NatsPlace, cause: unknown): 
   return null;
 }
 
-function authenticator(transport: Transport, place: NatsPlace, options: BoardOptions): Authenticator {
+function authenticator(transport: Transport, place: NatsServers, options: BoardOptions): Authenticator {
   const {
     NATS_CREDS: path,
     NATS_TOKEN: token,

@@ -6,7 +6,7 @@ import type { Board, BoardEntry } from './board.ts';
 import { BoardClock } from './board-clock.ts';
 import type { BoardOptions, BoardTls } from './board-options.ts';
 import { LiveCopy } from './live-copy.ts';
-import { type Answer, type BoardServer, type Stored, servedBoard } from './served-board.ts';
+import { type BoardServer, type Stored, servedBoard, type WriteReply } from './served-board.ts';
 
 const pollMs = 500;
 /** After so many polls everything is read. */
@@ -136,7 +136,7 @@ class PostgresServer implements BoardServer {
     }
   }
 
-  async put(key: string, text: string, revision: number, nonce: string): Promise<Answer> {
+  async put(key: string, text: string, revision: number, nonce: string): Promise<WriteReply> {
     const sql =
       revision === 0
         ? `INSERT INTO fleet_board (bucket, key, value, revision, at, nonce)

@@ -6,7 +6,7 @@ import type { BoardClock } from './board-clock.ts';
 import type { LiveCopy } from './live-copy.ts';
 
 /** What a server says about a write: taken, refused because the revision is another one, or nothing that can be relied on. */
-export type Answer =
+export type WriteReply =
   | { readonly kind: 'won'; readonly revision: number; readonly at: number }
   | { readonly kind: 'lost' }
   /** It may have been written, or may still be. */
@@ -27,7 +27,7 @@ export interface Stored {
 /** A server that keeps entries. It fills the live copy by itself. */
 export interface BoardServer {
   /** Compare-and-set. Does not throw. */
-  put(key: string, text: string, revision: number, nonce: string): Promise<Answer>;
+  put(key: string, text: string, revision: number, nonce: string): Promise<WriteReply>;
   /** What is there now; null when that cannot be found out. Does not throw. */
   read(key: string): Promise<Stored | null>;
   close(): Promise<void>;

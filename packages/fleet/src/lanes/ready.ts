@@ -89,14 +89,14 @@ export function draw(
   return oldest[Math.floor(random() * oldest.length)];
 }
 
-interface Lanes {
+interface AccountLanes {
   seen: number;
   readonly withWork: BoardEntry<LaneValue>[];
 }
 
 /** The lanes that are not at their end, by the keys of their accounts. */
-function openLanes(board: Board): Map<string, Lanes> {
-  const all = new Map<string, Lanes>();
+function openLanes(board: Board): Map<string, AccountLanes> {
+  const all = new Map<string, AccountLanes>();
   for (const plain of board.entries('lane.')) {
     if (isGone(plain)) continue;
     const entry = plain as unknown as BoardEntry<LaneValue>;

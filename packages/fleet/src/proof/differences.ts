@@ -1,5 +1,5 @@
 /** Places in a list, from `begin` up to before `end`. */
-export interface Places {
+export interface IndexRange {
   readonly begin: number;
   readonly end: number;
 }
@@ -11,7 +11,10 @@ export interface Places {
  * @param expected the numbers as they should be.
  * @param sum what their sum really is.
  */
-export function* differences(expected: readonly number[], sum: number): Generator<Places, number[], number> {
+export function* differences(
+  expected: readonly number[],
+  sum: number,
+): Generator<IndexRange, number[], number> {
   const before = [0];
   for (const number of expected) before.push((before.at(-1) as number) + number);
   const found: number[] = [];
@@ -32,8 +35,8 @@ export function* differences(expected: readonly number[], sum: number): Generato
 
 /** Runs such a search to its end. */
 export async function answer<T>(
-  steps: Generator<Places, T, number>,
-  ask: (places: Places) => Promise<number>,
+  steps: Generator<IndexRange, T, number>,
+  ask: (places: IndexRange) => Promise<number>,
 ): Promise<T> {
   let step = steps.next(0);
   while (!step.done) step = steps.next(await ask(step.value));

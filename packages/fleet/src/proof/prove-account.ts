@@ -1,5 +1,5 @@
 import type { TimeSlice } from '@call-attribution/node-stream';
-import { answer, differences, type Places } from './differences.ts';
+import { answer, differences, type IndexRange } from './differences.ts';
 import { inTarget, type Ledger, onServer } from './ledger.ts';
 
 /** Who is asked how many records a stretch has. */
@@ -68,12 +68,12 @@ async function differingParcels(
   { total, count }: Counters,
 ): Promise<number[]> {
   const known = verdicts.filter((verdict) => verdict !== null);
-  const stretch = ({ begin, end }: Places): TimeSlice => ({
+  const stretch = ({ begin, end }: IndexRange): TimeSlice => ({
     from: plan.parcels[begin]?.from ?? null,
     to: plan.parcels[end - 1]?.to ?? null,
   });
-  const onServerNow = (places: Places) => total(stretch(places));
-  const inTargetNow = async (places: Places) => (await count(stretch(places))) ?? 0;
+  const onServerNow = (places: IndexRange) => total(stretch(places));
+  const inTargetNow = async (places: IndexRange) => (await count(stretch(places))) ?? 0;
   const found = new Set([
     ...(await answer(differences(known.map(onServer), sums.total), onServerNow)),
     ...(sums.stored === null ? [] : await answer(differences(known.map(inTarget), sums.stored), inTargetNow)),

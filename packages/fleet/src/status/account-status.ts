@@ -44,7 +44,7 @@ const patience = 600_000;
 /** The same for an account that is closed or synced: failures in a row. */
 const failures = 5;
 
-interface Lanes {
+interface LaneTotals {
   done: number;
   passed: number;
   records: number;
@@ -76,14 +76,14 @@ export function readAccounts(board: Board, now: number, laneCount: number): Acco
 }
 
 /** The proof knows better than the sums of the lanes, until the account is read again. */
-const recordsOf = ({ phase, verdict }: AccountValue, lanes: Lanes): number =>
+const recordsOf = ({ phase, verdict }: AccountValue, lanes: LaneTotals): number =>
   (phase === 'syncing' || phase === 'final') && verdict ? verdict.records : lanes.records;
 
 const kinds: readonly AccountTrouble['kind'][] = ['aside', 'parcels', 'ailing'];
 const rankOf = ({ trouble }: AccountStatus): number =>
   trouble === null ? kinds.length : kinds.indexOf(trouble.kind);
 
-const noLanes = (): Lanes => ({
+const noLanes = (): LaneTotals => ({
   done: 0,
   passed: 0,
   records: 0,
@@ -93,8 +93,8 @@ const noLanes = (): Lanes => ({
 });
 
 /** The lanes of each account, added up. */
-function readLanes(board: Board, laneCount: number): Map<string, Lanes> {
-  const sums = new Map<string, Lanes>();
+function readLanes(board: Board, laneCount: number): Map<string, LaneTotals> {
+  const sums = new Map<string, LaneTotals>();
   for (const [rest, { value }] of lanesOn(board)) {
     const dot = rest.lastIndexOf('.');
     const token = rest.slice(0, dot);
@@ -117,7 +117,7 @@ function passedIn(lane: LaneValue, k: number, laneCount: number): number {
   return Math.max(0, passed - lane.again.length - lane.aside.length);
 }
 
-function troubleOf(value: AccountValue, at: number, lanes: Lanes, now: number): AccountTrouble | null {
+function troubleOf(value: AccountValue, at: number, lanes: LaneTotals, now: number): AccountTrouble | null {
   const { aside, phase, tries } = value;
   const since = (time: number): number => Math.max(0, now - time);
   if (phase === 'aside') {

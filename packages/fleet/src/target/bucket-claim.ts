@@ -4,7 +4,13 @@ import type { PinnedJob } from '../job/job.ts';
 import type { Parcel, ParcelVerdict } from '../parcels/parcel.ts';
 import type { BucketClient, BucketObject } from './bucket-client.ts';
 import { putWhen } from './bucket-put.ts';
-import { type HeldSlot, newClaim, readSlot, type Slot, writeSlot } from './bucket-slot.ts';
+import {
+  type ClaimRecord,
+  type HeldClaimRecord,
+  newClaim,
+  readClaimRecord,
+  writeClaimRecord,
+} from './claim-record.ts';
 import { onDisk } from './folder-files.ts';
 import { partPath, verdictPath } from './part-names.ts';
 import type { PartFacts, PartWriter } from './part-writer.ts';
@@ -12,7 +18,7 @@ import type { Scratch } from './scratch.ts';
 import type { ParcelClaim } from './target.ts';
 
 /** What the claim of a parcel belongs to. */
-export interface BucketPlace {
+export interface BucketParcel {
   readonly client: BucketClient;
   readonly scratch: () => Promise<Scratch>;
   readonly job: PinnedJob;
@@ -37,15 +43,15 @@ const mostRounds = 10;
  * the part is no longer the one they saw when they claimed, so it is not replaced. A part of theirs that arrives before ours is
  * replaced by ours; what lies there without a verdict that names its etag does not count, and is read again.
  */
-export async function bucketClaim(place: BucketPlace): Promise<ParcelClaim> {
+export async function bucketClaim(place: BucketParcel): Promise<ParcelClaim> {
   const { client, job, account, parcel, holder } = place;
   const [part, path] = [partPath(account, parcel, job), verdictPath(account, parcel)];
   for (let round = 0; round < mostRounds; round += 1) {
-    const held = await readSlot(client, path);
+    const held = await readClaimRecord(client, path);
     if (held?.slot.state === 'committed' && (await client.head(part))?.etag === held.slot.etag)
       return new BucketClaim(place, held, null, held.slot.verdict);
-    const slot: Slot = { state: 'claimed', claim: newClaim(), by: holder };
-    const mine = await writeSlot(client, path, slot, held?.etag ?? null);
+    const slot: ClaimRecord = { state: 'claimed', claim: newClaim(), by: holder };
+    const mine = await writeClaimRecord(client, path, slot, held?.etag ?? null);
     // Looked at after the claim: whoever claimed before has seen no later object than this.
     if (mine !== null) return new BucketClaim(place, mine, await client.head(part), null);
   }
@@ -54,8 +60,8 @@ export async function bucketClaim(place: BucketPlace): Promise<ParcelClaim> {
 
 class BucketClaim implements ParcelClaim {
   readonly done: ParcelVerdict | null;
-  readonly #place: BucketPlace;
-  readonly #mine: HeldSlot;
+  readonly #place: BucketParcel;
+  readonly #mine: HeldClaimRecord;
   readonly #partPath: string;
   readonly #slotPath: string;
   #seen: BucketObject | null;
@@ -63,7 +69,12 @@ class BucketClaim implements ParcelClaim {
   #scratch: Scratch | null = null;
   #part: PartWriter | null = null;
 
-  constructor(place: BucketPlace, mine: HeldSlot, seen: BucketObject | null, done: ParcelVerdict | null) {
+  constructor(
+    place: BucketParcel,
+    mine: HeldClaimRecord,
+    seen: BucketObject | null,
+    done: ParcelVerdict | null,
+  ) {
     const { account, parcel, job } = place;
     this.#place = place;
     this.#mine = mine;
@@ -89,8 +100,8 @@ class BucketClaim implements ParcelClaim {
     const etag = await this.#send(part.path, facts);
     const verdict: ParcelVerdict = { ...reading, leftOut: 0, ...facts };
     const { client } = this.#place;
-    const slot: Slot = { state: 'committed', claim: this.#mine.slot.claim, etag, verdict };
-    const written = await writeSlot(client, this.#slotPath, slot, this.#mine.etag);
+    const slot: ClaimRecord = { state: 'committed', claim: this.#mine.slot.claim, etag, verdict };
+    const written = await writeClaimRecord(client, this.#slotPath, slot, this.#mine.etag);
     await this.drop();
     if (written === null) throw claimLost();
     return verdict;

@@ -3,7 +3,7 @@ import { type RetryPolicy, requestedDelay, retryDelay, sleep, systemClock } from
 import { FleetError } from '../errors.ts';
 import { type BucketAddress, bucketName } from './bucket-address.ts';
 import { refusedBy, unansweredBy, unreadable } from './bucket-errors.ts';
-import { type BucketAnswer, type BucketBody, NoAnswer, openSender, type Sender } from './bucket-http.ts';
+import { type BucketBody, type BucketReply, NoAnswer, openSender, type Sender } from './bucket-http.ts';
 import { type ListedObject, readListing } from './bucket-listing.ts';
 import { emptySha256, signedHeaders, uriPath, uriQuery } from './sigv4.ts';
 
@@ -50,9 +50,9 @@ export interface BucketClient {
   /** How the server wants the etag of a condition. The self-test finds it out. */
   etagForm: EtagForm;
   /** One attempt of a request with a key. Throws `NoAnswer` when it is not known what became of it. */
-  attempt(request: BucketRequest): Promise<BucketAnswer>;
+  attempt(request: BucketRequest): Promise<BucketReply>;
   /** Waits before attempt `number + 1`. Throws when there were enough. */
-  pause(number: number, failure: BucketAnswer | NoAnswer): Promise<void>;
+  pause(number: number, failure: BucketReply | NoAnswer): Promise<void>;
   /** The bytes of a small object; null when there is none. */
   get(key: string): Promise<{ readonly body: Buffer; readonly etag: string } | null>;
   /** Null when there is no such object. */
@@ -64,7 +64,7 @@ export interface BucketClient {
   /** Removes an object. It does not matter whether that works. */
   remove(key: string): Promise<void>;
   /** The error for a response that was not expected. */
-  refusal(answer: BucketAnswer): FleetError;
+  refusal(answer: BucketReply): FleetError;
   close(): void;
 }
 
@@ -80,17 +80,17 @@ export interface BucketRequest {
 }
 
 /** Responses to the same request that may be different later. */
-export const mayPass = ({ status, headers, body }: BucketAnswer): boolean =>
+export const mayPass = ({ status, headers, body }: BucketReply): boolean =>
   status >= 500
     ? status !== 501
     : status === 429 || status === 408 || isSkewed({ status, headers, body }) || isCut({ status, body });
 
 /** The request was signed long before it arrived, as happens when a process was stopped in between: signed again it may pass. */
-const isSkewed = ({ status, body }: BucketAnswer): boolean =>
+const isSkewed = ({ status, body }: BucketReply): boolean =>
   status === 403 && body.includes('<Code>RequestTimeTooSkewed</Code>');
 
 /** S3 says with 400 that the body did not arrive in time, not whole, or not as it was. */
-const isCut = ({ status, body }: Pick<BucketAnswer, 'status' | 'body'>): boolean =>
+const isCut = ({ status, body }: Pick<BucketReply, 'status' | 'body'>): boolean =>
   status === 400 &&
   /<Code>(?:RequestTimeout|IncompleteBody|BadDigest|XAmzContentSHA256Mismatch)<\/Code>/.test(
     body.toString('latin1'),
@@ -151,7 +151,7 @@ class BucketRequests {
     this.#sender = openSender(address.endpoint, waits.idleMs);
   }
 
-  attempt({ method, key, query = {}, headers = {}, body, onBytes }: BucketRequest): Promise<BucketAnswer> {
+  attempt({ method, key, query = {}, headers = {}, body, onBytes }: BucketRequest): Promise<BucketReply> {
     const { endpoint, region, bucket, prefix, keys } = this.address;
     const path = uriPath(key === undefined ? `/${bucket}` : `/${bucket}/${prefix}${key}`);
     const unsigned = { method, host: endpoint.host, path, query, headers };
@@ -162,11 +162,11 @@ class BucketRequests {
     return this.#sender.send({ method, path: whole, headers: signed, body, onBytes });
   }
 
-  refusal(answer: BucketAnswer): FleetError {
+  refusal(answer: BucketReply): FleetError {
     return refusedBy(this.name, this.address.endpoint.host, answer);
   }
 
-  async pause(number: number, failure: BucketAnswer | NoAnswer): Promise<void> {
+  async pause(number: number, failure: BucketReply | NoAnswer): Promise<void> {
     if (number >= this.#retry.attempts)
       throw failure instanceof NoAnswer
         ? unansweredBy(this.name, this.address.endpoint.host, failure)
@@ -177,9 +177,9 @@ class BucketRequests {
   }
 
   /** For requests that change nothing, or may be repeated. */
-  async ask(request: BucketRequest, begin: () => void = () => {}): Promise<BucketAnswer | null> {
+  async ask(request: BucketRequest, begin: () => void = () => {}): Promise<BucketReply | null> {
     for (let number = 1; ; number += 1) {
-      let failure: BucketAnswer | NoAnswer;
+      let failure: BucketReply | NoAnswer;
       begin();
       try {
         const answer = await this.attempt(request);
@@ -205,7 +205,7 @@ async function* listOf(requests: BucketRequests, within: string): AsyncGenerator
   let token: string | null = null;
   do {
     const query = { 'list-type': '2', 'encoding-type': 'url', prefix: prefix + within };
-    const answer: BucketAnswer | null = await requests.ask({
+    const answer: BucketReply | null = await requests.ask({
       method: 'GET',
       query: token === null ? query : { ...query, 'continuation-token': token },
     });
@@ -222,14 +222,14 @@ async function* listOf(requests: BucketRequests, within: string): AsyncGenerator
 const plainEtag = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
 
 /** The etag of a response. Without one there are no conditions. */
-export function etagOf({ headers }: BucketAnswer, name: string): string {
+export function etagOf({ headers }: BucketReply, name: string): string {
   if (headers.etag) return plainEtag(headers.etag);
   throw new FleetError('target_unfit', `The server of ${name} sends no ETag with an object.`, {
     hint: 'Use a server that does, or another target.',
   });
 }
 
-function objectOf(answer: BucketAnswer, name: string): BucketObject {
+function objectOf(answer: BucketReply, name: string): BucketObject {
   const header = (name: string) => {
     const value = answer.headers[name];
     return typeof value === 'string' && value !== '' ? value : null;

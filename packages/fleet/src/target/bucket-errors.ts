@@ -1,10 +1,10 @@
 import { FleetError } from '../errors.ts';
-import type { BucketAnswer, NoAnswer } from './bucket-http.ts';
+import type { BucketReply, NoAnswer } from './bucket-http.ts';
 
 // What a server refuses, in words. Its own sentences are not repeated: they may quote keys.
 
 /** The error for a response that was not expected. */
-export function refusedBy(name: string, host: string, answer: BucketAnswer): FleetError {
+export function refusedBy(name: string, host: string, answer: BucketReply): FleetError {
   const { status } = answer;
   const code = codeIn(answer);
   const said = code === null ? `${status}` : `${status} ${code}`;
@@ -48,7 +48,7 @@ export const unreadable = (name: string, host: string, what: string): FleetError
   );
 
 /** The stable name of an error of S3, when there is one. */
-function codeIn({ body }: BucketAnswer): string | null {
+function codeIn({ body }: BucketReply): string | null {
   return /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1] ?? null;
 }
 

@@ -31,7 +31,7 @@ interface Sent {
 }
 
 /** One response. */
-export interface BucketAnswer {
+export interface BucketReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty when the bytes were passed on. */
@@ -40,7 +40,7 @@ export interface BucketAnswer {
 
 /** Sends requests until it is closed. */
 export interface Sender {
-  send(request: Sent): Promise<BucketAnswer>;
+  send(request: Sent): Promise<BucketReply>;
   /** Aborted once it is closed. */
   readonly closed: AbortSignal;
   close(): void;
@@ -85,7 +85,7 @@ function send(
   { method, path, headers, body, onBytes }: Sent,
   endpoint: URL,
   { agent, idleMs, signal }: Sending,
-): Promise<BucketAnswer> {
+): Promise<BucketReply> {
   const isSecure = endpoint.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const request = (isSecure ? requestHttps : requestHttp)({

@@ -1,6 +1,6 @@
 import { type BucketClient, etagOf, inForm, mayPass } from './bucket-client.ts';
 
-import { type BucketAnswer, type BucketBody, NoAnswer } from './bucket-http.ts';
+import { type BucketBody, type BucketReply, NoAnswer } from './bucket-http.ts';
 
 /** A conditional write. */
 export interface ConditionalPut {
@@ -39,7 +39,7 @@ export async function putWhen(client: BucketClient, put: ConditionalPut): Promis
     return there?.claim === mark ? there.etag : null;
   };
   for (let number = 1; ; number += 1) {
-    let failure: BucketAnswer | NoAnswer;
+    let failure: BucketReply | NoAnswer;
     try {
       const answer = await client.attempt({ method: 'PUT', key, headers, body });
       const { status } = answer;

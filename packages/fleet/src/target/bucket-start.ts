@@ -1,9 +1,9 @@
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
 import { type BucketClient, inForm, mayPass } from './bucket-client.ts';
-import { type BucketAnswer, NoAnswer } from './bucket-http.ts';
+import { type BucketReply, NoAnswer } from './bucket-http.ts';
 import { putWhen } from './bucket-put.ts';
-import { jsonBody, newClaim } from './bucket-slot.ts';
+import { jsonBody, newClaim } from './claim-record.ts';
 import { jobPath } from './part-names.ts';
 import { readPinned } from './pinned-record.ts';
 
@@ -95,9 +95,9 @@ async function tried(
   client: BucketClient,
   key: string,
   headers: Readonly<Record<string, string>>,
-): Promise<BucketAnswer> {
+): Promise<BucketReply> {
   for (let number = 1; ; number += 1) {
-    let failure: BucketAnswer | NoAnswer;
+    let failure: BucketReply | NoAnswer;
     try {
       const answer = await client.attempt({ method: 'PUT', key, headers, body: jsonBody({}) });
       if (answer.status !== 409 && !mayPass(answer)) return answer;

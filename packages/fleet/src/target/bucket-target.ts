@@ -6,8 +6,8 @@ import { bucketAddress } from './bucket-address.ts';
 import { bucketClaim } from './bucket-claim.ts';
 import { type BucketClient, type BucketWaits, bucketWaits, openBucketClient } from './bucket-client.ts';
 import { putWhen } from './bucket-put.ts';
-import { jsonBody, newClaim, readSlot, writeSlot } from './bucket-slot.ts';
 import { prepareBucket, testConditions } from './bucket-start.ts';
+import { jsonBody, newClaim, readClaimRecord, writeClaimRecord } from './claim-record.ts';
 import { jobPath, partPath, planPath, verdictPath, verdictsPath } from './part-names.ts';
 import { readPinned, writePinned } from './pinned-record.ts';
 import { isSamePlan, noPlan, type PlanRecord, packPlan, unpackPlan } from './plan-record.ts';
@@ -52,7 +52,7 @@ function bucketTarget(
   scratchFolder: string | undefined,
   lookMs: number,
 ): Target {
-  const place = new BucketPlace(client, given, scratchFolder);
+  const place = new BucketParcel(client, given, scratchFolder);
   const scratch = () => place.scratch();
   const close = () => place.close();
   return {
@@ -65,11 +65,13 @@ function bucketTarget(
     async reopen(account, parcel) {
       const path = verdictPath(account, parcel);
       for (;;) {
-        const slot = await readSlot(client, path);
+        const slot = await readClaimRecord(client, path);
         // Whoever reads a parcel that was never committed continues with it.
         if (slot?.slot.state !== 'committed') return;
         await place.tested();
-        if ((await writeSlot(client, path, { state: 'reopened', claim: newClaim() }, slot.etag)) !== null)
+        if (
+          (await writeClaimRecord(client, path, { state: 'reopened', claim: newClaim() }, slot.etag)) !== null
+        )
           return;
       }
     },
@@ -84,7 +86,7 @@ function bucketTarget(
 }
 
 /** A bucket with the job whose parts it has. */
-class BucketPlace {
+class BucketParcel {
   readonly client: BucketClient;
   readonly #given: PinnedJob | null;
   readonly #scratchFolder: string | undefined;
@@ -150,7 +152,7 @@ class BucketPlace {
   }
 }
 
-function planMethods(place: BucketPlace) {
+function planMethods(place: BucketParcel) {
   const { name } = place.client;
   return {
     async pin(job) {
@@ -180,7 +182,7 @@ function planMethods(place: BucketPlace) {
   } satisfies Partial<Target>;
 }
 
-async function* verdictsOf(place: BucketPlace, account: string): AsyncGenerator<ParcelVerdict> {
+async function* verdictsOf(place: BucketParcel, account: string): AsyncGenerator<ParcelVerdict> {
   const { client } = place;
   const slots: string[] = [];
   for await (const { key } of client.list(`${verdictsPath(account)}/`))
@@ -191,7 +193,7 @@ async function* verdictsOf(place: BucketPlace, account: string): AsyncGenerator<
   for await (const { key, etag } of client.list(`account=${account}/`)) parts.set(key, etag);
   for (let from = 0; from < slots.length; from += readsAtOnce) {
     const some = slots.slice(from, from + readsAtOnce);
-    for (const held of await Promise.all(some.map((key) => readSlot(client, key)))) {
+    for (const held of await Promise.all(some.map((key) => readClaimRecord(client, key)))) {
       if (held?.slot.state !== 'committed') continue;
       const { verdict, etag } = held.slot;
       const part = partPath(account, verdict, job);

@@ -71,7 +71,7 @@ export async function hashFile(path: string): Promise<string> {
 }
 
 /** What the claim of a parcel belongs to. */
-export interface FolderPlace {
+export interface FolderParcel {
   /** For messages. */
   readonly name: string;
   readonly root: string;
@@ -81,7 +81,7 @@ export interface FolderPlace {
 }
 
 /** Claims a parcel: its part and its verdict are written in the folder of the claim, and count once they were renamed out of it. */
-export async function folderClaim(place: FolderPlace): Promise<ParcelClaim> {
+export async function folderClaim(place: FolderParcel): Promise<ParcelClaim> {
   const { root, job, account, parcel } = place;
   return onDisk(place.name, async () => {
     const own = await takeFolder(root, account, parcelKey(parcel));
@@ -99,11 +99,11 @@ export async function folderClaim(place: FolderPlace): Promise<ParcelClaim> {
 
 class FolderClaim implements ParcelClaim {
   readonly done: ParcelVerdict | null;
-  readonly #place: FolderPlace;
+  readonly #place: FolderParcel;
   readonly #own: string;
   #part: PartWriter | null = null;
 
-  constructor(place: FolderPlace, own: string, done: ParcelVerdict | null) {
+  constructor(place: FolderParcel, own: string, done: ParcelVerdict | null) {
     this.#place = place;
     this.#own = own;
     this.done = done;

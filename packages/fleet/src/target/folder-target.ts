@@ -27,7 +27,7 @@ export async function openFolderTarget(into: string, job: PinnedJob | null): Pro
 }
 
 function folderTarget(name: string, root: string, given: PinnedJob | null): Target {
-  const place = new FolderPlace(name, root, given);
+  const place = new FolderParcel(name, root, given);
   const close = async (): Promise<void> => {};
   return {
     name,
@@ -56,7 +56,7 @@ function folderTarget(name: string, root: string, given: PinnedJob | null): Targ
 }
 
 /** A folder with the job whose files it has. */
-class FolderPlace {
+class FolderParcel {
   readonly name: string;
   readonly root: string;
   readonly #given: PinnedJob | null;
@@ -117,7 +117,7 @@ class FolderPlace {
   }
 }
 
-function planMethods(place: FolderPlace) {
+function planMethods(place: FolderParcel) {
   const { name } = place;
   return {
     pin: (job) =>
@@ -140,7 +140,7 @@ function planMethods(place: FolderPlace) {
 }
 
 async function replacePlan(
-  place: FolderPlace,
+  place: FolderParcel,
   account: string,
   before: AccountPlan,
   after: AccountPlan,
@@ -167,7 +167,7 @@ async function replacePlan(
   }
 }
 
-async function* verdictsOf(place: FolderPlace, account: string): AsyncGenerator<ParcelVerdict> {
+async function* verdictsOf(place: FolderParcel, account: string): AsyncGenerator<ParcelVerdict> {
   const { name } = place;
   const folder = place.at(verdictsPath(account));
   const names = (await onDisk(name, () => orNull(readdir(folder)))) ?? [];

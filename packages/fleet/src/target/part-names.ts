@@ -3,7 +3,7 @@ import type { PinnedJob } from '../job/job.ts';
 import type { Parcel } from '../parcels/parcel.ts';
 
 /** What the name of a part follows from. */
-export type PartPlace = Pick<Parcel, 'from' | 'to'>;
+export type PartBounds = Pick<Parcel, 'from' | 'to'>;
 
 /** The name of a parcel among those of its account: its lower end without characters that file systems refuse. */
 export function parcelKey({ from }: Pick<Parcel, 'from'>): string {
@@ -20,7 +20,7 @@ export function parcelKey({ from }: Pick<Parcel, 'from'>): string {
  */
 export function partPath(
   account: string,
-  parcel: PartPlace,
+  parcel: PartBounds,
   { format, partition }: Pick<PinnedJob, 'format' | 'partition'>,
 ): string {
   const month = partition === 'month' ? `/month=${monthOf(parcel)}` : '';
@@ -28,7 +28,7 @@ export function partPath(
 }
 
 /** The month of a parcel; parcels end at months. The first one may have no beginning: then its last month. */
-function monthOf({ from, to }: PartPlace): string {
+function monthOf({ from, to }: PartBounds): string {
   return (from ?? formatNaive(parseNaive(to) - second)).slice(0, 7);
 }
 

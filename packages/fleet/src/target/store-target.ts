@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SyncOutcome } from '@call-attribution/node-stream';
 import { parse } from '@call-attribution/query-dsl';
 import {
-  type CallSelection,
   type Claim,
   mirrorSink,
+  type NumericFilter,
   openStore,
   type Store,
   StoreError,
@@ -114,7 +114,7 @@ class StorePlace {
   }
 
   /** The records of a stretch that the job is about; null when the store cannot tell them from others. */
-  async selectionIn(account: string, from: string | null, to: string): Promise<CallSelection | null> {
+  async selectionIn(account: string, from: string | null, to: string): Promise<NumericFilter | null> {
     const about = this.job ?? (await this.#jobOf(account));
     const { filter = '', version = 'v3' } = about ?? {};
     const range = {

@@ -25,7 +25,7 @@ const mergeOptions = <T>() =>
 /** Settings of `mergeOrdered`. */
 export interface MergeOptions<T> extends OptionsOf<typeof mergeOptions<T>> {}
 
-interface Lane<T> {
+interface Input<T> {
   readonly source: AsyncIterable<T | Mark> | Iterable<T | Mark>;
   readonly iterator: AsyncIterator<T | Mark> | Iterator<T | Mark>;
   next: Promise<IteratorResult<T | Mark>> | null;
@@ -72,7 +72,7 @@ export function mergeOrdered<T = Call>(
   const timeOf = reader<T>(settings.time);
   const tieOf = reader<T>(settings.tie);
   const held = new Heap<Held<T>>((a, b) => a.time < b.time || (a.time === b.time && a.tie < b.tie));
-  const lanes: Lane<T>[] = sources.map((source) => ({
+  const lanes: Input<T>[] = sources.map((source) => ({
     source,
     iterator: Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator](),
     next: null,
@@ -81,11 +81,11 @@ export function mergeOrdered<T = Call>(
   }));
   let passed = Number.NEGATIVE_INFINITY;
 
-  const pull = (lane: Lane<T>) => {
+  const pull = (lane: Input<T>) => {
     lane.next = Promise.resolve(lane.iterator.next());
     lane.next.catch(() => {});
   };
-  const accept = (lane: Lane<T>, item: T | Mark) => {
+  const accept = (lane: Input<T>, item: T | Mark) => {
     if (item instanceof Mark) {
       if (marks && item.until !== null) lane.latest = Math.max(lane.latest, parseNaive(item.until));
       return;
@@ -102,7 +102,7 @@ export function mergeOrdered<T = Call>(
   };
   const take = async (): Promise<T | Mark | null> => {
     for (;;) {
-      const slowest = lanes.reduce<Lane<T> | null>(
+      const slowest = lanes.reduce<Input<T> | null>(
         (low, lane) => (lane.ended || (low !== null && low.latest <= lane.latest) ? low : lane),
         null,
       );
@@ -153,7 +153,7 @@ function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {
   return readable;
 }
 
-function endSource<T>(lane: Lane<T>): void {
+function endSource<T>(lane: Input<T>): void {
   if (lane.source instanceof Readable) lane.source.destroy();
   else if (!lane.ended) void Promise.resolve(lane.iterator.return?.()).catch(() => {});
 }

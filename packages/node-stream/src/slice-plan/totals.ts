@@ -17,7 +17,7 @@ import type { KnownCount } from './known-counts.ts';
 const day = 86_400_000;
 
 /** A total, and the time of the one record that came with it; NaN when none did. */
-export interface Answer {
+export interface CountedTotal {
   readonly total: number;
   readonly sample: number;
 }
@@ -49,7 +49,7 @@ export class Totals {
   }
 
   /** The total of a span. */
-  async of(span: Span): Promise<Answer> {
+  async of(span: Span): Promise<CountedTotal> {
     const page = await this.#ask(span, this.style);
     const isForeign = () => isAstray({ obeysRanges: this.#obeysRanges }, { span }, page);
     if (isForeign()) {

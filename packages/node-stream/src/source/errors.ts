@@ -11,7 +11,7 @@ import type { Trouble } from '../slicing/judge.ts';
 import type { PlanFailure } from '../slicing/state.ts';
 
 /** Where in a read something happened. */
-export interface StreamPlace {
+export interface StreamPosition {
   /** The slice that was read. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
@@ -26,7 +26,7 @@ export type StreamErrorCode =
   | 'read_failed';
 
 /** What a `StreamError` knows. */
-export interface StreamErrorDetails extends StreamPlace, ErrorDetails {}
+export interface StreamErrorDetails extends StreamPosition, ErrorDetails {}
 
 /** A read ended early. The error names the slice and page, and carries the checkpoint to resume from. */
 export class StreamError<Code extends string = StreamErrorCode | ErrorCode> extends CallsError<Code> {
@@ -48,7 +48,7 @@ export class StreamError<Code extends string = StreamErrorCode | ErrorCode> exte
   }
 
   /** Adds the place to an error of the client; errors that have one already and aborts stay as they are. */
-  static from(error: unknown, place: StreamPlace): unknown {
+  static from(error: unknown, place: StreamPosition): unknown {
     if (error instanceof StreamError || !(error instanceof Error) || error.name === 'AbortError')
       return error;
     const where = `${describeSlice(place.slice)}, page ${place.page}`;

@@ -1,6 +1,6 @@
 import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type CallSelection, type Page, type Store, selectionOf } from '@call-attribution/store';
+import { type NumericFilter, type Page, type Store, selectionOf } from '@call-attribution/store';
 import type { Exchange, Reply } from './exchange.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
@@ -91,7 +91,7 @@ export async function countReply(store: Store, account: string, exchange: Exchan
 }
 
 /** The filter of a request as numbers. */
-function readFilter(parameters: ReadonlyMap<string, string>, version: Version): CallSelection {
+function readFilter(parameters: ReadonlyMap<string, string>, version: Version): NumericFilter {
   return selectionFor(parsedFilter(parameters, version), version);
 }
 
@@ -108,7 +108,7 @@ export function parsedFilter(parameters: ReadonlyMap<string, string>, version: V
 }
 
 /** v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has `inc_gce:1`. */
-export function selectionFor(filter: Filter, version: Version): CallSelection {
+export function selectionFor(filter: Filter, version: Version): NumericFilter {
   return selectionOf(filter, { extensions: version === 'v2' });
 }
 

@@ -9,7 +9,7 @@ import { type Listener, Pipelines } from './pipeline.ts';
 import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
 
 /** Limits of time, number and size of one server. */
-export interface Limits {
+export interface ServiceLimits {
   /** Longest URL, in bytes. Default 8,192. */
   readonly urlBytes: number;
   /** Longest request head, including the URL, in bytes. Default 32,768. */
@@ -38,11 +38,11 @@ export interface Limits {
   readonly drainMs: number;
 }
 
-interface Place {
+interface ListenSettings {
   readonly port: number;
   readonly host: string;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  readonly limits: Limits;
+  readonly limits: ServiceLimits;
   readonly proxies: readonly string[];
   readonly turns: Turns;
   readonly onClosed: (reason: ClosedFor) => void;
@@ -59,7 +59,7 @@ export interface OpenServer {
 }
 
 /** Starts a server. The error for a port that is taken or not allowed says what to do. */
-export async function openServer(handle: Listener, place: Place): Promise<OpenServer> {
+export async function openServer(handle: Listener, place: ListenSettings): Promise<OpenServer> {
   const { port, host, tls, limits, proxies, turns, onClosed } = place;
   const settings = {
     maxHeaderSize: limits.headerBytes,

@@ -25,7 +25,7 @@ const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV, for the same credentials as the API. */
 export function pageDataRoutes(source: PageSource, gate: Gate): Route[] {
-  const route = (path: string, allowed: readonly string[], answer: Answer): Route => ({
+  const route = (path: string, allowed: readonly string[], answer: Responder): Route => ({
     path,
     handle: (exchange) => open(exchange, source, gate, allowed, answer),
   });
@@ -44,7 +44,7 @@ interface Asked {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-type Answer = (asked: Asked) => Promise<Reply>;
+type Responder = (asked: Asked) => Promise<Reply>;
 
 /** Accepts the credentials and reads what is asked for; while the calls are still being read, says how far that is. */
 async function open(
@@ -52,7 +52,7 @@ async function open(
   source: PageSource,
   gate: Gate,
   allowed: readonly string[],
-  answer: Answer,
+  answer: Responder,
 ): Promise<Reply> {
   const { account, headers } = await exchange.turn(() => gate(readCredential(exchange.request, 'v3')));
   exchange.account = account;

@@ -1,6 +1,6 @@
 import { addDays, formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Account, AccountCredential, CallSelection } from '@call-attribution/store';
+import type { Account, AccountCredential, NumericFilter } from '@call-attribution/store';
 
 /** The fields that the page breaks calls down by, and narrows them with. */
 export const pageDimensions = [
@@ -24,7 +24,7 @@ export interface PageQuestion {
   /** The filter, checked. */
   readonly filter: Filter;
   /** The same as numbers. */
-  readonly selection: CallSelection;
+  readonly selection: NumericFilter;
   /** The filtered period in naive milliseconds, half-open; null where it is open. */
   readonly from: number | null;
   /** The first moment after the period. */

@@ -42,7 +42,7 @@ export function openPostgres(
   url: string,
   options: PostgresOptions & { busyTimeoutMs?: number | undefined } = {},
 ): Driver {
-  const limits: Limits = {
+  const limits: PostgresLimits = {
     poolSize: options.poolSize ?? 10,
     statementMs: options.statementTimeoutMs ?? 30_000,
     slowStatementMs: options.slowStatementTimeoutMs ?? 3_600_000,
@@ -70,7 +70,7 @@ export function openPostgres(
 }
 
 /** The options with their defaults, in milliseconds. */
-interface Limits {
+interface PostgresLimits {
   readonly poolSize: number;
   readonly statementMs: number;
   readonly slowStatementMs: number;
@@ -92,10 +92,10 @@ class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
   readonly #pool: pg.Pool;
-  readonly #limits: Limits;
+  readonly #limits: PostgresLimits;
   #hasConnected = false;
 
-  constructor(pool: pg.Pool, limits: Limits) {
+  constructor(pool: pg.Pool, limits: PostgresLimits) {
     this.#pool = pool;
     this.#limits = limits;
     this.readsAtOnce = limits.poolSize;

@@ -59,8 +59,8 @@ class SqliteDriver implements Driver {
   readonly #patienceMs: number;
   readonly #writer: Connection;
   readonly #reader: Connection;
-  readonly #writing = createLane();
-  readonly #reading: Lane;
+  readonly #writing = createQueue();
+  readonly #reading: Queue;
   #isClosed = false;
 
   constructor(file: string, patienceMs: number, writer: Connection, reader: Connection) {
@@ -68,7 +68,7 @@ class SqliteDriver implements Driver {
     this.#patienceMs = patienceMs;
     this.#writer = writer;
     this.#reader = reader;
-    this.#reading = reader === writer ? this.#writing : createLane();
+    this.#reading = reader === writer ? this.#writing : createQueue();
   }
 
   all(sql: string, values?: readonly Value[]): Promise<Row[]> {
@@ -241,9 +241,9 @@ function flat(rows: readonly (readonly Value[])[], from: number, to: number): Va
 }
 
 /** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
-type Lane = <T>(job: () => Promise<T>) => Promise<T>;
+type Queue = <T>(job: () => Promise<T>) => Promise<T>;
 
-function createLane(): Lane {
+function createQueue(): Queue {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
     const result = last.then(job, job);

@@ -4,7 +4,7 @@ import { StoreError } from '../database/errors.ts';
 import { documentOf } from './documents.ts';
 import type { Layouts } from './layouts.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
-import type { CallSelection } from './selection.ts';
+import type { NumericFilter } from './selection.ts';
 
 /** How pages are read, for tests and benchmarks. */
 export interface PageTuning {
@@ -17,7 +17,7 @@ export interface PageTuning {
 /** Which page of an account to read. */
 export interface PageQuery {
   /** Which calls. */
-  readonly selection: CallSelection;
+  readonly selection: NumericFilter;
   /** The version of the records. */
   readonly version: 'v2' | 'v3';
   /** Rank of the first call, counted from 0. */
@@ -94,7 +94,7 @@ export async function readPage(
 async function readSlice(
   session: Session,
   account: string,
-  selection: CallSelection,
+  selection: NumericFilter,
   start: Start,
   rows: number,
 ): Promise<Row[]> {

@@ -1,5 +1,5 @@
 import type { Session, Value } from '../database/driver.ts';
-import type { CallSelection } from './selection.ts';
+import type { NumericFilter } from './selection.ts';
 import { cellsOf, isWide, levels, width } from './tally.ts';
 
 const edge = -1;
@@ -33,7 +33,7 @@ export function parameters(): { values: Value[]; put: (value: Value) => string }
 }
 
 /** The conditions on fields other than the time. */
-export function otherConditions(selection: CallSelection, put: (value: Value) => string): string {
+export function otherConditions(selection: NumericFilter, put: (value: Value) => string): string {
   const talk =
     selection.talk === null
       ? ''
@@ -45,7 +45,7 @@ export function otherConditions(selection: CallSelection, put: (value: Value) =>
 async function counted(
   session: Pick<Session, 'all'>,
   account: string,
-  selection: CallSelection,
+  selection: NumericFilter,
   runs: readonly Run[],
 ): Promise<Counted[]> {
   if (runs.length === 0) return [];
@@ -77,7 +77,7 @@ async function counted(
 export async function countCalls(
   session: Pick<Session, 'all'>,
   account: string,
-  selection: CallSelection,
+  selection: NumericFilter,
 ): Promise<number> {
   const runs = await counted(session, account, selection, cut(selection.from, selection.to));
   return runs.reduce((total, run) => total + run.n, 0);
@@ -90,7 +90,7 @@ export async function countCalls(
 export async function findRank(
   session: Pick<Session, 'all'>,
   account: string,
-  selection: CallSelection,
+  selection: NumericFilter,
   rank: number,
   walkBelow: number,
 ): Promise<{ total: number; from: number; skip: number }> {

@@ -3,7 +3,7 @@ import { StoreError } from '../database/errors.ts';
 import { mostTenths, noTime, secondsOf, tenthsBound } from './wire-values.ts';
 
 /** A filter as numbers. */
-export interface CallSelection {
+export interface NumericFilter {
   /** The first second of `date_added`, counted from 1970 on the clock of the API. */
   readonly from: number;
   /** The second after the last one. */
@@ -19,7 +19,7 @@ const beginning = noTime + 2 ** 25;
 const end = 2 ** 38;
 
 /** Selects every call, also those without a usable date. */
-export const everything: CallSelection = { from: noTime, to: end, talk: null, extensions: true };
+export const everything: NumericFilter = { from: noTime, to: end, talk: null, extensions: true };
 
 /**
  * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
@@ -29,8 +29,8 @@ export const everything: CallSelection = { from: noTime, to: end, talk: null, ex
  * const filter = parse('talk_minutes:[2 TO *]', { version: 'v3' });
  * await store.count('101', selectionOf(filter, { extensions: false }));
  */
-export function selectionOf(filter: Filter, options: { extensions: boolean }): CallSelection {
-  let selection: CallSelection = { ...everything, extensions: options.extensions };
+export function selectionOf(filter: Filter, options: { extensions: boolean }): NumericFilter {
+  let selection: NumericFilter = { ...everything, extensions: options.extensions };
   for (const clause of filter.clauses) {
     if (clause.kind === 'flag') selection = { ...selection, extensions: true };
     else if (clause.field === 'date_added') selection = withinDates(selection, clause);
@@ -41,7 +41,7 @@ export function selectionOf(filter: Filter, options: { extensions: boolean }): C
   return selection;
 }
 
-function withinDates(selection: CallSelection, { lower, upper }: RangeClause): CallSelection {
+function withinDates(selection: NumericFilter, { lower, upper }: RangeClause): NumericFilter {
   // A filter on the date finds no call without one.
   const from = lower === null ? beginning : seconds(lower.text) + (lower.inclusive ? 0 : 1);
   const to = upper === null ? end : seconds(upper.text) + (upper.inclusive ? 1 : 0);
@@ -55,7 +55,7 @@ function seconds(text: string): number {
   return at;
 }
 
-function withinTalk(selection: CallSelection, { lower, upper }: RangeClause): CallSelection {
+function withinTalk(selection: NumericFilter, { lower, upper }: RangeClause): NumericFilter {
   const before = selection.talk ?? { from: 0, to: mostTenths };
   const talk = {
     from: Math.max(before.from, lower === null ? 0 : lowest(lower)),

@@ -1,5 +1,5 @@
 import { StoreError } from '../database/errors.ts';
-import type { CallSelection } from './selection.ts';
+import type { NumericFilter } from './selection.ts';
 import { anyTalk, mostTenths } from './wire-values.ts';
 
 /** Widths of the time buckets as powers of two in seconds: 388 days, 24.3 days, 36.4 hours. */
@@ -18,17 +18,17 @@ export interface Cell {
 }
 
 /** What a call is counted by. */
-export interface Place {
+export interface TallyKey {
   readonly at: number;
   readonly talk: number;
   readonly extension: number;
 }
 
 /** The changes that a batch makes, one per cell, in key order so that concurrent writers lock in the same order. */
-export function differences(added: Iterable<Place>, removed: Iterable<Place>): Cell[] {
+export function differences(added: Iterable<TallyKey>, removed: Iterable<TallyKey>): Cell[] {
   // By talk value within a bucket: neither of the two keys needs a string, which would be most of the work.
   const buckets = new Map<number, Map<number, number>>();
-  const count = ({ at, talk, extension }: Place, sign: 1 | -1) => {
+  const count = ({ at, talk, extension }: TallyKey, sign: 1 | -1) => {
     for (const [depth, level] of levels.entries()) {
       const key = (Math.floor(at / width(level)) * 2 + extension) * levels.length + depth;
       let cells = buckets.get(key);
@@ -59,7 +59,7 @@ export function differences(added: Iterable<Place>, removed: Iterable<Place>): C
 const mostNamed = 600;
 
 /** Does the selection match most calls, so that few are skipped between two that match? */
-export function isWide({ talk }: CallSelection): boolean {
+export function isWide({ talk }: NumericFilter): boolean {
   return talk === null || (talk.to >= mostTenths && talk.from <= 100);
 }
 
@@ -67,7 +67,7 @@ export function isWide({ talk }: CallSelection): boolean {
  * Which cells of a bucket to add up. A few talk values are listed; for many, those outside are subtracted from all calls. The
  * key is then read at exactly the cells that matter, however many buckets there are.
  */
-export function cellsOf({ talk, extensions }: CallSelection): { sum: string; only: string } {
+export function cellsOf({ talk, extensions }: NumericFilter): { sum: string; only: string } {
   const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
   if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
   const { from, to } = talk;

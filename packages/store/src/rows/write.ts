@@ -5,7 +5,7 @@ import { StoreError } from '../database/errors.ts';
 import { noteEdits } from './edits.ts';
 import { keyOf } from './record-key.ts';
 import { callerOf, type StoredCall } from './stored-call.ts';
-import { type Cell, differences, type Place } from './tally.ts';
+import { type Cell, differences, type TallyKey } from './tally.ts';
 
 /** What became of a batch of calls. */
 export interface Stored {
@@ -132,7 +132,7 @@ export async function deleteKeys(
 }
 
 /** A row as it was before a write. */
-interface Before extends Place {
+interface Before extends TallyKey {
   readonly layout: number;
   readonly packed: string;
 }

@@ -7,7 +7,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { failureOf, inUse } from './failure.ts';
-import { type Limits, Session } from './session.ts';
+import { Session, type StatementLimits } from './session.ts';
 
 /**
  * How a file is opened. `ask`: read-only and locked: no files, no extensions, no settings. `export`: read-only, and files
@@ -81,7 +81,7 @@ export class Gate {
     mode: Mode,
     options: OpenOptions,
     body: (session: Session) => Promise<T>,
-    limits: Limits = {},
+    limits: StatementLimits = {},
   ): Promise<T> {
     const session = await this.open(mode, options, limits);
     try {
@@ -92,7 +92,7 @@ export class Gate {
   }
 
   /** A session that the caller closes. */
-  async open(mode: Mode, options: OpenOptions, limits: Limits = {}): Promise<Session> {
+  async open(mode: Mode, options: OpenOptions, limits: StatementLimits = {}): Promise<Session> {
     const opened = await this.#enter(mode, options);
     try {
       const connection = await opened.instance.db.connect();
@@ -141,7 +141,7 @@ export class Gate {
 const inMemory = ':memory:';
 
 /** A session on an empty database in memory, to read other files with. */
-export async function memorySession(options: OpenOptions, limits: Limits = {}): Promise<Session> {
+export async function memorySession(options: OpenOptions, limits: StatementLimits = {}): Promise<Session> {
   const instance = await openWithin(inMemory, 'write', options, 0);
   return new Session(await instance.connect(), 'memory', limits, async () => instance.closeSync());
 }

@@ -11,7 +11,7 @@ export type SqlValue = string | number | boolean | null;
 export type Row = Readonly<Record<string, unknown>>;
 
 /** What ends a statement early. */
-export interface Limits {
+export interface StatementLimits {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds that all statements of the session may take together. */
   readonly timeLimit?: number | undefined;
@@ -45,7 +45,12 @@ export class Session {
   readonly #timers: NodeJS.Timeout[] = [];
   #interrupts: NodeJS.Timeout | undefined;
 
-  constructor(connection: DuckDBConnection, path: string, limits: Limits, onClose: () => Promise<void>) {
+  constructor(
+    connection: DuckDBConnection,
+    path: string,
+    limits: StatementLimits,
+    onClose: () => Promise<void>,
+  ) {
     this.#connection = connection;
     this.#path = path;
     this.#onClose = onClose;

@@ -8,7 +8,7 @@ import {
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { bytesOf } from '../file/memory-size.ts';
-import type { Limits, Session } from '../file/session.ts';
+import type { Session, StatementLimits } from '../file/session.ts';
 import { fileType, plainValue } from './values.ts';
 
 /** A statement of your own. */
@@ -32,7 +32,7 @@ const shape = {
 } satisfies OptionShape & Record<keyof SqlOptions, OptionKind>;
 
 /** The limits of a statement, in a process whose DuckDB may use this memory. */
-export function sqlLimits(options: SqlOptions, memory: string): Limits {
+export function sqlLimits(options: SqlOptions, memory: string): StatementLimits {
   checkOptions(options, shape);
   const { signal, timeLimit, excess } = options;
   const processMemory = excess === undefined ? undefined : bytesOf(memory) + excess;

@@ -10,7 +10,7 @@ import { putWhen } from './bucket-put.ts';
  * before and has a name of its own, so that no two are alike: whoever claims a parcel makes it impossible for all who claimed it
  * earlier to write here.
  */
-export type Slot =
+export type ClaimRecord =
   | { readonly state: 'claimed'; readonly claim: string; readonly by: string }
   | { readonly state: 'reopened'; readonly claim: string }
   | {
@@ -22,8 +22,8 @@ export type Slot =
     };
 
 /** A slot that lies there, and its own etag. */
-export interface HeldSlot {
-  readonly slot: Slot;
+export interface HeldClaimRecord {
+  readonly slot: ClaimRecord;
   readonly etag: string;
 }
 
@@ -31,7 +31,7 @@ export interface HeldSlot {
 export const newClaim = (): string => randomUUID();
 
 /** Null when the parcel was never claimed. */
-export async function readSlot(client: BucketClient, path: string): Promise<HeldSlot | null> {
+export async function readClaimRecord(client: BucketClient, path: string): Promise<HeldClaimRecord | null> {
   const found = await client.get(path);
   if (found === null) return null;
   const slot = slotIn(found.body.toString('utf8'));
@@ -43,12 +43,12 @@ export async function readSlot(client: BucketClient, path: string): Promise<Held
 }
 
 /** Writes a slot over the one that was read. Null when somebody else has written it since. */
-export async function writeSlot(
+export async function writeClaimRecord(
   client: BucketClient,
   path: string,
-  slot: Slot,
+  slot: ClaimRecord,
   before: string | null,
-): Promise<HeldSlot | null> {
+): Promise<HeldClaimRecord | null> {
   const etag = await putWhen(client, {
     key: path,
     body: jsonBody({ format: 1, ...slot }),
@@ -70,13 +70,13 @@ export function jsonBody(value: unknown): BucketBody {
   };
 }
 
-function slotIn(text: string): Slot | null {
+function slotIn(text: string): ClaimRecord | null {
   try {
-    const slot = JSON.parse(text) as Partial<Slot> | null;
+    const slot = JSON.parse(text) as Partial<ClaimRecord> | null;
     if (slot === null || typeof slot.claim !== 'string') return null;
-    if (slot.state === 'claimed' || slot.state === 'reopened') return slot as Slot;
+    if (slot.state === 'claimed' || slot.state === 'reopened') return slot as ClaimRecord;
     return slot.state === 'committed' && typeof slot.etag === 'string' && slot.verdict
-      ? (slot as Slot)
+      ? (slot as ClaimRecord)
       : null;
   } catch {
     return null;
