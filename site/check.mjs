@@ -2,9 +2,17 @@
 // readable on a phone. The browser is that of the drills; without one on a developer's machine only the links are checked.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
-import { launchChromium } from '../scripts/chromium.mjs';
+import { root } from '../scripts/workspace.mjs';
 import './build.mjs';
+
+const browserPlaces = [
+  process.env.CALLS_TEST_CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 const out = join(import.meta.dirname, 'dist');
 /** @type {string[]} */
@@ -44,7 +52,15 @@ else if (process.env.CI)
   problems.push('no Chromium (CALLS_TEST_CHROMIUM, /usr/bin/chromium): the site was not seen in a browser');
 else console.error('no Chromium: the site is not looked at in a browser');
 
-/** @param {Exclude<Awaited<ReturnType<typeof launchChromium>>, null>} browser */
+/** Starts the browser that the drills use, or gives null where there is none. @returns {Promise<any>} */
+async function launchChromium() {
+  const executablePath = browserPlaces.find((path) => path && existsSync(path));
+  if (executablePath === undefined) return null;
+  const { chromium } = createRequire(join(root, 'packages/test-tools/package.json'))('playwright-core');
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** @param {any} browser */
 async function look(browser) {
   const types = {
     '.html': 'text/html',
