@@ -9,7 +9,8 @@ export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 /** URLs of a visit that may carry an id, the likeliest first. */
 const places = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
 
-const parameter = /(?:^|[?&#;])(gclid|gbraid|wbraid|msclkid|k_clickid|mkwid|pcrid)=([^&#;\s]+)/gi;
+const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
+const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
 
 /**
  * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave theirs. Only values
@@ -22,7 +23,8 @@ export function clickIdsOf(call: Call): ClickIds {
     const url = call[place];
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
-      const known = name.toLowerCase() as ClickIdName;
+      const known = names.find((each) => each === name.toLowerCase());
+      if (known === undefined) continue;
       const id = ids[known] === undefined ? decoded(encoded) : null;
       if (isId(id) && !isNumberOf(call, id)) ids[known] = id;
     }

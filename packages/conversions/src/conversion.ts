@@ -123,9 +123,10 @@ export function conversionOf(
   const mayNumber = accepts.matchBy.includes('caller number');
   const clickIds = clickIdsOf(call);
   const callerNumber = mayNumber ? toE164(call.ani) : null;
-  const kind = accepts.matchBy.find((by) => by !== 'caller number' && clickIds[by] !== undefined);
-  const click =
-    kind === undefined || kind === 'caller number' ? null : { kind, id: clickIds[kind] as string };
+  const [click = null] = accepts.matchBy.flatMap((kind) => {
+    const id = kind === 'caller number' ? undefined : clickIds[kind];
+    return kind === 'caller number' || id === undefined ? [] : [{ kind, id }];
+  });
   if (accepts.onlyExtensions && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
   if (click === null && callerNumber === null)
     return { reason: mayNumber ? 'no_caller_number' : 'no_click_id' };

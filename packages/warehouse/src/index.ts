@@ -19,8 +19,8 @@ export type {
   MeasureName,
   Question,
   QuestionLimits,
-  ValueRule,
-  ValueRules,
+  WorthRule,
+  WorthRules,
 } from './ask/question.ts';
 export { InvalidCondition } from './ask/resolve.ts';
 export { WarehouseError, type WarehouseErrorCode } from './errors.ts';

@@ -1,5 +1,5 @@
 import { addMonths, day, formatNaive, parseTime } from '@call-attribution/core/time';
-import type { AnswerValue, Measure, Question, ValueRules } from '../src/index.ts';
+import type { AnswerValue, Measure, Question, WorthRules } from '../src/index.ts';
 import {
   dateText,
   type Facts,
@@ -24,7 +24,7 @@ function measure(
   name: Measure,
   calls: readonly Facts[],
   all: number,
-  values: ValueRules | undefined,
+  values: WorthRules | undefined,
 ): AnswerValue {
   const talk = present(calls.map((each) => each.talk));
   const sum = talk.reduce((total, each) => total + each, 0);
@@ -70,7 +70,7 @@ function measure(
   }
 }
 
-function worth({ talk, record }: Facts, table: ValueRules | undefined): number | null {
+function worth({ talk, record }: Facts, table: WorthRules | undefined): number | null {
   for (const { minMinutes, maxMinutes, campaign, value } of table?.rules ?? []) {
     if (minMinutes !== undefined && !(talk !== null && talk >= minMinutes * 10)) continue;
     if (maxMinutes !== undefined && !(talk !== null && talk < maxMinutes * 10)) continue;

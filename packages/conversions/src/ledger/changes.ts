@@ -55,9 +55,9 @@ export async function changesSince(
   const unadjusted: Unadjusted[] = [];
   let unchanged = 0;
   const canAdjust = format.adjustments !== undefined;
-  const adjustOr = (change: Change, ...entries: LedgerEntry[]): boolean => {
-    if (canAdjust) adjust.push(...entries);
-    else unadjusted.push({ sid: (entries[0] as LedgerEntry).sid, change });
+  const adjustOr = (change: Change, entry: LedgerEntry): boolean => {
+    if (canAdjust) adjust.push(entry);
+    else unadjusted.push({ sid: entry.sid, change });
     return canAdjust;
   };
   for await (const outcome of outcomes) {

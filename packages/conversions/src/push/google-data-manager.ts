@@ -1,7 +1,16 @@
 import { redact, systemClock } from '@call-attribution/core';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import { dataManagerEvent } from './google-events.ts';
-import { type JsonRequest, type JsonResponse, refused, type Sending, safeUrl, sendSigned } from './http.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonRequest,
+  type JsonResponse,
+  refused,
+  type Sending,
+  safeUrl,
+  sendSigned,
+} from './http.ts';
 import { PushError } from './problems.ts';
 import type { ChangeRefusal, PushTarget } from './target.ts';
 
@@ -124,13 +133,10 @@ function wireAccount(name: string, text: string) {
   return { accountType: 'GOOGLE_ADS', accountId };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const object = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+const object = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
 const list = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.map(object).filter((item) => item !== undefined) : [];
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 const counts = (value: unknown): { reason: string; count: number }[] =>
   list(value).map(({ reason, recordCount }) => ({ reason: String(reason), count: Number(recordCount ?? 0) }));

@@ -23,7 +23,7 @@ export interface Sending {
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
 }
 
 /** A request of which any number may be sent. */
@@ -147,12 +147,17 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function objectOf(text: string): Record<string, unknown> | null {
+/** An object of JSON. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value of JSON is an object. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function objectOf(text: string): JsonObject | null {
   try {
     const json: unknown = text === '' ? {} : JSON.parse(text);
-    return typeof json === 'object' && json !== null && !Array.isArray(json)
-      ? (json as Record<string, unknown>)
-      : null;
+    return isJsonObject(json) ? json : null;
   } catch {
     return null;
   }
@@ -160,7 +165,8 @@ function objectOf(text: string): Record<string, unknown> | null {
 
 function reasonOf(error: unknown, deadline: AbortSignal): string {
   if (deadline.aborted) return `no response within ${attemptMs / 1000} s`;
-  const { cause, message } = error as { cause?: unknown; message?: string };
-  const { code } = (cause ?? error) as { code?: unknown };
-  return typeof code === 'string' ? code : (message ?? 'the connection failed');
+  if (!(error instanceof Error)) return 'the connection failed';
+  const cause = error.cause ?? error;
+  const code = isJsonObject(cause) ? cause.code : undefined;
+  return typeof code === 'string' ? code : error.message;
 }

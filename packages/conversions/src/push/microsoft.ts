@@ -3,6 +3,7 @@ import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ZodType } from 'zod';
 import {
+  isJsonObject,
   type JsonRequest,
   type JsonResponse,
   refused,
@@ -212,17 +213,15 @@ async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending:
 /** The conversions that were refused, by their place in the list. */
 function refusalsOf(errors: unknown): ChangeRefusal[] {
   if (!Array.isArray(errors)) return [];
-  return errors.flatMap((item: unknown) => {
-    if (typeof item !== 'object' || item === null) return [];
-    const { Index, ErrorCode, FieldPath, Message } = item as Record<string, unknown>;
+  return errors.filter(isJsonObject).map(({ Index, ErrorCode, FieldPath, Message }) => {
     const reason =
       typeof ErrorCode === 'string' && ErrorCode !== '' ? ErrorCode : redact(String(Message ?? ''));
-    return [{ index: Number(Index ?? -1), field: typeof FieldPath === 'string' ? FieldPath : '', reason }];
+    return { index: Number(Index ?? -1), field: typeof FieldPath === 'string' ? FieldPath : '', reason };
   });
 }
 
 function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
   const lists = [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray);
-  const [first] = lists.flat() as Record<string, unknown>[];
-  return refused(url, status, first?.ErrorCode, first?.Message);
+  const first: unknown = lists.flat()[0];
+  return isJsonObject(first) ? refused(url, status, first.ErrorCode, first.Message) : refused(url, status);
 }

@@ -97,8 +97,10 @@ async function sendBatch(
   while (taken.length > 0) {
     const { isTaken, refusals, requestId } = await target.send(taken, { validateOnly, now });
     const bad = new Map(refusals.toReversed().map((refusal) => [refusal.index, refusal]));
-    for (const [index, { field, reason }] of [...bad].sort(([a], [b]) => a - b))
-      refused.push({ ...(taken[index] as ConversionChange), field, reason });
+    for (const [index, change] of taken.entries()) {
+      const refusal = bad.get(index);
+      if (refusal) refused.push({ ...change, field: refusal.field, reason: refusal.reason });
+    }
     taken = taken.filter((_, index) => !bad.has(index));
     if (isTaken) return { taken, refused, requestId };
   }

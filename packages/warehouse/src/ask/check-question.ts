@@ -7,7 +7,7 @@ import {
   type OptionKind,
   type OptionShape,
 } from '@call-attribution/core/errors';
-import type { CallSelection, Measure, Question, QuestionLimits, ValueRule, ValueRules } from './question.ts';
+import type { CallSelection, Measure, Question, QuestionLimits, WorthRule, WorthRules } from './question.ts';
 
 // An option that does not exist, or that has a value of another type, would otherwise be an answer to another question.
 // What a value says is checked where it is read, with better messages.
@@ -59,7 +59,7 @@ const ruleShape = {
   campaign: kinds.string,
   label: kinds.string,
   value: finite,
-} satisfies OptionShape & Record<keyof ValueRule, OptionKind>;
+} satisfies OptionShape & Record<keyof WorthRule, OptionKind>;
 
 const questionShape = {
   ...countShape,
@@ -76,7 +76,7 @@ const questionShape = {
   },
   spend: { ...kinds.object, expected: "an object such as { 'Brand': 90 }" },
   values: group({ rules: kinds.list, otherwise: finite } satisfies OptionShape &
-    Record<keyof ValueRules, OptionKind>),
+    Record<keyof WorthRules, OptionKind>),
   personal: {
     expected: "'show' or a function",
     accepts: (value) => value === 'show' || typeof value === 'function',
@@ -104,7 +104,7 @@ export function checkCount(selection: CallSelection & QuestionLimits): CallSelec
   return selection;
 }
 
-function checkRule(rule: ValueRule, i: number): void {
+function checkRule(rule: WorthRule, i: number): void {
   checkOption(`values.rules[${i}]`, kinds.object, rule);
   checkOptions(rule, ruleShape, `values.rules[${i}].`);
   checkOption(`values.rules[${i}].value`, finite, rule.value);

@@ -22,7 +22,7 @@ export type MeasureName =
 export type Measure = MeasureName | { readonly distinct: string };
 
 /** One rule: all that it names must hold. Patterns take `*` for any run of characters; case does not matter. */
-export interface ValueRule {
+export interface WorthRule {
   /** A condition, as in `where`. */
   readonly where?: string | Condition | undefined;
   /** Least talk minutes. */
@@ -38,9 +38,9 @@ export interface ValueRule {
 }
 
 /** A rule table: the first rule that holds gives the value of a call. */
-export interface ValueRules {
+export interface WorthRules {
   /** The first rule that applies to a call gives its value. */
-  readonly rules: readonly ValueRule[];
+  readonly rules: readonly WorthRule[];
   /** Value when no rule holds. Without it such calls have no value, and the answer says how many there are. */
   readonly otherwise?: number | undefined;
 }
@@ -104,7 +104,7 @@ export interface Question extends CallSelection, QuestionLimits {
    */
   readonly spend?: Readonly<Record<string, number>> | undefined;
   /** The rule table of the measure `value`. */
-  readonly values?: ValueRules | undefined;
+  readonly values?: WorthRules | undefined;
   /**
    * What to do with a group by personal data, such as `ani`: show it, or show what a function makes of it, such as a mask.
    * Without it such a question is refused.

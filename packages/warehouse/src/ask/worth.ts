@@ -1,13 +1,13 @@
 import { WarehouseError } from '../errors.ts';
 import type { Condition, Vocabulary } from '../where/condition.ts';
 import { type Parameters, printCondition } from '../where/sql.ts';
-import type { ValueRule, ValueRules } from './question.ts';
+import type { WorthRule, WorthRules } from './question.ts';
 import { readWhere } from './resolve.ts';
 
 const amount = /^\d{1,13}(?:\.\d{1,4})?$/;
 
 /** What a call is worth by a rule table, as SQL. */
-export function worthOf(table: ValueRules, vocabulary: Vocabulary): (parameters: Parameters) => string {
+export function worthOf(table: WorthRules, vocabulary: Vocabulary): (parameters: Parameters) => string {
   const rules = table.rules.map((rule, i) => ({
     condition: conditionOf(rule, `values.rules[${i}]`, vocabulary),
     value: amountOf(rule.value, `values.rules[${i}].value`),
@@ -24,7 +24,7 @@ export function worthOf(table: ValueRules, vocabulary: Vocabulary): (parameters:
   };
 }
 
-function conditionOf(rule: ValueRule, name: string, vocabulary: Vocabulary): Condition {
+function conditionOf(rule: WorthRule, name: string, vocabulary: Vocabulary): Condition {
   const parts: Condition[] = [];
   const minutes = (operator: '>=' | '<', limit: number, option: string): Condition => ({
     kind: 'compare',
