@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../protocol/messages.ts';
 import type { JsonSchema, ObjectSchema } from './schema.ts';
 
 const order = [
@@ -30,18 +31,24 @@ export function toJsonSchema(schema: z.ZodType | ObjectSchema, io: 'input' | 'ou
     reused: 'inline',
     unrepresentable: 'any',
   });
-  return tidy(io === 'input' ? { ...written, additionalProperties: false } : written) as JsonSchema;
+  return tidyObject(io === 'input' ? { ...written, additionalProperties: false } : written);
 }
 
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);
-  if (typeof value !== 'object' || value === null) return value;
+  return isObject(value) ? tidyObject(value) : value;
+}
+
+function tidyObject(value: object): JsonSchema {
   const rank = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length);
   const entries = Object.entries(value)
     .filter(([key, each]) => !omitted.has(key) && !isSafeIntegerLimit(key, each) && !isEmptySchema(key, each))
     .sort((a, b) => rank(a[0]) - rank(b[0]));
   return Object.fromEntries(
-    entries.map(([key, each]) => [key, key === 'properties' ? mapValues(each as object, tidy) : tidy(each)]),
+    entries.map(([key, each]) => [
+      key,
+      key === 'properties' && isObject(each) ? mapValues(each, tidy) : tidy(each),
+    ]),
   );
 }
 
@@ -52,9 +59,7 @@ function isSafeIntegerLimit(key: string, value: unknown): boolean {
 
 /** `additionalProperties: {}` is the default. `items: {}` stays: some hosts require it for every list. */
 function isEmptySchema(key: string, value: unknown): boolean {
-  return (
-    key === 'additionalProperties' && typeof value === 'object' && Object.keys(value as object).length === 0
-  );
+  return key === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0;
 }
 
 function mapValues(object: object, change: (value: unknown) => unknown): object {

@@ -14,14 +14,14 @@ export function readArguments<Input extends ObjectSchema>(
   schema: Input,
   given: unknown,
 ): OutputOf<Input> {
-  const input = schema as unknown as z.ZodObject;
+  const input = asZod(schema);
   const raw = rawArguments(given);
   const accepted = Object.keys(input.shape);
   if (!isObject(raw)) throw new ToolError({ code: 'not_an_object', tool, accepted });
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
-    const field = Object.hasOwn(input.shape, name) ? (input.shape[name] as z.ZodType) : undefined;
-    if (!field) {
+    const field = Object.hasOwn(input.shape, name) ? input.shape[name] : undefined;
+    if (field === undefined) {
       const meant = nearest(name, accepted);
       throw new ToolError({ code: 'unknown_argument', name, nearest: meant, tool, accepted });
     }
@@ -31,6 +31,12 @@ export function readArguments<Input extends ObjectSchema>(
   const read = findProblem(input, values);
   if ('problem' in read) throw new ToolError({ code: 'invalid_argument', ...read.problem, tool, accepted });
   return read.data as OutputOf<Input>;
+}
+
+/** A schema as zod: one of another copy of zod 4 counts. */
+export function asZod(schema: unknown): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema;
+  throw new TypeError('The schema is not one of z.object(...) of zod 4.');
 }
 
 /** The arguments of a call as they were sent: as an object, in a string of JSON, or not at all. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { isObject } from '../protocol/messages.ts';
+import { cellsOf } from '../results/table.ts';
 import type { CallRequest, ToolRunner, ToolStep } from '../tools/call.ts';
 
 // The rows that an answer had no room for, as CSV: a link in the answer, which expires.
@@ -76,20 +77,18 @@ function leavesRowsOut(tool: string, data: Readonly<Record<string, unknown>>): b
   return tool === 'analyze_calls' && Array.isArray(data.rows) && Number(data.groups) > data.rows.length;
 }
 
-type Rows = readonly (readonly unknown[])[];
-
 // Text from visitors may begin like a formula, and people open these files in spreadsheets.
 const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true });
 
 async function groupsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
   const { limit: _, ...rest } = args;
-  const { columns, rows } = await run(tool, { ...rest, limit: 500 }, request);
-  return line(columns as string[]) + (rows as Rows).map(line).join('');
+  const { columns, rows } = cellsOf(await run(tool, { ...rest, limit: 500 }, request));
+  return line(columns) + rows.map(line).join('');
 }
 
 async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
   const { rows: _, cursor: __, ...rest } = args;
-  const pages: { columns: readonly string[]; rows: Rows }[] = [];
+  const pages: ReturnType<typeof cellsOf>[] = [];
   let cursor: unknown;
   let count = 0;
   do {
@@ -98,8 +97,9 @@ async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequ
       { ...rest, rows: 500, ...(cursor === undefined ? {} : { cursor }) },
       request,
     );
-    pages.push({ columns: page.columns as string[], rows: page.rows as Rows });
-    count += (page.rows as Rows).length;
+    const part = cellsOf(page);
+    pages.push(part);
+    count += part.rows.length;
     cursor = page.next_cursor;
   } while (cursor !== undefined && count < mostRows);
   // A page leaves out columns that are empty on it.

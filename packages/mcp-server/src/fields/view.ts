@@ -1,4 +1,4 @@
-import type { Call, FieldSpec } from '@call-attribution/core';
+import type { FieldSpec } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import type { KnownValue } from '../privacy/known.ts';
 import { isRevealed, type Masks, maskingOf, type Reveal } from '../privacy/masking.ts';
@@ -32,22 +32,25 @@ export interface ViewOptions {
 }
 
 /** Shows the fields of one record: personal data masked, visitor text cleaned and fenced, numbers as numbers. */
-export type RecordView = (call: Call, specs: readonly FieldSpec[], textLimit: number) => Cell[];
+export type RecordView = (
+  call: Readonly<Record<string, unknown>>,
+  specs: readonly FieldSpec[],
+  textLimit: number,
+) => Cell[];
 
 /** Makes the view. `all` is the whole field table: personal values are masked in other fields even when their own field is not shown. */
 export function createView(all: readonly FieldSpec[], { reveal, masks }: ViewOptions): RecordView {
   const personal = all.filter((spec) => spec.personal);
 
-  const knownValues = (call: Call): KnownValue[] => {
+  const knownValues = (call: Readonly<Record<string, unknown>>): KnownValue[] => {
     const known: KnownValue[] = [];
     for (const spec of personal) {
       const { revealedBy, kind } = maskingOf(spec);
-      const value = read(call, spec.name);
+      const value = call[spec.name];
       if (value !== null && value !== undefined && value !== '' && !isRevealed(reveal, revealedBy))
         known.push({ kind, value: String(value) });
     }
-    const first = read(call, 'first_name');
-    const last = read(call, 'last_name');
+    const { first_name: first, last_name: last } = call;
     if (typeof first === 'string' && typeof last === 'string' && !isRevealed(reveal, 'name')) {
       known.push({ kind: 'name', value: `${first}${last}` }, { kind: 'name', value: `${last}${first}` });
     }
@@ -57,7 +60,7 @@ export function createView(all: readonly FieldSpec[], { reveal, masks }: ViewOpt
   return (call, specs, textLimit) => {
     let known: KnownValue[] | undefined;
     return specs.map((spec) => {
-      const value = read(call, spec.name);
+      const value = call[spec.name];
       if (value === null || value === undefined || value === '') return null;
       // A server may send a number where the table says string; that changes nothing about what may be shown.
       const sent = String(value).slice(0, longestRead);
@@ -68,7 +71,7 @@ export function createView(all: readonly FieldSpec[], { reveal, masks }: ViewOpt
           : masks.ofField(kind, sent);
       }
       const text = cleanText(sent);
-      if (spec.values?.includes(text as never)) return isNumeric(spec) ? asNumber(text) : text;
+      if (spec.values?.some((value) => value === text)) return isNumeric(spec) ? asNumber(text) : text;
       const hasForm = forms[spec.type]?.(text) === true;
       if (hasForm && text.length < shortestNumber) return isNumeric(spec) ? asNumber(text) : text;
       // The id of the record and the account's own number are needed as they are.
@@ -86,10 +89,6 @@ export function createView(all: readonly FieldSpec[], { reveal, masks }: ViewOpt
       return isForeign ? fence(cut) : cut;
     });
   };
-}
-
-function read(call: Call, name: string): unknown {
-  return (call as unknown as Readonly<Record<string, unknown>>)[name];
 }
 
 const isDateTime = (text: string): boolean => !Number.isNaN(parseNaive(text));

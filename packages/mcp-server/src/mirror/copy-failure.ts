@@ -1,5 +1,8 @@
+import { CallsError } from '@call-attribution/core/errors';
+import { isObject } from '../protocol/messages.ts';
 import { ToolError } from '../text/failures.ts';
-import { codeOf, reasonOf } from './mirror.ts';
+import { codeOf } from './library.ts';
+import { reasonOf } from './mirror.ts';
 
 /** Questions of the agent that the warehouse refuses: another question helps. */
 const questions = new Set([
@@ -23,9 +26,14 @@ export function copyFailure(error: unknown): unknown {
   if (error instanceof ToolError || !(error instanceof Error) || error.name !== 'WarehouseError')
     return error;
   const code = String(codeOf(error));
-  const { problem, summary } = error as Error & { problem?: { corrected?: string }; summary: string };
-  if (problem)
-    return new ToolError({ code: 'invalid_having', message: summary, corrected: problem.corrected });
+  if (CallsError.is(error) && 'problem' in error && isObject(error.problem)) {
+    const { corrected } = error.problem;
+    return new ToolError({
+      code: 'invalid_having',
+      message: error.summary,
+      corrected: typeof corrected === 'string' ? corrected : undefined,
+    });
+  }
   const message = error.message.replace(
     /`?\b(groupBy|topPer|inZone|timeZone)\b`?/g,
     (_, name: string) => renamed[name] ?? name,

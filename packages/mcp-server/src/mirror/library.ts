@@ -13,7 +13,7 @@ export async function loadLibrary(): Promise<Library> {
   try {
     return await import('@call-attribution/warehouse');
   } catch (error) {
-    const { code } = error as { code?: unknown };
+    const code = codeOf(error);
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
     throw new ConfigurationError(
       'missing_package',
@@ -22,6 +22,10 @@ export async function loadLibrary(): Promise<Library> {
     );
   }
 }
+
+/** The code of an error. */
+export const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** How to install the package where this program finds it. */
 function howToInstall(): string {

@@ -196,8 +196,7 @@ export class MirrorSource implements CallSource {
     const spec = fields.filter(({ name }) => name === field);
     const found: string[] = [];
     for (const value of await new Cells(copy, this.#context).valuesOf(field)) {
-      if (this.#context.view({ [field]: value } as unknown as Call, spec, keyTextLimit)[0] === mask)
-        found.push(value);
+      if (this.#context.view({ [field]: value }, spec, keyTextLimit)[0] === mask) found.push(value);
     }
     if (found.length > 0) this.#masks.set(id, found);
     return found;

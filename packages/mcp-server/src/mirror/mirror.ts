@@ -10,7 +10,7 @@ import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
 import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
-import { type Library, loadLibrary } from './library.ts';
+import { codeOf, type Library, loadLibrary } from './library.ts';
 import type { MirrorOptions } from './options.ts';
 
 /** What the mirror needs of its server. */
@@ -210,8 +210,6 @@ async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
     promise.catch(() => undefined);
   }
 }
-
-export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 
 export function reasonOf(error: unknown): string {
   return redact(error instanceof Error ? error.message : String(error)).slice(0, 400);

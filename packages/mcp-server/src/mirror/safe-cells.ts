@@ -1,4 +1,4 @@
-import { type Call, type FieldSpec, fields } from '@call-attribution/core';
+import { type FieldSpec, fields } from '@call-attribution/core';
 import type { Answer as StoredAnswer } from '@call-attribution/warehouse';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
 import type { FieldFacts } from '../source/source.ts';
@@ -87,7 +87,7 @@ export class Cells {
   }
 
   #cellOf(spec: FieldSpec, value: unknown, record: object = {}): Cell {
-    return this.#view({ ...record, [spec.name]: value } as unknown as Call, [spec], keyTextLimit)[0] ?? null;
+    return this.#view({ ...record, [spec.name]: value }, [spec], keyTextLimit)[0] ?? null;
   }
 
   async #safe(

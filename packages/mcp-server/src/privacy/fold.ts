@@ -49,7 +49,7 @@ export function fold(text: string): Folded {
     text: unfold(text, false).text,
     startOf,
     endOf,
-    wasEncoded: (index) => endOf(index) - startOf(index) > 1 && /[%&\\]/.test(text[startOf(index)] as string),
+    wasEncoded: (index) => endOf(index) - startOf(index) > 1 && /[%&\\]/.test(text.charAt(startOf(index))),
   };
 }
 

@@ -54,13 +54,12 @@ function lettersOf(text: string): Extract {
   let last = -1;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
-    if (!isPlainLetter(code) && !isDigit(code) && (code < 128 || !isWordCharacter(text[i] as string)))
-      continue;
+    if (!isPlainLetter(code) && !isDigit(code) && (code < 128 || !isWordCharacter(text.charAt(i)))) continue;
     if (last >= 0 && i - last - 1 > widestGap) {
       parts.push(' ');
       at.push(i);
     }
-    parts.push(text[i] as string);
+    parts.push(text.charAt(i));
     at.push(i);
     last = i;
   }

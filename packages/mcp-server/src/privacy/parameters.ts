@@ -36,23 +36,23 @@ const keyCharacter = /[\w.\-[\]]/;
 /** Reads the key in front of a value: `gclid` for what follows `gclid=`. */
 export function keyBefore(text: string, from: number): string {
   let end = from;
-  while (end > 0 && /["' -]/.test(text[end - 1] as string) && from - end < 3) end -= 1;
+  while (end > 0 && /["' -]/.test(text.charAt(end - 1)) && from - end < 3) end -= 1;
   return text[end - 1] === '=' || text[end - 1] === ':' ? keyAt(text, end - 1) : '';
 }
 
 /** The key whose sign is at an index. */
 function keyAt(text: string, sign: number): string {
   let end = sign;
-  while (end > 0 && /["' ]/.test(text[end - 1] as string) && sign - end < 2) end -= 1;
+  while (end > 0 && /["' ]/.test(text.charAt(end - 1)) && sign - end < 2) end -= 1;
   let start = end;
-  while (start > 0 && end - start < 60 && keyCharacter.test(text[start - 1] as string)) start -= 1;
+  while (start > 0 && end - start < 60 && keyCharacter.test(text.charAt(start - 1))) start -= 1;
   return text.slice(start, end);
 }
 
 /** Does the number belong to a click id or a cookie, which are made of all kinds of characters? */
 export function isInClickId(text: string, from: number): boolean {
   let start = from;
-  while (start > 0 && from - start < 120 && /[\w.~-]/.test(text[start - 1] as string)) start -= 1;
+  while (start > 0 && from - start < 120 && /[\w.~-]/.test(text.charAt(start - 1))) start -= 1;
   return text[start - 1] === '=' && /clid|braid|^_?ga(?:_|$)|^_?gcl|^_?fb[cp]$/.test(keyAt(text, start - 1));
 }
 
@@ -110,12 +110,12 @@ const longestValue = 200;
 /** Where a value ends. What is encoded does not end a value that itself is not. Names and addresses may have spaces. */
 function endOf(folded: Folded, from: number, kind: 'person' | 'value', isInner: boolean): number {
   const { text } = folded;
-  const quote = /["']/.test(text[from - 1] ?? '') ? text.indexOf(text[from - 1] as string, from) : -1;
+  const quote = /["']/.test(text[from - 1] ?? '') ? text.indexOf(text.charAt(from - 1), from) : -1;
   if (quote > from && quote - from <= longestValue) return quote;
   const mark = kind === 'person' ? /[&;#|<>"]/ : /[&;#|<>"\s]/;
   let to = from;
   while (to < text.length && to - from < longestValue) {
-    if (mark.test(text[to] as string) && (isInner || !folded.wasEncoded(to))) break;
+    if (mark.test(text.charAt(to)) && (isInner || !folded.wasEncoded(to))) break;
     to += 1;
   }
   const next = kind === 'person' ? text.slice(from, to).search(/\s[\w.-]{1,40}=/) : -1;

@@ -82,7 +82,7 @@ function findEmails(text: string): Span[] {
   const spans: Span[] = [];
   for (const { 0: sign, index } of text.matchAll(/@|\s?[[({]\s?at\s?[\])}]/g)) {
     let from = index;
-    while (from > 0 && index - from < 64 && inLocalPart.test(text[from - 1] as string)) from -= 1;
+    while (from > 0 && index - from < 64 && inLocalPart.test(text.charAt(from - 1))) from -= 1;
     const after = index + sign.length;
     const length = domain.exec(text.slice(after, after + 260))?.[0].length ?? 0;
     if (from < index && length > 0) spans.push({ kind: 'email', from, to: after + length });

@@ -38,7 +38,7 @@ export function countThatFits(items: readonly unknown[], fixed: unknown, budget:
 }
 
 /** Strings are cut to these lengths, one after the other, until a row fits. */
-const textLimits = [160, 60, 24];
+const textLimits = [160, 60, 24] as const;
 
 /** Records in column form: names once, rows after. */
 export interface Table {
@@ -63,7 +63,7 @@ export interface RowSource {
  */
 export function makeTable(specs: readonly FieldSpec[], source: RowSource, budget: number): Table {
   let names = specs.map((spec) => spec.name);
-  let rows = readRows(source, textLimits[0] as number, budget);
+  let rows = readRows(source, textLimits[0], budget);
   const isUsed = names.map((_, column) => rows.some((row) => row[column] !== null));
   const keepUsed = <Item>(items: readonly Item[]): Item[] => items.filter((_, i) => isUsed[i]);
   const emptyColumns = rows.length === 0 ? [] : names.filter((_, i) => !isUsed[i]);
@@ -79,12 +79,21 @@ export function makeTable(specs: readonly FieldSpec[], source: RowSource, budget
   }
   const leftOut: string[] = [];
   while (size(rows[0]) > budget && names.length > 1) {
-    leftOut.unshift(names.at(-1) as string);
+    leftOut.unshift(...names.slice(-1));
     names = names.slice(0, -1);
     rows = rows.map((row) => row.slice(0, -1));
   }
   const shown = countThatFits(rows, [names, emptyColumns, leftOut], budget);
   return { columns: names, rows: rows.slice(0, shown), emptyColumns, leftOut };
+}
+
+/** The table in the data of a result, whatever else it has. */
+export function cellsOf(data: Readonly<Record<string, unknown>>): {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+} {
+  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  return { columns: list(data.columns).map(String), rows: list(data.rows).map(list) };
 }
 
 /** Reads no more rows than could fit if their nulls cost nothing. */

@@ -122,13 +122,11 @@ function integer(flag: string, text: string, least: number, most: number): numbe
 }
 
 function revealClass(text: string): Reveal {
-  const known: readonly string[] = revealChoices;
   const name = text.trim().toLowerCase();
-  if (!known.includes(name)) {
-    const meant = nearest(name, known);
-    throw new UsageError(
-      `--reveal does not know "${name}"; it takes ${known.join(', ')}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
-    );
-  }
-  return name as Reveal;
+  const known = revealChoices.find((choice) => choice === name);
+  if (known !== undefined) return known;
+  const meant = nearest(name, revealChoices);
+  throw new UsageError(
+    `--reveal does not know "${name}"; it takes ${revealChoices.join(', ')}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+  );
 }

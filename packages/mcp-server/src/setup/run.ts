@@ -121,8 +121,8 @@ async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo
     auth: { ...metadata, ...(token === null ? {} : { token }) },
   };
   const endpoint = await serveHttp(server, options).catch((error: unknown) => {
-    const { code } = error as { code?: unknown };
-    if (code !== 'EADDRINUSE') throw error;
+    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!isInUse) throw error;
     throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
   });
   io.log(`Serving on ${endpoint.url}${token === null ? ' without a token (this machine only)' : ''}.`);

@@ -94,10 +94,10 @@ export function aggregate(
   const paired = past === null ? rows : pair(rows, past, keys, measured);
   const names = measured.flatMap(({ column }) => columnsOf(column, past !== null));
   const columns = [...keys.map(({ name }) => name), ...names];
-  const [own, earlier] = [list, before ?? []].map((each) =>
-    namedRow(table(each, [], measured)[0] ?? emptyRow(measured), [], measured, each.length),
-  ) as [Row, Row];
-  const totals = past === null ? own : (pair([own], [earlier], [], measured)[0] ?? own);
+  const whole = (each: readonly Call[]): Row =>
+    namedRow(table(each, [], measured)[0] ?? emptyRow(measured), [], measured, each.length);
+  const own = whole(list);
+  const totals = before === null ? own : (pair([own], [whole(before)], [], measured)[0] ?? own);
   const conditions = question.having === undefined ? [] : readHaving(question.having, names);
   const order = readOrder(question.order, columns);
   const isTime = keys[0]?.time !== null && keys.length > 0;
@@ -137,10 +137,9 @@ function pair(
   measured: readonly Measured[],
 ): Row[] {
   const idOf = (row: Row): string => JSON.stringify(keys.map(({ name }) => row[name] ?? null));
-  const [now, before] = [rows, past].map((each) => new Map(each.map((row) => [idOf(row), row]))) as [
-    Map<string, Row>,
-    Map<string, Row>,
-  ];
+  const byId = (some: readonly Row[]): ReadonlyMap<string, Row> =>
+    new Map(some.map((row) => [idOf(row), row]));
+  const [now, before] = [byId(rows), byId(past)];
   return [...new Set([...now.keys(), ...before.keys()])].map((id) => {
     const [a, b] = [now.get(id), before.get(id)];
     const row: Row = Object.fromEntries(keys.map(({ name }) => [name, (a ?? b)?.[name] ?? null]));

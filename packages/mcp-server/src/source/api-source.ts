@@ -155,8 +155,7 @@ export class ApiSource implements CallSource {
     const ani = fields.filter(({ name }) => name === 'ani');
     const wanted = all.filter(
       (call) =>
-        matches(call as unknown as Record<string, unknown>) &&
-        (selection.caller === undefined || view(call, ani, 99)[0] === selection.caller),
+        matches(call) && (selection.caller === undefined || view(call, ani, 99)[0] === selection.caller),
     );
     const calls = ofKind(wanted, selection.calls);
     return {
@@ -180,13 +179,18 @@ export class ApiSource implements CallSource {
 
 const numeric = /^-?\d+(?:\.\d+)?$/;
 
-function sortable(call: Call): Record<string, Cell> {
-  return new Proxy(call as unknown as Record<string, Cell>, {
-    get: (target, name) => {
-      const value = target[String(name)] ?? null;
-      return typeof value === 'string' && value.length < 16 && numeric.test(value) ? Number(value) : value;
+function sortable(call: Readonly<Record<string, unknown>>): Record<string, Cell> {
+  return new Proxy<Record<string, Cell>>(
+    {},
+    {
+      get: (_, name) => {
+        const value = call[String(name)];
+        if (typeof value === 'string')
+          return value.length < 16 && numeric.test(value) ? Number(value) : value;
+        return typeof value === 'number' ? value : null;
+      },
     },
-  });
+  );
 }
 
 /** How often a field is empty, and its most frequent values. */

@@ -49,7 +49,7 @@ const callers = (least: number): Measure<Value> =>
   );
 const time = (better: (a: string, b: string) => boolean): Measure<Value> =>
   of(
-    () => null as string | null,
+    (): string | null => null,
     (best, { date_added: at }) => (best === null || better(at, best) ? at : best),
     (best) => best,
   );
@@ -105,6 +105,8 @@ export interface Measured {
   readonly empty: 0 | null;
 }
 
+const valueIn = (call: Readonly<Record<string, unknown>>, name: string): unknown => call[name];
+
 /** A measure by name. */
 export function measureOf(given: string, context: KeyContext): Measured {
   const name = given.trim().toLowerCase();
@@ -116,7 +118,7 @@ export function measureOf(given: string, context: KeyContext): Measured {
     const values = of(
       () => new Set<unknown>(),
       (seen, call) => {
-        const value = (call as unknown as Readonly<Record<string, unknown>>)[spec.name];
+        const value = valueIn(call, spec.name);
         return value === null || value === undefined || value === '' ? seen : seen.add(value);
       },
       (seen) => seen.size,

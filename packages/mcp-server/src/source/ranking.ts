@@ -47,7 +47,8 @@ export function readHaving(having: string, columns: readonly string[]): HavingTe
   return having.split(/\s+and\s+/i).map((part) => {
     const [, column = '', operator = '', number] =
       /^\s*([\w()]+)\s*(>=|<=|<>|>|<|=)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(part) ?? [];
-    if (number === undefined)
+    const compare = operators[operator];
+    if (number === undefined || compare === undefined)
       throw new ToolError({ code: 'needs_mirror', what: `the condition "having: ${having}"` });
     if (!columns.includes(column)) {
       const meant = nearest(column, columns);
@@ -59,7 +60,6 @@ export function readHaving(having: string, columns: readonly string[]): HavingTe
         known: columns,
       });
     }
-    const compare = operators[operator] as (a: number, b: number) => boolean;
     return { column, test: (value) => compare(value, Number(number)) };
   });
 }

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { rawArguments } from '../arguments/read.ts';
 import { isObject } from '../protocol/messages.ts';
-import { countThatFits } from '../results/table.ts';
+import { cellsOf, countThatFits } from '../results/table.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from './call.ts';
 
@@ -48,9 +48,10 @@ export function createAccountRunner(
     // Each lane would say the same about it.
     if (!isObject(raw)) return runnerOf(only.settings)(name, raw, request);
     const { account, ...args } = raw;
-    const chosen = choose(account, lanes);
-    const [first] = chosen as [AccountLane];
-    if (chosen.length === 1) return named(first.name, await runnerOf(first.settings)(name, args, request));
+    const named = choose(account, lanes);
+    const chosen = named.length === 0 ? lanes : named;
+    const [first = only] = chosen;
+    if (chosen.length === 1) return withName(first.name, await runnerOf(first.settings)(name, args, request));
     if (name === 'get_call')
       return firstFound(chosen, (lane) => runnerOf(lane.settings)(name, args, request));
     const { budget } = first.settings;
@@ -108,7 +109,7 @@ function withoutAccount(args: Record<string, unknown>): Record<string, unknown> 
 
 type Data = Record<string, unknown>;
 
-const named = (account: string, data: Data): Data => ({
+const withName = (account: string, data: Data): Data => ({
   ...data,
   summary: `${account}: ${String(data.summary)}`,
 });
@@ -120,7 +121,7 @@ async function firstFound(
   let missing: unknown;
   for (const lane of lanes) {
     try {
-      return named(lane.name, await run(lane));
+      return withName(lane.name, await run(lane));
     } catch (error) {
       const isMissing =
         error instanceof ToolError &&
@@ -187,14 +188,11 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 /** The rows of all accounts under the columns that any of them has. */
 function tableOf(found: readonly Found[]): { columns: string[]; rows: unknown[][] } {
-  const columns = [...new Set(found.flatMap(({ data }) => listOf(data.columns).map(String)))];
-  const rows = found.flatMap(({ account, data }) => {
-    const own = listOf(data.columns);
+  const tables = found.map(({ account, data }) => ({ account, ...cellsOf(data) }));
+  const columns = [...new Set(tables.flatMap((table) => table.columns))];
+  const rows = tables.flatMap(({ account, columns: own, rows }) => {
     const places = columns.map((column) => own.indexOf(column));
-    return listOf(data.rows).map((row) => [
-      account,
-      ...places.map((at) => (at < 0 ? null : (listOf(row)[at] ?? null))),
-    ]);
+    return rows.map((row) => [account, ...places.map((at) => (at < 0 ? null : (row[at] ?? null)))]);
   });
   return { columns, rows };
 }

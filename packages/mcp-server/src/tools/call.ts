@@ -2,7 +2,7 @@ import { CallsError } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { toJsonSchema } from '../arguments/json-schema.ts';
-import { readArguments } from '../arguments/read.ts';
+import { asZod, readArguments } from '../arguments/read.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
@@ -165,7 +165,7 @@ function listedInput(
   accounts: readonly string[],
 ): z.ZodObject {
   const hidden = (hasMirror ? listedOnly?.withoutMirror : listedOnly?.withMirror) ?? [];
-  const shape = Object.entries((input as z.ZodObject).shape).filter(([name]) => !hidden.includes(name));
+  const shape = Object.entries(asZod(input).shape).filter(([name]) => !hidden.includes(name));
   const account = z
     .array(z.string())
     .optional()

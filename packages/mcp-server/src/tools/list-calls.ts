@@ -70,7 +70,7 @@ export const listCalls = defineTool({
     const words = estimateTokens(JSON.stringify([notes, fieldNotes(specs, context)])) + 250;
     const source = {
       count: records.length,
-      row: (index: number, textLimit: number) => context.view(records[index] as Call, specs, textLimit),
+      row: (index: number, textLimit: number) => context.view(records[index] ?? {}, specs, textLimit),
     };
     const table = makeTable(specs, source, context.budget - words);
     const first = page.first + position.skip;

@@ -39,7 +39,7 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
 
 describe('a server for two accounts', () => {
   it('answers for all accounts, and each row says whose it is', async () => {
-    const { ask } = serverOver();
+    const { ask, server } = serverOver();
     const { data, asked } = await ask('analyze_calls', {
       group_by: ['account', 'channel'],
       measures: 'calls',
@@ -57,6 +57,12 @@ describe('a server for two accounts', () => {
     expect(asked).toEqual(['main', 'berlin']);
     expect(data?.summary).toMatch(/^main: \d+ website calls of all time .+\nberlin: \d+ website calls/);
     expect((await ask('count_calls', { calls: 'all' })).data).toMatchObject({ total: 100 });
+    // Some hosts send an empty list for what was left out.
+    expect((await ask('count_calls', { calls: 'all', account: [] })).data).toMatchObject({ total: 100 });
+    const call = (args: unknown) => callTool(server, 'count_calls', args as Record<string, unknown>);
+    expect((await call('{"calls":"all"}')).structuredContent).toMatchObject({ total: 100 });
+    expect((await call(null)).isError).toBeUndefined();
+    expect((await call([1])).content[0]?.text).toContain('The arguments must be one JSON object.');
   });
 
   it('uses the client of the accounts that are named, and no other', async () => {
