@@ -38,6 +38,8 @@ interface Job {
   readonly io: Io;
   readonly settings: Settings;
   readonly source: Source;
+  /** The source, with a line that shows how far it is read. */
+  readonly calls: Pick<Source, 'read'>;
   readonly filter: Filter;
   readonly stream: CallStreamOptions;
   readonly bad: BadRecords;
@@ -96,7 +98,16 @@ async function exportAccount({ settings, open }: ReadAccount, args: Args, io: Io
       });
     const rows = args.integer('rows', { min: 1 });
     const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
-    const verdict = await write({ args, io, settings, source: ending(source, line), stream, filter, bad });
+    const verdict = await write({
+      args,
+      io,
+      settings,
+      source,
+      calls: ending(source, line),
+      stream,
+      filter,
+      bad,
+    });
     await bad.settle();
     return verdict === null ? exitCodes.ok : judge(verdict, io, bad);
   } catch (error) {
@@ -107,14 +118,15 @@ async function exportAccount({ settings, open }: ReadAccount, args: Args, io: Io
   }
 }
 
-/** The source, which ends the line of its progress with the last call: what is said then comes below it. */
-function ending<S extends Source>(source: S, line: ProgressLine): S {
-  const read: Source['read'] = (options) => {
-    const reading = source.read(options);
-    reading.stream.once('end', () => line.end());
-    return reading;
+/** Reads from the source, and ends the line of its progress with the last call: what is said then comes below it. */
+function ending(source: Source, line: ProgressLine): Pick<Source, 'read'> {
+  return {
+    read(options) {
+      const reading = source.read(options);
+      reading.stream.once('end', () => line.end());
+      return reading;
+    },
   };
-  return { ...source, read };
 }
 
 function otherWriter(args: Args, settings: Settings, io: Io): Writer {
@@ -133,19 +145,19 @@ const datasetWriter =
 
 const sheetWriter =
   (sheet: SheetRequest): Writer =>
-  ({ args, source, settings, filter, stream, io }) => {
+  ({ args, calls, settings, filter, stream, io }) => {
     const version = settings.apiVersion.value;
     // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
     const needsExtensions = sheet.format.accepts.onlyExtensions;
     if (!needsExtensions) sayExtensions(filter, version, io);
     const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
-    return exportSheet(source, outputOf(args), sheet, { ...stream, filter: matching }, io);
+    return exportSheet(calls, outputOf(args), sheet, { ...stream, filter: matching }, io);
   };
 
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
 const callsWriter =
   (target: Target, fields: FormatOptions['fields']): Writer =>
-  async ({ args, source, settings, filter, stream, bad, io }) => {
+  async ({ args, source, calls, settings, filter, stream, bad, io }) => {
     const resume = args.flag('resume');
     const version = settings.apiVersion.value;
     const spreadsheet = args.flag('spreadsheet');
@@ -155,15 +167,15 @@ const callsWriter =
     if (path === null || target.isSpecial) {
       if (resume)
         throw new UsageError(`cannot resume ${shown}, because it is not a file; name a file with --output`);
-      return exportToOutput(source, target, { format, stream, io });
+      return exportToOutput(calls, target, { format, stream, io });
     }
     const file = { ...target, path };
     let verdict: Ending;
-    if (isWarehouse(source)) verdict = await saveCalls(source, file, { format, stream, io });
+    if (isWarehouse(source)) verdict = await saveCalls(calls, file, { format, stream, io });
     else {
       const request = exportRequest(args, settings, target, printFilter(filter));
       const save = target.format === 'parquet' ? exportToParquet : exportToFile;
-      ({ verdict } = await save(source, file, { format, stream, request, resume, bad, io }));
+      ({ verdict } = await save(calls, file, { format, stream, request, resume, bad, io }));
     }
     say(io, `${shown}: ${bytes((await stat(path)).size)}`);
     return verdict;

@@ -8,12 +8,12 @@ import { chooseWarehouse, loadLibrary, type WarehouseFile } from '../stores/choo
 import { openClient } from './connect.ts';
 import type { NamedAccount } from './each-account.ts';
 import { apiSource, type Source } from './source.ts';
-import { openSource, openWarehouseSource, refuseWhere, type WarehouseSource } from './warehouse-source.ts';
+import { openWarehouseSource, refuseWhere } from './warehouse-source.ts';
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {
   /** Opens where its calls are; the caller closes it. */
-  open(): Promise<Source | WarehouseSource>;
+  open(): Promise<Source>;
 }
 
 /**
@@ -34,6 +34,15 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
     ...account,
     open: async () => apiSource(await openClient(account.settings, args, io), io.signal),
   }));
+}
+
+/** Opens the warehouse that the options or the settings name, else a client of the API. */
+async function openSource(settings: Settings, args: Args, io: Io): Promise<Source> {
+  const file = chooseWarehouse(args, settings, io);
+  if (file !== null)
+    return openWarehouseSource(file, args, io, { accounts: [], version: settings.apiVersion.value });
+  refuseWhere(args);
+  return apiSource(await openClient(settings, args, io), io.signal);
 }
 
 /** The account of a command that works on one. */

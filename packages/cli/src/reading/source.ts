@@ -1,4 +1,4 @@
-import { type Call, CallsError, type Client, clientDefaults } from '@call-attribution/core';
+import { type Call, type CallPage, CallsError, type Client, clientDefaults } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import { type Reading, readCalls } from './verdict.ts';
@@ -44,66 +44,107 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
         if (CallsError.is(error, 'not_found')) await client.listCalls({ rows: 1, signal });
         throw error;
       }),
-    async *list(part) {
-      const { filter, limit, skip } = part;
-      if (limit === Number.POSITIVE_INFINITY) {
-        const { createCallStream } = await import('@call-attribution/node-stream');
-        for await (const call of createCallStream(client, { filter, signal })) yield { call, total: null };
-        return;
-      }
-      if (part.end === 'latest') {
-        yield* latestCalls(client, part, signal);
-        return;
-      }
-      // A request may have fewer rows than the limit, but --page counts pages of the limit.
-      const rows = Math.min(limit, clientDefaults.rows);
-      let at = Math.floor(skip / rows) * rows;
-      for await (const { records, range } of client
-        .listCalls({ filter, signal, rows, page: at / rows })
-        .pages()) {
-        for (const call of records) {
-          if (at >= skip + limit) return;
-          if (at++ >= skip) yield { call, total: range?.total ?? null };
-        }
-        if (at >= skip + limit) return;
-      }
+    list(part) {
+      if (part.limit === Number.POSITIVE_INFINITY) return allCalls(client, part, signal);
+      return part.end === 'latest' ? latestCalls(client, part, signal) : firstCalls(client, part, signal);
     },
     read: (options) => readCalls(client, options),
     close: () => client.close(),
   };
 }
 
+async function* allCalls(client: Client, { filter }: Part, signal: AbortSignal): AsyncGenerator<Match> {
+  const { createCallStream } = await import('@call-attribution/node-stream');
+  for await (const call of createCallStream(client, { filter, signal })) yield { call, total: null };
+}
+
+async function* firstCalls(client: Client, part: Part, signal: AbortSignal): AsyncGenerator<Match> {
+  const { filter, limit, skip } = part;
+  // A request may have fewer rows than the limit, but --page counts pages of the limit.
+  const rows = Math.min(limit, clientDefaults.rows);
+  const page = Math.floor(skip / rows);
+  let at = page * rows;
+  for await (const { records, range } of client.listCalls({ filter, signal, rows, page }).pages()) {
+    for (const call of records) {
+      if (at >= skip + limit) return;
+      if (at++ >= skip) yield { call, total: range?.total ?? null };
+    }
+    if (at >= skip + limit) return;
+  }
+}
+
+/** The places of the calls that are wanted, in the list of so many: from the first to before the second. */
+type Wanted = (total: number) => readonly [from: number, to: number];
+
+/** Calls that follow each other in the list. */
+interface Stretch {
+  readonly calls: readonly Call[];
+  /** The place of the first of them. */
+  readonly from: number;
+  /** How many calls the list has. */
+  readonly total: number;
+}
+
 /**
- * The latest calls. The first page tells how many match, and whether they are in the order of time; reading from near the end up
- * to it then finds also the calls that arrive meanwhile.
+ * The latest calls. The first page tells how many match, and in which order they come: the latest are then at the end of the list
+ * or, when the newest come first, at its beginning.
  */
 async function* latestCalls(client: Client, part: Part, signal: AbortSignal): AsyncGenerator<Match> {
   const { filter, limit, skip, onUnordered } = part;
   const rows = Math.min(limit, clientDefaults.rows);
   const first = await client.listCalls({ filter, signal, rows });
-  let total = first.total ?? (await client.countCalls({ filter, signal })).total;
-  const isNewestFirst = first.records.length > 1 && !isOrdered(first.records);
-  const begin = (): number => (isNewestFirst ? skip : Math.max(0, total - skip - limit));
-  const end = (): number => (isNewestFirst ? skip + limit : total - skip);
-  const page = Math.floor(begin() / rows);
-  const calls: Call[] = [];
-  const position = page * rows;
+  const total = first.total ?? (await client.countCalls({ filter, signal })).total;
+  const isNewestFirst = !isOrdered(first.records);
+  const wanted: Wanted = isNewestFirst
+    ? () => [skip, skip + limit]
+    : (total) => [Math.max(0, total - skip - limit), Math.max(0, total - skip)];
   const isWhole = first.records.length >= total;
-  if (isWhole) calls.push(...first.records);
-  else if (end() > 0) {
-    for await (const next of client.listCalls({ filter, signal, rows, page }).pages()) {
-      calls.push(...next.records);
-      total = next.total ?? total;
-      if (position + calls.length >= end()) break;
-    }
-  }
-  const inTime = isNewestFirst ? calls.toReversed() : calls;
-  if (!isOrdered(isNewestFirst || isWhole ? inTime : [...first.records.slice(0, 1), ...inTime]))
-    onUnordered?.();
-  const from = isWhole ? 0 : position;
-  for (const call of calls.slice(Math.max(0, begin() - from), Math.max(0, end() - from)))
-    yield { call, total };
+  const { calls, ...read } = isWhole
+    ? { calls: first.records, from: 0, total }
+    : await readWanted(
+        (page) => client.listCalls({ filter, signal, rows, page }).pages(),
+        wanted,
+        rows,
+        total,
+      );
+  // What was read at the end of a list must also come after its beginning.
+  const seen = isNewestFirst
+    ? calls.toReversed()
+    : isWhole
+      ? calls
+      : [...first.records.slice(0, 1), ...calls];
+  if (!isOrdered(seen)) onUnordered?.();
+  const [from, to] = wanted(read.total);
+  for (const call of calls.slice(from - read.from, to - read.from)) yield { call, total: read.total };
 }
 
-const isOrdered = (calls: readonly Call[]): boolean =>
-  calls.every(({ date_added }, i) => i === 0 || (calls[i - 1] as Call).date_added <= date_added);
+/** Reads the pages that have the wanted calls. Calls that arrive meanwhile move these, so it goes on until the last is there. */
+async function readWanted(
+  pagesFrom: (page: number) => AsyncIterable<CallPage>,
+  wanted: Wanted,
+  rows: number,
+  listed: number,
+): Promise<Stretch> {
+  const [first, end] = wanted(listed);
+  const page = Math.floor(first / rows);
+  const from = page * rows;
+  const calls: Call[] = [];
+  let total = listed;
+  if (end === 0) return { calls, from, total };
+  for await (const next of pagesFrom(page)) {
+    calls.push(...next.records);
+    total = next.total ?? total;
+    if (from + calls.length >= wanted(total)[1]) break;
+  }
+  return { calls, from, total };
+}
+
+/** Are the calls in the order of time? */
+function isOrdered(calls: readonly Call[]): boolean {
+  let before = '';
+  return calls.every(({ date_added: time }) => {
+    const isAfter = before <= time;
+    before = time;
+    return isAfter;
+  });
+}

@@ -1,38 +1,43 @@
 import { Readable } from 'node:stream';
-import type { Settings } from '@call-attribution/core/settings';
-import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import type { Call } from '@call-attribution/core';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { chooseWarehouse, loadLibrary, type WarehouseFile } from '../stores/choose.ts';
+import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
-import { openClient } from './connect.ts';
-import { apiSource, type Source } from './source.ts';
-import type { WarehouseVerdict } from './verdict.ts';
+import type { Match, Part, Source } from './source.ts';
+import type { Reading, WarehouseVerdict } from './verdict.ts';
 
-/** A warehouse as a source of calls. */
-export interface WarehouseSource extends Source {
-  readonly warehouse: Warehouse;
-  /** Milliseconds that a question may take. */
-  readonly timeLimit: number;
-  /** The calls that match a filter of the API, as a question to the warehouse. */
-  selection(filter: Filter): CallSelection;
-  /** Says that the warehouse answered and how fresh it is. Returns the same sentence. */
-  sayAnswered(accounts?: readonly AccountStatus[]): Promise<string>;
+/** Which calls of a warehouse a command reads. */
+interface Scope {
+  /** IDs of accounts; none for all. */
+  readonly accounts: readonly string[];
+  readonly version: 'v2' | 'v3';
 }
 
-/** Opens the warehouse that the options or the settings name, else a client of the API. The caller closes it. */
-export async function openSource(settings: Settings, args: Args, io: Io): Promise<Source | WarehouseSource> {
-  const file = chooseWarehouse(args, settings, io);
-  if (file !== null) {
-    return openWarehouseSource(file, args, io, { accounts: [], version: settings.apiVersion.value });
-  }
-  refuseWhere(args);
-  return apiSource(await openClient(settings, args, io), io.signal);
+/** Opens a warehouse that exists. `--timeout` is how long a question may take, and how long another process is waited for. */
+export async function openWarehouseSource(
+  file: WarehouseFile,
+  args: Args,
+  io: Io,
+  scope: Scope = { accounts: [], version: 'v3' },
+): Promise<WarehouseSource> {
+  const { openWarehouse } = await loadLibrary();
+  const seconds = args.number('timeout', { min: 0.1 });
+  const timeLimit = seconds === null ? usualTimeLimit : seconds * 1000;
+  const wait = Math.min(10_000, timeLimit);
+  const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
+    openWarehouse(file.path, { create: false, wait }),
+  );
+  return new WarehouseSource(warehouse, file, { ...scope, where: whereOf(args), timeLimit }, io);
 }
+
+const usualTimeLimit = 60_000;
 
 const whereOf = (args: Args): string | null => (args.has('where') ? args.text('where') : null);
 
@@ -48,109 +53,121 @@ export function refuseWhere(args: Args): void {
 }
 
 /** Whether the source is a warehouse. */
-export const isWarehouse = (source: Source | WarehouseSource): source is WarehouseSource =>
-  'warehouse' in source;
+export const isWarehouse = (source: Source): source is WarehouseSource => source instanceof WarehouseSource;
 
-const usualTimeLimit = 60_000;
+/** A warehouse as a source of calls. Whenever it answers, it says how fresh it is. */
+export class WarehouseSource implements Source {
+  readonly warehouse: Warehouse;
+  /** Milliseconds that a question may take. */
+  readonly timeLimit: number;
+  readonly #file: WarehouseFile;
+  readonly #scope: Scope & { readonly where: string | null };
+  readonly #io: Io;
+  readonly #endWaiting: () => void;
 
-/** Milliseconds that a question may take and that another process is waited for, from --timeout. */
-function limitsOf(args: Args): { readonly timeLimit: number; readonly wait: number } {
-  const seconds = args.number('timeout', { min: 0.1 });
-  const timeLimit = seconds === null ? usualTimeLimit : seconds * 1000;
-  return { timeLimit, wait: Math.min(10_000, timeLimit) };
-}
+  constructor(
+    warehouse: Warehouse,
+    file: WarehouseFile,
+    { timeLimit, ...scope }: Scope & { readonly where: string | null; readonly timeLimit: number },
+    io: Io,
+  ) {
+    this.warehouse = warehouse;
+    this.timeLimit = timeLimit;
+    this.#file = file;
+    this.#scope = scope;
+    this.#io = io;
+    this.#endWaiting = beginWaiting(`reading the warehouse ${file.shown}`);
+  }
 
-/** Opens a warehouse that exists. */
-export async function openWarehouseSource(
-  file: WarehouseFile,
-  args: Args,
-  io: Io,
-  { accounts, version }: { accounts: readonly string[]; version: 'v2' | 'v3' } = {
-    accounts: [],
-    version: 'v3',
-  },
-): Promise<WarehouseSource> {
-  const { openWarehouse } = await loadLibrary();
-  const { timeLimit, wait } = limitsOf(args);
-  const { signal } = io;
-  const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
-    openWarehouse(file.path, { create: false, wait }),
-  );
-  const answered = beginWaiting(`reading the warehouse ${file.shown}`);
-  const chosen = accounts.length > 0 ? { accounts } : {};
-  const limits = { timeLimit, signal };
-  const where = whereOf(args);
-  const selection = (filter: Filter): CallSelection => ({
-    ...chosen,
-    ...(where === null ? {} : { where }),
-    q: printFilter(filter),
-    // Only v3 leaves out calls through call extensions unless the filter includes them.
-    ...(version === 'v2' ? { calls: 'all' } : {}),
-  });
-  const sayAnswered = async (statuses?: readonly AccountStatus[]): Promise<string> => {
-    const all = statuses ?? (await warehouse.lastSync());
-    const used = accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
-    const text = answeredText(file.shown, used);
-    say(io, text);
-    return text;
-  };
-  return {
-    warehouse,
-    timeLimit,
-    selection,
-    sayAnswered,
-    async count(filter) {
-      const answer = await warehouse.count({ ...selection(filter), ...limits });
-      await sayAnswered(answer.accounts);
-      return { total: answer.calls, source: 'warehouse' };
-    },
-    async get(sid) {
-      const found = accounts.length > 0 ? accounts : [undefined];
-      for (const account of found) {
-        const call = await warehouse.get(sid, account);
-        if (call === null) continue;
-        await sayAnswered();
-        return call;
+  /** The calls that match a filter of the API, as a question to the warehouse. */
+  selection(filter: Filter): CallSelection {
+    const { accounts, where, version } = this.#scope;
+    return {
+      ...(accounts.length > 0 ? { accounts } : {}),
+      ...(where === null ? {} : { where }),
+      q: printFilter(filter),
+      // Only v3 leaves out calls through call extensions unless the filter includes them.
+      ...(version === 'v2' ? { calls: 'all' } : {}),
+    };
+  }
+
+  async count(filter: Filter): Promise<{ readonly total: number; readonly source: string }> {
+    const { calls, accounts } = await this.#countCalls(filter);
+    await this.sayAnswered(accounts);
+    return { total: calls, source: 'warehouse' };
+  }
+
+  async get(sid: string): Promise<Call> {
+    const { accounts } = this.#scope;
+    for (const account of accounts.length > 0 ? accounts : [undefined]) {
+      const call = await this.warehouse.get(sid, account);
+      if (call === null) continue;
+      await this.sayAnswered();
+      return call;
+    }
+    throw new CliError(`the warehouse has no call with the session ID ${sid}`, {
+      exitCode: exitCodes.notFound,
+      hints: ['--store none asks the API'],
+    });
+  }
+
+  async *list({ filter, limit, skip, end }: Part): AsyncGenerator<Match> {
+    if (limit === Number.POSITIVE_INFINITY) {
+      await this.sayAnswered();
+      for await (const call of this.#calls(filter)) yield { call, total: null };
+      return;
+    }
+    const { calls: total, accounts } = await this.#countCalls(filter);
+    await this.sayAnswered(accounts);
+    const left = Math.max(0, total - skip);
+    if (left === 0) return;
+    const cut =
+      end === 'first'
+        ? { limit, offset: skip }
+        : { limit: Math.min(limit, left), offset: Math.max(0, left - limit) };
+    for await (const call of this.#calls(filter, cut)) yield { call, total };
+  }
+
+  read({ filter }: CallStreamOptions): Reading {
+    const self = this;
+    let count = 0;
+    const calls = async function* () {
+      await self.sayAnswered();
+      for await (const call of self.#calls(toFilter(filter ?? ''))) {
+        count += 1;
+        yield call;
       }
-      throw new CliError(`the warehouse has no call with the session ID ${sid}`, {
-        exitCode: exitCodes.notFound,
-        hints: ['--store none asks the API'],
-      });
-    },
-    async *list({ filter, limit, skip, end }) {
-      const isAll = limit === Number.POSITIVE_INFINITY;
-      const answer = isAll ? null : await warehouse.count({ ...selection(filter), ...limits });
-      await sayAnswered(answer?.accounts);
-      const last = Math.max(0, (answer?.calls ?? 0) - skip);
-      if (!isAll && last === 0) return;
-      const part =
-        end === 'first'
-          ? { limit, offset: skip }
-          : { limit: Math.min(limit, last), offset: Math.max(0, last - limit) };
-      const cut = isAll ? {} : part;
-      for await (const call of warehouse.calls({ ...selection(filter), ...cut, signal }))
-        yield { call, total: answer?.calls ?? null };
-    },
-    read({ filter }) {
-      let count = 0;
-      const calls = async function* () {
-        await sayAnswered();
-        for await (const call of warehouse.calls({ ...selection(filter as Filter), signal })) {
-          count += 1;
-          yield call;
-        }
-      };
-      const stream = Readable.from(calls());
-      const verdict = new Promise<WarehouseVerdict>((resolve) => {
-        stream.once('end', () => resolve({ proof: 'whole', calls: count }));
-      });
-      return { stream, verdict };
-    },
-    close() {
-      answered();
-      return warehouse.close();
-    },
-  };
+    };
+    const stream = Readable.from(calls());
+    const verdict = new Promise<WarehouseVerdict>((resolve) => {
+      stream.once('end', () => resolve({ proof: 'whole', calls: count }));
+    });
+    return { stream, verdict };
+  }
+
+  /** Says that the warehouse answered and how fresh it is. Returns the same sentence. */
+  async sayAnswered(statuses?: readonly AccountStatus[]): Promise<string> {
+    const { accounts } = this.#scope;
+    const all = statuses ?? (await this.warehouse.lastSync());
+    const used = accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
+    const text = answeredText(this.#file.shown, used);
+    say(this.#io, text);
+    return text;
+  }
+
+  close(): Promise<void> {
+    this.#endWaiting();
+    return this.warehouse.close();
+  }
+
+  #countCalls(filter: Filter) {
+    const { signal } = this.#io;
+    return this.warehouse.count({ ...this.selection(filter), timeLimit: this.timeLimit, signal });
+  }
+
+  #calls(filter: Filter, cut: { readonly limit?: number; readonly offset?: number } = {}) {
+    return this.warehouse.calls({ ...this.selection(filter), ...cut, signal: this.#io.signal });
+  }
 }
 
 /** That the warehouse answered, with what it covers and when it was last brought up to date, in one line. */
