@@ -9,7 +9,7 @@ import { openStage } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());
-const repeats = rounds(5, 30);
+const repeats = rounds(3, 30);
 const tally = openDrill({
   name: 'bad-records',
   kind: 'odd records',

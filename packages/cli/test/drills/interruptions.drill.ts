@@ -89,7 +89,7 @@ const stops = openDrill({
   what: '`calls export` and `calls sync` are stopped with SIGSTOP for a while, and the same command is started next to them; whoever reports success has written each record once',
 });
 test('a command that is stopped for a while and has competition writes each record once', async () => {
-  for (let round = 0; round < rounds(6, 45); round += 1) {
+  for (let round = 0; round < rounds(3, 45); round += 1) {
     const name = names[round % names.length] as string;
     const { args } = commands[name] as { args: readonly string[] };
     const cwd = stage.folder();

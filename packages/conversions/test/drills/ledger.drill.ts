@@ -11,7 +11,7 @@ import { openLedger } from '../../src/index.ts';
 import { readSheet } from '../../src/sheet-lines.ts';
 import { callsAt, timeOf, truth } from '../fixtures/world.ts';
 
-const kills = rounds(60, 600);
+const kills = rounds(24, 600);
 const tally = openDrill({
   name: 'upload-ledger',
   kind: 'kills',

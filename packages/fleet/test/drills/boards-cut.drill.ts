@@ -7,7 +7,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { type Board, openBoard } from '../../src/index.ts';
 import { until } from '../board-laws.ts';
 
-const cuts = rounds(60, 600);
+const cuts = rounds(20, 600);
 
 /** Passes bytes on to a server, until it is to cut all connections: in one direction first, so that answers are lost. */
 async function startProxy(port: number) {

@@ -8,7 +8,7 @@ import { type Board, openBoard } from '../../src/index.ts';
 import { countUp, race } from '../board-laws.ts';
 
 const clients = 8;
-const races = rounds(500, 5_000);
+const races = rounds(150, 5_000);
 
 /** A server of its own for each kind, and its address. */
 const kinds: Record<string, () => Promise<string>> = {};
@@ -56,7 +56,7 @@ describe.each(Object.entries(kinds))('a board on %s', (kind, start) => {
 
   test('boards that are opened at once, while those before them write, are all ready', async () => {
     const url = await start();
-    const opened = rounds(10, 200);
+    const opened = rounds(4, 200);
     for (let job = 0; job < opened; job += 1) {
       const ending = new AbortController();
       setMaxListeners(0, ending.signal);

@@ -17,6 +17,6 @@ test('of several workers on one parcel, one has committed in the end, whatever h
       races,
       tally.counted((race) => track.run(race, tally)),
     ),
-    { numRuns: rounds(300, 5_000) },
+    { numRuns: rounds(100, 5_000) },
   );
 });

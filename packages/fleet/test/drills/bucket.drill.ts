@@ -26,7 +26,7 @@ describe('a worker that writes into a bucket', () => {
     expect(killed.events.kills).toBeGreaterThan(60);
   }, 600_000);
 
-  const times = rounds(30, 600);
+  const times = rounds(10, 600);
   test(`is stopped ${times} times, and goes on when another one has committed`, async () => {
     for (let round = 0; round < times; round += 1) {
       const [when, again] = [moments[round % 3] as Blow['when'], Math.random() < 0.5];

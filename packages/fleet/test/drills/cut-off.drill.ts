@@ -26,7 +26,7 @@ const tally = openDrill({
   kind: 'cut connections',
   what: 'One worker loses its board or its target while others work, over and over; it waits and comes back, and every record is there once',
 });
-const cuts = rounds(6, 60);
+const cuts = rounds(3, 60);
 
 let source: Source;
 let nats: TestNats;

@@ -19,7 +19,7 @@ import {
   watchBoard,
 } from './scene/scene.ts';
 
-const kills = rounds(100, 300);
+const kills = rounds(20, 100);
 let source: Source;
 beforeAll(async () => {
   source = await openSource();

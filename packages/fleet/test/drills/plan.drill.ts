@@ -48,7 +48,7 @@ describe.skipIf(findNats() === null)('a planner that is killed', () => {
         return { child, said, ended: once(child, 'exit') as Promise<[number | null, string | null]> };
       };
       try {
-        for (let round = 0; round < rounds(5, 120); round += 1)
+        for (let round = 0; round < rounds(2, 120); round += 1)
           await tally.run(async () => {
             const job: Job = {
               ...{

@@ -91,7 +91,7 @@ describe.each(places)('a target in %s', (kind, make, isWhole) => {
     expect(steps).toBeGreaterThan(30);
     // Databases have a drill of their own for kills, so some of their statements are enough. Which steps are taken is left to
     // chance, so that after a few runs it was each of them.
-    const every = Math.max(1, Math.round(steps / rounds(isWhole ? 80 : 40, steps)));
+    const every = Math.max(1, Math.round(steps / rounds(isWhole ? 24 : 12, steps)));
     const first = 1 + Math.floor(Math.random() * every);
     const kills = Array.from({ length: Math.floor(steps / every) }, (_, i) => first + i * every);
     const lane = async () => {

@@ -15,7 +15,7 @@ import { all, pagesOf } from '../real-pages.ts';
 import { folderPlace, storePlace, type TargetPlace } from '../target-places.ts';
 import { largeParcel, readAs } from '../target-story.ts';
 
-const stops = rounds(30, 120);
+const stops = rounds(10, 120);
 const writer = await builtFile(new URL('../fixtures/stopped-writer.ts', import.meta.url).href);
 const base = mkdtempSync(join(tmpdir(), 'fleet-stopped-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type KilledReader, prepareKilledReader } from '../laws/killed-reader.ts';
 
-const kills = rounds(10, 60);
+const kills = rounds(5, 60);
 const tally = openDrill({
   name: 'killed-reader',
   kind: 'kills',

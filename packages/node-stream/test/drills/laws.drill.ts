@@ -13,7 +13,7 @@ const movingLists = openDrill({
   what: 'Records are inserted, removed, swapped and changed while a list is read, page by page; each record that stayed comes once',
 });
 test('each record of a moving list is read once, whatever moves where', () =>
-  readsMovingLists(rounds(300, 3000), movingLists));
+  readsMovingLists(rounds(120, 3000), movingLists));
 
 const movingPages = openDrill({
   name: 'moving-pages',
@@ -21,7 +21,7 @@ const movingPages = openDrill({
   what: 'The same in slices of several pages; the read is complete or fails as incomplete',
 });
 test('slices of several pages are read completely or reported as incomplete', () =>
-  readsMovingPages(rounds(300, 3000), movingPages));
+  readsMovingPages(rounds(120, 3000), movingPages));
 
 const stoppedReads = openDrill({
   name: 'stopped-reads',
@@ -29,7 +29,7 @@ const stoppedReads = openDrill({
   what: 'A read is stopped after any record and resumed from its checkpoint, over and over; each record comes once and in order',
 });
 test('a later stream resumes after the last record taken, and each record comes once', () =>
-  resumesAnywhere(rounds(200, 2000), stoppedReads));
+  resumesAnywhere(rounds(80, 2000), stoppedReads));
 
 const hostileServers = openDrill({
   name: 'hostile-servers',
@@ -37,7 +37,7 @@ const hostileServers = openDrill({
   what: 'A server resets connections, cuts bodies, sends HTML, wrong pages and errors, and moves its records; each record comes once',
 });
 test('a hostile server is read completely, each record once', () =>
-  readsHostileServers(rounds(40, 400), hostileServers));
+  readsHostileServers(rounds(20, 400), hostileServers));
 
 const crashedSyncs = openDrill({
   name: 'crashed-syncs',
@@ -45,4 +45,4 @@ const crashedSyncs = openDrill({
   what: 'A sync fails at any commit while the server goes on; in the end the store holds what the server has',
 });
 test('the store ends with the records of the server, whenever a run dies', () =>
-  syncsThroughCrashes(rounds(150, 1500), crashedSyncs));
+  syncsThroughCrashes(rounds(60, 1500), crashedSyncs));

@@ -8,7 +8,7 @@ import { builtFile } from '@call-attribution/test-tools/bundle';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, expect, test } from 'vitest';
 
-const kills = rounds(40, 400);
+const kills = rounds(16, 400);
 const tally = openDrill({
   name: 'locks',
   kind: 'kills',

@@ -3,7 +3,7 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { describe, test } from 'vitest';
 import { killWriters } from '../killed-writer.ts';
 
-const kills = rounds(15, 150);
+const kills = rounds(6, 150);
 
 describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
   const tally = openDrill({

@@ -3,7 +3,7 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { describe, test } from 'vitest';
 import { readDuringLateCalls } from '../late-calls.ts';
 
-const reads = rounds(500, 10_000);
+const reads = rounds(200, 10_000);
 
 describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
   const tally = openDrill({

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { rowsOf, storedCalls, temporaryFolder } from '../support.ts';
 
-const kills = rounds(20, 100);
+const kills = rounds(8, 100);
 const tally = openDrill({
   name: 'warehouse-killed-writer',
   kind: 'kills',

@@ -2,7 +2,7 @@ import { type Counts, openDrill, rounds } from '@call-attribution/test-tools/dri
 import { test } from 'vitest';
 import { playHistory, regimes } from '../simulator/history.ts';
 
-const each = rounds(30_000, 500_000) / regimes.length;
+const each = rounds(12_000, 500_000) / regimes.length;
 const tally = openDrill({
   name: 'planning',
   kind: 'moving lists',
