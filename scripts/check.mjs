@@ -11,6 +11,7 @@ const stages = [
     ['generated files', 'node scripts/generate.mjs --check'],
     ['dead code, versions', 'pnpm deps'],
     ['links', 'pnpm links'],
+    ['exports', 'node scripts/exports.mjs'],
     ['build', 'pnpm build'],
   ],
   [

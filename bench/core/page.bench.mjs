@@ -1,7 +1,8 @@
 // A checked page, bytes to Call[], against utf8 decode and JSON.parse of the same bytes. No socket: a dispatcher hands
 // the bytes over, so that all of the client's own work is in the figure, and nothing of the network.
-import { bearerToken, createClient, splitRecords } from '@call-attribution/core';
-import { fixtureWireCalls } from '@call-attribution/core/testing';
+import { bearerToken, createClient } from '@call-attribution/core';
+import { splitRecords } from '../../packages/core/dist/page/split-records.js';
+import { wireCalls } from './wire-calls.mjs';
 
 const rows = 1000;
 const rounds = Number(process.env.ROUNDS ?? 60);
@@ -34,13 +35,10 @@ async function cpu(run) {
 }
 
 const kinds = [
-  ['v3, mostly ASCII with some names beyond it', fixtureWireCalls(rows, 'v3')],
-  ['v3, ASCII only', JSON.parse(JSON.stringify(fixtureWireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?'))],
-  ['v2', fixtureWireCalls(rows, 'v2')],
-  [
-    'v3 with two unknown fields',
-    fixtureWireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' })),
-  ],
+  ['v3, mostly ASCII with some names beyond it', wireCalls(rows, 'v3')],
+  ['v3, ASCII only', JSON.parse(JSON.stringify(wireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?'))],
+  ['v2', wireCalls(rows, 'v2')],
+  ['v3 with two unknown fields', wireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' }))],
 ];
 
 console.log(

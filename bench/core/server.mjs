@@ -1,8 +1,8 @@
 // A server in a process of its own, so that its work is in nobody's figure: two records a request.
 import { createServer } from 'node:http';
-import { fixtureWireCalls } from '@call-attribution/core/testing';
+import { wireCalls } from './wire-calls.mjs';
 
-const body = Buffer.from(JSON.stringify(fixtureWireCalls(2, 'v3')));
+const body = Buffer.from(JSON.stringify(wireCalls(2, 'v3')));
 createServer((_, response) => {
   response.writeHead(200, {
     'content-type': 'application/json',

@@ -1,6 +1,6 @@
 // Made-up wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a place for the two things
 // that differ from record to record: `sid` and `date_added`.
-import { fixtureWireCalls } from '@call-attribution/core/testing';
+import { wireCalls } from '../core/wire-calls.mjs';
 
 const variants = 1000;
 const sidPlace = 'S0000000000000';
@@ -12,7 +12,7 @@ export const step = 20;
 
 const ascii = (record) => JSON.parse(JSON.stringify(record).replace(/[^\x20-\x7e]/g, 'e'));
 
-const templates = fixtureWireCalls(variants, 'v3', 11).map((call, i) => {
+const templates = wireCalls(variants, 'v3', 11).map((call, i) => {
   const long = `https://www.example.com/landing/${'section/'.repeat(12)}?utm_source=search&padding=${'p'.repeat(330)}&utm_medium=cpc&utm_term=${call.url_tag}&gclid=EAIaIQ${'x'.repeat(60)}${i}`;
   const record = {
     ...call,

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { unused } from '../exports.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
@@ -36,6 +37,31 @@ test('every package README and the root README link the glossary', () => {
       !links(readFileSync(join(root, file), 'utf8')).some((link) => link.endsWith('docs/glossary.md')),
   );
   expect(without).toEqual([]);
+});
+
+test('exports: an entry and a name that no page shows and no other package uses are named', () => {
+  const report = [
+    '// @public\nexport function shown(options: Options): void;',
+    '// @public\nexport function imported(): void;',
+    '// @public\nexport interface Options {\n    readonly part: Part;\n}',
+    '// @public\nexport type Part = string;',
+    '// @public\nexport function lonely(): Alone;',
+    '// @public\ntype Alone = number;',
+    '// @public\nfunction shown_2(): void;',
+    'declare namespace time {\n    export {\n        shown_2\n    }\n}',
+  ].join('\n\n');
+  const pkg = { name: 'core', paths: ['.', './time', './times'], report };
+  const pages = ['import { shown } from "@call-attribution/core/times";'];
+  const sources = [
+    "import { imported } from '@call-attribution/core';",
+    "import { lonely } from '@call-attribution/other';",
+  ];
+  expect(unused(pkg, pages, sources).map((line) => line.split(':')[0])).toEqual([
+    '@call-attribution/core/time',
+    'lonely of @call-attribution/core',
+    'Alone of @call-attribution/core',
+  ]);
+  expect(unused(pkg, [...pages, 'lonely @call-attribution/core/time'], sources)).toEqual([]);
 });
 
 test('links: a link to a missing file or heading is named, code is left alone', () => {

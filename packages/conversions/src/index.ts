@@ -26,7 +26,7 @@ export {
   LedgerDamagedError,
   type LedgerDamagedErrorCode,
 } from './ledger/errors.ts';
-export { fileJournal, type Journal } from './ledger/journal.ts';
+export type { Journal } from './ledger/journal.ts';
 export {
   type DeliveredFile,
   type Delivery,
@@ -58,4 +58,4 @@ export {
   type ValueRules,
   valueByRules,
 } from './value-rules.ts';
-export { changeTexts, reasonTexts, sheetProblemText } from './words.ts';
+export { reasonTexts, sheetProblemText } from './words.ts';

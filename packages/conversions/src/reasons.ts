@@ -20,7 +20,7 @@ export type LeftOutReason =
   | 'wrong_form'
   | 'duplicate';
 
-/** Why something that was uploaded is no longer right. `changeTexts` has a sentence for each. */
+/** Why something that was uploaded is no longer right. */
 export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
 
 /** What can be wrong in a finished sheet, as facts. */

@@ -64,7 +64,6 @@ export type {
 } from './errors/codes.ts';
 export { redact } from './errors/redact.ts';
 export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
-export type { CustomHeaders } from './http/custom-headers.ts';
 export type {
   DispatchController,
   HttpRequest,
@@ -76,7 +75,7 @@ export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter
 export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type { PageRange } from './page/content-range.ts';
-export { type ByteRange, splitRecords } from './page/split-records.ts';
+export type { ByteRange } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {
   type FieldGroup,
@@ -98,5 +97,5 @@ export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
 export type { SmsNumber } from './sms/read-sms-numbers.ts';
-export { type Moment, readMoment } from './time/moment.ts';
+export type { Moment } from './time/moment.ts';
 export type { TraceContext } from './tracing/index.ts';

@@ -1,9 +1,10 @@
 import { fields, toCall, type Version } from '@call-attribution/core';
 import { callSchema, callV2Schema, callV3Schema } from '@call-attribution/core/schemas';
-import { fixtureCalls, fixtureWireCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findProblems, keepsTable } from '../src/record/check-record.ts';
+import { fixtureWireCalls } from './support.ts';
 
 const versions: Version[] = ['v2', 'v3'];
 const anything = fc.oneof(

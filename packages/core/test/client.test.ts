@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { apiKeys, bearerToken, type Call, createClient } from '@call-attribution/core';
-import { fixtureWireCalls } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
+import { fixtureWireCalls } from './support.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

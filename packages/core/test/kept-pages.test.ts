@@ -2,9 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { apiKeys, createClient, type RequestDispatcher } from '@call-attribution/core';
-import { fixtureWireCalls } from '@call-attribution/core/testing';
 import { expect, test } from 'vitest';
-import { afterwards } from './support.ts';
+import { afterwards, fixtureWireCalls } from './support.ts';
 
 /** Large pages, a different one each time: their bodies, and what is sent of them. */
 const bodies = Array.from({ length: 8 }, (_, i) =>

@@ -1,6 +1,8 @@
-import { formatContentRange, parseContentRange, scanField, splitRecords } from '@call-attribution/core/page';
+import { formatContentRange, scanField } from '@call-attribution/core/page';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { parseContentRange } from '../src/page/content-range.ts';
+import { splitRecords } from '../src/page/split-records.ts';
 
 describe('content ranges', () => {
   test('what is written is read again', () => {

@@ -1,7 +1,8 @@
-import { ConfigurationError, readCall, readMoment } from '@call-attribution/core';
+import { ConfigurationError, readCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readMoment } from '../src/time/moment.ts';
 
 const zone = 'America/New_York';
 

@@ -1,6 +1,7 @@
 import { type Call, CallsError, fields, fromCall, toCall } from '@call-attribution/core';
-import { fixtureCalls, fixtureWireCalls } from '@call-attribution/core/testing';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
+import { fixtureWireCalls } from './support.ts';
 
 describe('the table of fields', () => {
   test('the table has 76 neutral fields, 54 of v2 and 73 of v3', () => {

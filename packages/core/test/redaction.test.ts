@@ -9,9 +9,9 @@ import {
   fields,
   redact,
 } from '@call-attribution/core';
-import { faults, fixtureWireCalls, type HostileFault } from '@call-attribution/core/testing';
+import { faults, type HostileFault } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
-import { collect, serve } from './support.ts';
+import { collect, fixtureWireCalls, serve } from './support.ts';
 
 /** What must never be seen: for each field a value nobody else has, and the keys. */
 const canaries: Record<string, string> = Object.fromEntries(

@@ -1,8 +1,8 @@
 import { bearerToken, CallsError, type Client, type ResponseInfo } from '@call-attribution/core';
-import { type Fault, faults, fixtureCalls, fixtureWireCalls } from '@call-attribution/core/testing';
+import { type Fault, faults, fixtureCalls } from '@call-attribution/core/testing';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
-import { failure, serve } from './support.ts';
+import { failure, fixtureWireCalls, serve } from './support.ts';
 
 const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.stringify(value), headers);
 

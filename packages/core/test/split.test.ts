@@ -1,7 +1,8 @@
-import { ResponseError, splitRecords } from '@call-attribution/core';
-import { fixtureWireCalls } from '@call-attribution/core/testing';
+import { ResponseError } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { splitRecords } from '../src/page/split-records.ts';
+import { fixtureWireCalls } from './support.ts';
 
 const cut = (text: string, expected?: number | null): unknown[] => {
   const bytes = Buffer.from(text);

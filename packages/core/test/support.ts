@@ -1,6 +1,15 @@
-import { apiKeys, type Client, type ClientOptions, createClient } from '@call-attribution/core';
+import {
+  apiKeys,
+  type CallV2,
+  type CallV3,
+  type Client,
+  type ClientOptions,
+  createClient,
+  fromCall,
+} from '@call-attribution/core';
 import {
   fastRetry,
+  fixtureCalls,
   type HostileOptions,
   type HostileServer,
   startHostileServer,
@@ -47,4 +56,12 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
+}
+
+/** Fixture calls as a server of a version sends them. */
+export function fixtureWireCalls(n: number, version: 'v2', seed?: number): CallV2[];
+export function fixtureWireCalls(n: number, version: 'v3', seed?: number): CallV3[];
+export function fixtureWireCalls(n: number, version: 'v2' | 'v3', seed?: number): (CallV2 | CallV3)[];
+export function fixtureWireCalls(n: number, version: 'v2' | 'v3', seed = 1): (CallV2 | CallV3)[] {
+  return fixtureCalls(n, seed).map((call) => fromCall(call, version));
 }

@@ -14,12 +14,12 @@ import {
   mapCalls,
   mergeOrdered,
   percentile,
-  QuantileSketch,
   rateLimit,
   sliding,
   tee,
   tumbling,
 } from '../src/operators/index.ts';
+import { QuantileSketch } from '../src/operators/quantile-sketch.ts';
 import { fileSink, sliceFiles } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });

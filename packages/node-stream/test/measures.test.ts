@@ -10,9 +10,9 @@ import {
   mean,
   min,
   percentile,
-  QuantileSketch,
   sum,
 } from '../src/operators/index.ts';
+import { QuantileSketch } from '../src/operators/quantile-sketch.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
 vi.setConfig({ testTimeout: 60_000 });

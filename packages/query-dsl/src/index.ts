@@ -26,7 +26,6 @@ export { FilterArgumentError, type FilterArgumentErrorCode, FilterSyntaxError } 
 export {
   type Bound,
   type Clause,
-  type Dialect,
   dialects,
   type ExtraFields,
   type FieldType,

@@ -1,7 +1,6 @@
 // The call-attribution API over made-up calls: the same on every machine, with faults on demand and time that passes.
 // Start with startSandbox(); generate() gives the made-up calls alone.
 export type { FaultBook, RequestFacts } from './faults/fault-book.ts';
-export { faultHeader } from './faults/intercept.ts';
 export type { Journal, JournalEntry } from './faults/journal.ts';
 export type { LiveOptions } from './live/live-clock.ts';
 export { type GenerateOptions, generate } from './made-up/generate.ts';

@@ -1,13 +1,7 @@
 // Every call in columns: a local DuckDB file that a sync fills, exact answers at any size, Parquet in and out.
 // Start with openWarehouse(path): fill it with sink() or load(), ask it with analyze(), count(), calls() and query().
 
-export {
-  describeFields,
-  describeMeasures,
-  type FieldDescription,
-  type MeasureDescription,
-  parseCondition,
-} from './ask/describe.ts';
+export { parseCondition } from './ask/parse-condition.ts';
 export type {
   AccountStatus,
   Answer,

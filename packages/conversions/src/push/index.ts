@@ -9,12 +9,7 @@ export {
   type DataManagerOptions,
   type RequestDiagnostics,
 } from './google-data-manager.ts';
-export {
-  type ConsentStatus,
-  type DataManagerEvent,
-  dataManagerAccepts,
-  dataManagerEvent,
-} from './google-events.ts';
+export { dataManagerAccepts } from './google-events.ts';
 export type { Sending } from './http.ts';
 export {
   createMicrosoftAds,

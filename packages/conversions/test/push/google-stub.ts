@@ -1,7 +1,7 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DataManagerEvent } from '../../src/push/index.ts';
+import type { DataManagerEvent } from '../../src/push/google-events.ts';
 import { violations } from './schema.ts';
 
 export const keys = generateKeyPairSync('rsa', {

@@ -12,12 +12,12 @@ import {
   type LedgerEntry,
   openLedger,
 } from '../../src/index.ts';
+import { dataManagerEvent } from '../../src/push/google-events.ts';
 import {
   type ConversionChange,
   changesToPush,
   createDataManager,
   dataManagerAccepts,
-  dataManagerEvent,
   findGoogleCredentials,
   PushError,
   pushConversions,

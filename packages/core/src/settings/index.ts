@@ -10,8 +10,7 @@ export {
   readInput,
   readJsonInput,
 } from './input.ts';
-export { type JsonError, jsonError } from './json-error.ts';
-export type { SettingProblem, SettingProblemCode } from './problems.ts';
+export type { SettingProblem } from './problems.ts';
 export {
   type ConfiguredAccount,
   readAccounts,
@@ -19,4 +18,14 @@ export {
   type Settings,
   type SettingsSource,
 } from './read-settings.ts';
-export type { Origin, PlainName, PlainSettings, SecretName, Setting } from './table.ts';
+export {
+  type Origin,
+  type PlainName,
+  type PlainSettings,
+  plainSettings,
+  type SecretName,
+  type Setting,
+  type SettingOf,
+  type SettingSpec,
+  secretSettings,
+} from './table.ts';

@@ -16,19 +16,21 @@ function variableFor(account: string, name: string): string {
 const reference = (account: string, name: string): string =>
   `name a file with "${name}File", or an environment variable with "${name}Env": "${variableFor(account, name)}"`;
 
-/** Codes of what a program still has to be given. */
-type MissingCode = 'no_base_url' | 'no_access_key' | 'no_secret_key' | 'no_token';
+/** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
+export interface SettingProblem {
+  /** Stable name of the problem, such as `not_a_url`. */
+  readonly code: string;
+  /** What is wrong, as one sentence. */
+  readonly message: string;
+  /** What to do about it, when there is more to say. */
+  readonly hint?: string;
+}
 
-/** A problem under its code. */
-const problem = <C extends string>(
-  code: C,
-  message: string,
-  hint?: string,
-): { readonly code: C; readonly message: string; readonly hint?: string } => ({
-  code,
-  message,
-  ...(hint === undefined ? {} : { hint }),
-});
+/** Takes a problem in. */
+export type Report = (problem: SettingProblem) => void;
+
+const problem = (code: string, message: string, hint?: string): SettingProblem =>
+  hint === undefined ? { code, message } : { code, message, hint };
 
 /**
  * What can be wrong with settings. `from` is the option, variable or file of a setting, `path` the file; `at` is the account of a
@@ -75,11 +77,11 @@ export const problems = {
       near === undefined ? 'remove the variable to use the default' : `did you mean ${near}?`,
     ),
 
-  missing: (code: MissingCode, variable: string, what: string, hint?: string) =>
+  missing: (code: string, variable: string, what: string, hint?: string) =>
     problem(code, `${variable} is missing: ${what}`, hint),
   missingUrlOf: (account: string) =>
     problem('no_base_url', `account ${quoted(account)} has no "baseUrl", and none is set for all accounts`),
-  missingCredentialOf: (code: MissingCode, account: string, name: string, what: string) =>
+  missingCredentialOf: (code: string, account: string, name: string, what: string) =>
     problem(code, `account ${quoted(account)} has no ${what}`, reference(account, name)),
 
   accountsNotObject: (path: string) =>
@@ -137,19 +139,3 @@ export const problems = {
       `accounts ${quoted(first)} and ${quoted(second)} have the same credentials, so the same calls would be read twice`,
     ),
 };
-
-/** What can be wrong with a setting. */
-export type SettingProblemCode = ReturnType<(typeof problems)[keyof typeof problems]>['code'];
-
-/** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
-export interface SettingProblem {
-  /** Stable name of the problem. */
-  readonly code: SettingProblemCode;
-  /** What is wrong, as one sentence. */
-  readonly message: string;
-  /** What to do about it, when there is more to say. */
-  readonly hint?: string;
-}
-
-/** Takes a problem in. */
-export type Report = (problem: SettingProblem) => void;

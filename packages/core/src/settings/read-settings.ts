@@ -16,7 +16,7 @@ import {
   plainSettings,
   type SecretName,
   type Setting,
-  type Spec,
+  type SettingSpec,
   secretSettings,
 } from './table.ts';
 
@@ -178,7 +178,7 @@ function profileOf(
   return undefined;
 }
 
-function readPlain(name: string, spec: Spec<unknown>, places: Places): Setting<unknown> | null {
+function readPlain(name: string, spec: SettingSpec<unknown>, places: Places): Setting<unknown> | null {
   const found = findPlain(name, spec.variable, places);
   const read = found && spec.read(found.value, found.from);
   if (read && 'value' in read) return { ...found, value: read.value };

@@ -17,16 +17,16 @@ export interface Setting<T = string> {
   readonly from: string;
 }
 
-type ReadText<T> = (text: string, from: string) => { readonly value: T } | SettingProblem;
+type ReadText<T> = SettingSpec<T>['read'];
 
 /** All there is to say of a setting: its names, its check and its default. */
-export interface Spec<T> {
+export interface SettingSpec<T> {
   /** Its environment variable. */
   readonly variable: string;
   /** Where else than in an option and the environment it may be: in the configuration file, and there in an account. */
   readonly place: 'account' | 'file' | 'environment';
   /** The value as it is used, or what is wrong with it. */
-  readonly read: ReadText<T>;
+  readonly read: (text: string, from: string) => { readonly value: T } | SettingProblem;
   /** The default. */
   readonly initial?: T;
 }
@@ -52,7 +52,7 @@ const word =
     return value === undefined ? problems.unknownWord(from, text, nearest(text, known), known) : { value };
   };
 
-const setting = <T>(variable: string, place: Spec<T>['place'], read: ReadText<T>) => ({
+const setting = <T>(variable: string, place: SettingSpec<T>['place'], read: ReadText<T>) => ({
   variable,
   place,
   read,
@@ -74,7 +74,7 @@ export const plainSettings = {
   log: setting('CALLS_LOG', 'environment', word(logLevels)),
   /** How it is written, as text unless it is set. */
   logFormat: { ...setting('CALLS_LOG_FORMAT', 'environment', word(logFormats)), initial: 'text' },
-} as const satisfies Readonly<Record<string, Spec<unknown>>>;
+} as const satisfies Readonly<Record<string, SettingSpec<unknown>>>;
 
 /** The credentials. Each is also read from the file in its variable with `_FILE`, and from the file in its name with `File`. */
 export const secretSettings = {
@@ -89,8 +89,9 @@ export type PlainName = keyof typeof plainSettings;
 /** Names of credentials. */
 export type SecretName = keyof typeof secretSettings;
 
-type SettingOf<S> =
-  S extends Spec<infer T>
+/** The setting of an entry: null where it is not set, unless it has a default. */
+export type SettingOf<S> =
+  S extends SettingSpec<infer T>
     ? S extends { readonly initial: unknown }
       ? Setting<T>
       : Setting<T> | null
@@ -102,7 +103,7 @@ export type PlainSettings = {
 };
 
 const secretNames = Object.keys(secretSettings);
-const namesIn = (...places: readonly Spec<unknown>['place'][]): readonly string[] =>
+const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly string[] =>
   Object.entries(plainSettings).flatMap(([name, { place }]) => (places.includes(place) ? [name] : []));
 
 /** The names that a configuration file may hold, besides `accounts` and `service`. */

@@ -1,6 +1,4 @@
-import type { Version } from '../record/fields.ts';
-import { fromCall } from '../record/from-call.ts';
-import type { Call, CallV2, CallV3 } from '../record/generated/calls.ts';
+import type { Call } from '../record/generated/calls.ts';
 import { formatNaive } from '../time/naive.ts';
 
 const firstNames = ['Ana', 'Björn', 'Chidi', 'Dana', '美咲', 'O’Neil', 'Zoë'];
@@ -114,18 +112,4 @@ export function fixtureCalls(n: number, seed = 1): Call[] {
       custom_value: maybe('19.90', 0.2),
     };
   });
-}
-
-/**
- * The fixture calls as a server of the given version would send them.
- *
- * @example
- * const body = JSON.stringify(fixtureWireCalls(20, 'v2'));
- */
-export function fixtureWireCalls<V extends Version>(
-  n: number,
-  version: V,
-  seed = 1,
-): (V extends 'v2' ? CallV2 : CallV3)[] {
-  return fixtureCalls(n, seed).map((call) => fromCall(call, version)) as (V extends 'v2' ? CallV2 : CallV3)[];
 }

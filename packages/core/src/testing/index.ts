@@ -11,7 +11,7 @@ export {
   type RequestKind,
 } from './fault.ts';
 export { fastRetry, faults, type HostileFault } from './faults.ts';
-export { fixtureCalls, fixtureWireCalls } from './fixture-calls.ts';
+export { fixtureCalls } from './fixture-calls.ts';
 export {
   type HostileOptions,
   type HostileServer,

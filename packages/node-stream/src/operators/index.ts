@@ -30,7 +30,6 @@ export {
 } from './measures.ts';
 export { type MergeOptions, mergeOrdered } from './merge-ordered.ts';
 export { Operator, type OperatorConstructor, type OperatorShape } from './operator.ts';
-export { QuantileSketch, type SketchOptions } from './quantile-sketch.ts';
 export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
 export { type TeeOptions, tee } from './tee.ts';
 export {
