@@ -1,5 +1,5 @@
-// `pnpm drills`: long tests that kill, stop, fill, cut, move and attack, and count what was lost, doubled, hung or lied about. At most
-// six minutes on two cores. `--long`: full length, and the files `*.long.drill.ts` too. `--write`: writes the results into
+// `pnpm drills`: long tests that kill, stop, fill, cut, move and attack, and count what was lost, doubled, hung or lied about. Its limit
+// is six minutes on two cores. `--long`: full length, and the files `*.long.drill.ts` too. `--write`: writes the results into
 // docs/reliability.md, next to those of drills that were not run. A path or a part of one chooses files, long ones included; what
 // follows `--` goes to vitest.
 import { spawn } from 'node:child_process';

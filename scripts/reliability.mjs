@@ -75,9 +75,9 @@ const text = (/** @type {string} */ machine) => `# Reliability
 
 <!-- Written by \`pnpm drills --write\`: change scripts/reliability.mjs or the drills instead of this page. -->
 
-Drills are tests that break what the packages depend on, over and over, and then compare records one by one. \`pnpm drills\` takes
-at most six minutes on two cores; \`pnpm drills --long\` runs each drill at full length, and those that only it runs (${never} in the third
-column) take an hour and more; \`pnpm drills <path>\` runs one file. Each drill counts:
+Drills are tests that break what the packages depend on, over and over, and then compare records one by one. \`pnpm drills\` runs
+them in a short form, as \`.ci/run\` does; \`pnpm drills --long\` runs each at full length, and also those that are too long for the
+short form (${never} in the third column); \`pnpm drills <path>\` runs one file. Each drill counts:
 
 - **runs**: processes, reads or histories;
 - **lost**: records that should be there and are not;
