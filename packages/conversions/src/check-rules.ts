@@ -1,6 +1,8 @@
 import {
   CallsError,
+  type CodeTable,
   checkOptions,
+  codeTable,
   either,
   group,
   kinds,
@@ -16,8 +18,22 @@ import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 import { rulesProblemText } from './words.ts';
 
+const rulesErrors = codeTable<RulesProblem['code']>({
+  zone_missing: 'The rules have no time zone, which the tool needs. Set `timeZone`.',
+  zone_unknown: 'The time zone does not exist. Use a name such as America/New_York.',
+  name_missing: 'The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool.',
+  currency_unknown: 'The currency does not exist. Use a code of three letters such as USD.',
+  not_positive: 'A number must be above 0. Correct the option that the message names.',
+  negative: 'A number must be 0 or more. Correct the option that the message names.',
+  window_too_long: 'The window is longer than the tool remembers a click. Use a shorter one.',
+  no_age_left:
+    'The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window.',
+  from_unreadable: 'The start is not a time. Write it as YYYY-MM-DD HH:MM:SS.',
+});
+
 /** Rules that make no sense for a tool. */
 export class RulesError extends CallsError<RulesProblem['code']> {
+  static override readonly codes: CodeTable = rulesErrors;
   /** What is wrong, as facts. */
   readonly problem: RulesProblem;
 

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { Operator } from '@call-attribution/node-stream/operators';
 import { checkSheet, rowProblems } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
@@ -52,8 +52,22 @@ export function createSheet(format: SheetFormat, rules: ConversionRules): Sheet 
   };
 }
 
+const sheetErrors = codeTable<SheetFault['code']>({
+  open_quote: 'A quote is never closed. The sheet was changed after it was made; make it again.',
+  wrong_head:
+    'The first line is not the one that the tool expects. Make the sheet again with the format of the tool.',
+  wrong_cell_count:
+    'A row has another number of cells than the first line. The sheet was changed after it was made; make it again.',
+  personal_data:
+    'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
+  wrong_form:
+    'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
+  repeated_row: 'Two rows are the same conversion. Remove one of them.',
+});
+
 /** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
 export class SheetError extends CallsError<SheetFault['code']> {
+  static override readonly codes: CodeTable = sheetErrors;
   /** What is wrong, and where. */
   readonly problem: SheetProblem;
 

@@ -122,3 +122,18 @@ describe("the server's own reason", () => {
       expect((await reasonFor('text/html', body)).message).not.toContain('The server says');
   });
 });
+
+test.each([
+  [
+    new HttpError('rate_limited'),
+    'The server asks the client to slow down (status 429).',
+    'Wait for retryAfterMs, or set a limiter.',
+  ],
+  [
+    new ConfigurationError('client_closed'),
+    'The client or its dispatcher has been closed.',
+    'Create a new client.',
+  ],
+])('an error without words says those of its code: %s', (error, summary, hint) => {
+  expect(error).toMatchObject({ summary, hint, message: `${summary} ${hint}` });
+});

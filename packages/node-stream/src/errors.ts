@@ -1,42 +1,52 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+
+const checkpointErrors = codeTable({
+  checkpoint_mismatch:
+    'The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it.',
+  checkpoint_invalid:
+    'It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over.',
+});
 
 /** Codes of `CheckpointError`. */
-export type CheckpointErrorCode =
-  /** The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it. */
-  | 'checkpoint_mismatch'
-  /** It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over. */
-  | 'checkpoint_invalid';
+export type CheckpointErrorCode = keyof typeof checkpointErrors;
 
 /** A checkpoint cannot be used. */
 export class CheckpointError extends CallsError<CheckpointErrorCode> {
+  static override readonly codes: CodeTable = checkpointErrors;
   static {
     nameErrors(CheckpointError, 'CheckpointError');
   }
 }
 
+const stateErrors = codeTable({
+  state_mismatch:
+    'The state of a sync was made for another query. Sync with the filter it was made for, or use another state.',
+  state_invalid: 'It is not a sync state of this package. Start with an empty one to read everything again.',
+  state_locked: 'Another run is using the state. Wait until it ends.',
+});
+
 /** Codes of `StateError`. */
-export type StateErrorCode =
-  /** The state of a sync was made for another query. Sync with the filter it was made for, or use another state. */
-  | 'state_mismatch'
-  /** It is not a sync state of this package. Start with an empty one to read everything again. */
-  | 'state_invalid'
-  /** Another run is using the state. Wait until it ends. */
-  | 'state_locked';
+export type StateErrorCode = keyof typeof stateErrors;
 
 /** The state of a sync cannot be used. */
 export class StateError extends CallsError<StateErrorCode> {
+  static override readonly codes: CodeTable = stateErrors;
   static {
     nameErrors(StateError, 'StateError');
   }
 }
 
+const fileLockedErrors = codeTable({
+  file_locked:
+    'Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it.',
+});
+
 /** Codes of `FileLockedError`. */
-export type FileLockedErrorCode =
-  /** Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it. */
-  'file_locked';
+export type FileLockedErrorCode = keyof typeof fileLockedErrors;
 
 /** Another run holds a lock file. */
 export class FileLockedError extends CallsError<FileLockedErrorCode> {
+  static override readonly codes: CodeTable = fileLockedErrors;
   /** The lock file. */
   readonly path: string;
   /** Id of the process that holds it; null when several processes were taking the lock at the same moment. */
@@ -64,27 +74,26 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
   }
 }
 
+const itemErrors = codeTable({
+  unfit_value:
+    'A value is not of the type that the operator or column needs. Name another field or type, or map the value first.',
+  unreadable_time:
+    'The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS.',
+  late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
+  out_of_order: 'A source is not in order of time. Raise `lateness`, or use marks.',
+  repeated_key:
+    'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
+  too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',
+  line_too_long: 'A line is longer than `maxBytes`. Raise it, or check that the file has lines.',
+  repeated_name: 'Two slices got the same file name. Let `name` give each slice a name of its own.',
+});
+
 /** Codes of `ItemError`. */
-export type ItemErrorCode =
-  /** A value is not of the type that the operator or column needs. Name another field or type, or map the value first. */
-  | 'unfit_value'
-  /** The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS. */
-  | 'unreadable_time'
-  /** An item arrived after its window had closed. Raise `lateness`, or set `onLate`. */
-  | 'late_item'
-  /** A source is not in order of time. Raise `lateness`, or use marks. */
-  | 'out_of_order'
-  /** Two rows of the table of a join have the same key. Pass a table in which each key appears once. */
-  | 'repeated_key'
-  /** There are more groups than `maxGroups`. Group by something coarser, or raise it. */
-  | 'too_many_groups'
-  /** A line is longer than `maxBytes`. Raise it, or check that the file has lines. */
-  | 'line_too_long'
-  /** Two slices got the same file name. Let `name` give each slice a name of its own. */
-  | 'repeated_name';
+export type ItemErrorCode = keyof typeof itemErrors;
 
 /** An item of a stream cannot be used. The message names the field and the call, never a value. */
 export class ItemError extends CallsError<ItemErrorCode> {
+  static override readonly codes: CodeTable = itemErrors;
   static {
     nameErrors(ItemError, 'ItemError');
   }

@@ -1,4 +1,4 @@
-import type { Fix, Problem, ProblemCode } from './problem.ts';
+import { type Fix, type Problem, type ProblemCode, problemCodes } from './problem.ts';
 
 // The errors of all packages have one shape, with `CallsError` of core as their base. This package imports nothing, so its errors
 // have the shape and the mark of the family without the base: `CallsError.is` and `instanceof CallsError` recognize them.
@@ -24,6 +24,8 @@ function joinFamily(type: { readonly prototype: Error }): void {
 
 /** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
 export class FilterSyntaxError extends Error implements Problem {
+  /** What the codes mean, and what to do. docs/errors.md is generated from it. */
+  static readonly codes: Readonly<Record<string, string>> = problemCodes;
   /** See `Problem`. */
   declare readonly code: ProblemCode;
   /** See `Problem`. */
@@ -62,13 +64,18 @@ export class FilterSyntaxError extends Error implements Problem {
   }
 }
 
+const argumentCodes = {
+  invalid_filter_argument:
+    'A function got a value that cannot be part of a filter, such as a Date without a time zone. Pass what the message names.',
+};
+
 /** Codes of `FilterArgumentError`. */
-export type FilterArgumentErrorCode =
-  /** A function got a value that cannot be part of a filter, such as a Date without a time zone. Pass what the message names. */
-  'invalid_filter_argument';
+export type FilterArgumentErrorCode = keyof typeof argumentCodes;
 
 /** Thrown for an argument that cannot be part of a filter, such as a `Date` without a time zone. */
 export class FilterArgumentError extends TypeError {
+  /** What the code means, and what to do. docs/errors.md is generated from it. */
+  static readonly codes: Readonly<Record<string, string>> = argumentCodes;
   /** Always `invalid_filter_argument`. */
   readonly code: FilterArgumentErrorCode;
   /** Always false: the same call fails again. */

@@ -1,28 +1,24 @@
 import type { OutOfRange } from './calendar.ts';
 import type { FieldType } from './filter.ts';
 
+/** What the codes of problems mean, and what to do. */
+export const problemCodes = {
+  limit: 'The filter is too long or has too many clauses. Split it into several requests.',
+  encoded: 'The filter is still encoded as a part of a URL. Decode it first, as `fromQueryParam` does.',
+  syntax:
+    'A bracket, comma, colon or word is missing or in the wrong place. Apply the fix of the problem, or write what it expects.',
+  unknown_field: 'There is no such field. Use one of the suggested names.',
+  version: 'The field exists in the other version of the API only. Use that version, or another field.',
+  bound:
+    'A bound is not a number or date that the field can have. Write it in the form that the message names.',
+  inverted: 'The lower bound is above the upper bound. Swap them.',
+  any_value: 'A warning: the range holds every value. Leave the clause out, or give it a bound.',
+  empty_range: 'A warning: no value is within the range. Include one of its bounds.',
+  undocumented: 'A warning: the bracket is not part of the documented language. Use `[` and `]`.',
+};
+
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
-export type ProblemCode =
-  /** The filter is too long or has too many clauses. Split it into several requests. */
-  | 'limit'
-  /** The filter is still encoded as a part of a URL. Decode it first, as `fromQueryParam` does. */
-  | 'encoded'
-  /** A bracket, comma, colon or word is missing or in the wrong place. Apply the fix of the problem, or write what it expects. */
-  | 'syntax'
-  /** There is no such field. Use one of the suggested names. */
-  | 'unknown_field'
-  /** The field exists in the other version of the API only. Use that version, or another field. */
-  | 'version'
-  /** A bound is not a number or date that the field can have. Write it in the form that the message names. */
-  | 'bound'
-  /** The lower bound is above the upper bound. Swap them. */
-  | 'inverted'
-  /** A warning: the range holds every value. Leave the clause out, or give it a bound. */
-  | 'any_value'
-  /** A warning: no value is within the range. Include one of its bounds. */
-  | 'empty_range'
-  /** A warning: the bracket is not part of the documented language. Use `[` and `]`. */
-  | 'undocumented';
+export type ProblemCode = keyof typeof problemCodes;
 
 /** A change of a string: put `text` in place of the characters from `start` to `end`. */
 export interface Fix {

@@ -1,50 +1,40 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+
+const warehouseErrors = codeTable({
+  not_found: 'The file does not exist. Check the path, or create it with `calls sync`.',
+  not_a_warehouse:
+    'The file is not a DuckDB file, is damaged, or holds something else. Check the path, or restore it from a backup.',
+  newer_version: 'A later release wrote the file. Update this program.',
+  in_use: 'Another process has the file open and did not close it in time. Wait until it ends.',
+  account_in_use: 'Another sync fills the same account. Wait until it ends.',
+  disk_full: 'The disk is full. Free space and run again; nothing is damaged.',
+  not_writable: 'The file or its folder cannot be opened to read or write. Check its permissions.',
+  memory_limit:
+    'The question needs more memory than a warehouse may use. Choose a shorter time or fewer groups.',
+  time_limit:
+    'The question took longer than its time limit. Raise the limit, or choose a shorter time or fewer groups.',
+  aborted: 'The signal of the caller was aborted. The `cause` is its reason.',
+  invalid_record: 'A call without a usable `sid`. Check where it comes from.',
+  unknown_account: 'The warehouse has no such account. Use one of its accounts.',
+  unknown_name: 'A field, group or measure does not exist. Use one of the suggested names.',
+  invalid_question: 'Parts of a question do not go together, or a limit was passed. The message says which.',
+  invalid_condition:
+    'A condition in `where`, `having` or `q` cannot be read. The error has the `problem` with its place, and a correction when there is one.',
+  personal_data:
+    'The question groups by personal data without saying what to do with it. Say so, or group by another field.',
+  invalid_sql: 'DuckDB refused the SQL. The message has its reason and the place.',
+  missing_package:
+    "DuckDB's binary for this platform is not installed, or does not load. The message says what to do.",
+  invalid_dataset: 'A folder of Parquet files cannot be loaded or written to. The message says why.',
+  database: 'The database failed for a reason that has no code of its own. The `cause` is its error.',
+});
 
 /** What can go wrong with a warehouse. Codes are stable; messages may be reworded. */
-export type WarehouseErrorCode =
-  /** The file does not exist. Check the path, or create it with `calls sync`. */
-  | 'not_found'
-  /** The file is not a DuckDB file, is damaged, or holds something else. Check the path, or restore it from a backup. */
-  | 'not_a_warehouse'
-  /** A later release wrote the file. Update this program. */
-  | 'newer_version'
-  /** Another process has the file open and did not close it in time. Wait until it ends. */
-  | 'in_use'
-  /** Another sync fills the same account. Wait until it ends. */
-  | 'account_in_use'
-  /** The disk is full. Free space and run again; nothing is damaged. */
-  | 'disk_full'
-  /** The file or its folder cannot be opened to read or write. Check its permissions. */
-  | 'not_writable'
-  /** The question needs more memory than a warehouse may use. Choose a shorter time or fewer groups. */
-  | 'memory_limit'
-  /** The question took longer than its time limit. Raise the limit, or choose a shorter time or fewer groups. */
-  | 'time_limit'
-  /** The signal of the caller was aborted. The `cause` is its reason. */
-  | 'aborted'
-  /** A call without a usable `sid`. Check where it comes from. */
-  | 'invalid_record'
-  /** The warehouse has no such account. Use one of its accounts. */
-  | 'unknown_account'
-  /** A field, group or measure does not exist. Use one of the suggested names. */
-  | 'unknown_name'
-  /** Parts of a question do not go together, or a limit was passed. The message says which. */
-  | 'invalid_question'
-  /** A condition in `where`, `having` or `q` cannot be read. The error has the `problem` with its place, and a correction when there is one. */
-  | 'invalid_condition'
-  /** The question groups by personal data without saying what to do with it. Say so, or group by another field. */
-  | 'personal_data'
-  /** DuckDB refused the SQL. The message has its reason and the place. */
-  | 'invalid_sql'
-  /** DuckDB's binary for this platform is not installed, or does not load. The message says what to do. */
-  | 'missing_package'
-  /** A folder of Parquet files cannot be loaded or written to. The message says why. */
-  | 'invalid_dataset'
-  /** The database failed for a reason that has no code of its own. The `cause` is its error. */
-  | 'database';
+export type WarehouseErrorCode = keyof typeof warehouseErrors;
 
 /** Something went wrong with a warehouse. The message says what, and what to do; it never holds data of a caller. */
 export class WarehouseError extends CallsError<WarehouseErrorCode> {
+  static override readonly codes: CodeTable = warehouseErrors;
   static {
     nameErrors(WarehouseError, 'WarehouseError');
   }

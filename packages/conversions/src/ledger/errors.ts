@@ -1,16 +1,18 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+
+const deliveryErrors = codeTable({
+  in_the_way:
+    'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
+  other_machine: 'Another machine has begun a delivery and has its files. Finish it there.',
+  unfinished: 'The ledger has an unfinished delivery to this destination. Commit or abandon it first.',
+});
 
 /** Codes of `DeliveryError`. */
-export type DeliveryErrorCode =
-  /** There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it. */
-  | 'in_the_way'
-  /** Another machine has begun a delivery and has its files. Finish it there. */
-  | 'other_machine'
-  /** The ledger has an unfinished delivery to this destination. Commit or abandon it first. */
-  | 'unfinished';
+export type DeliveryErrorCode = keyof typeof deliveryErrors;
 
 /** A sheet cannot be put in its place. */
 export class DeliveryError extends CallsError<DeliveryErrorCode> {
+  static override readonly codes: CodeTable = deliveryErrors;
   static {
     nameErrors(DeliveryError, 'DeliveryError');
   }
@@ -28,13 +30,17 @@ const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string
   unfinished: (destination) => `A delivery to ${destination} is not finished. Commit or abandon it first.`,
 };
 
+const ledgerDamagedErrors = codeTable({
+  ledger_damaged:
+    'The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice.',
+});
+
 /** Codes of `LedgerDamagedError`. */
-export type LedgerDamagedErrorCode =
-  /** The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice. */
-  'ledger_damaged';
+export type LedgerDamagedErrorCode = keyof typeof ledgerDamagedErrors;
 
 /** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
 export class LedgerDamagedError extends CallsError<LedgerDamagedErrorCode> {
+  static override readonly codes: CodeTable = ledgerDamagedErrors;
   static {
     nameErrors(LedgerDamagedError, 'LedgerDamagedError');
   }

@@ -1,20 +1,13 @@
-import { CallsError, nameErrors } from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 /** Why conversions could not be sent, as facts. `PushError` has a sentence for each. */
 export type PushProblem =
-  /** No credentials were found. Set them in one of the places that the message lists. */
   | { readonly code: 'no_credentials'; readonly looked: readonly string[] }
-  /** The key file cannot be read. Check its path and permissions. */
   | { readonly code: 'key_file_unreadable'; readonly file: string; readonly reason: string }
-  /** The endpoint is not an https URL. Correct it. */
   | { readonly code: 'bad_endpoint'; readonly endpoint: string }
-  /** The destination lacks something, or has it in the wrong form. Write it as the message shows. */
   | { readonly code: 'bad_destination'; readonly name: string; readonly expected: string }
-  /** The tool cannot be reached. Check the network and try again. */
   | { readonly code: 'unreachable'; readonly host: string; readonly reason: string }
-  /** The response of the tool cannot be read. Try again later. */
   | { readonly code: 'unreadable_response'; readonly host: string; readonly status: number }
-  /** The tool refused the request. The message has the tool's own reason; `isRetryable` says whether it may pass later. */
   | {
       readonly code: 'refused';
       readonly host: string;
@@ -27,8 +20,21 @@ export type PushProblem =
       readonly mayPass: boolean;
     };
 
+const pushErrors = codeTable<PushProblem['code']>({
+  no_credentials: 'No credentials were found. Set them in one of the places that the message lists.',
+  key_file_unreadable: 'The key file cannot be read. Check its path and permissions.',
+  bad_endpoint: 'The endpoint is not an https URL. Correct it.',
+  bad_destination:
+    'The destination lacks something, or has it in the wrong form. Write it as the message shows.',
+  unreachable: 'The tool cannot be reached. Check the network and try again.',
+  unreadable_response: 'The response of the tool cannot be read. Try again later.',
+  refused:
+    "The tool refused the request. The message has the tool's own reason; `isRetryable` says whether it may pass later.",
+});
+
 /** Conversions could not be sent. It holds no credential and nothing about a caller. */
 export class PushError extends CallsError<PushProblem['code']> {
+  static override readonly codes: CodeTable = pushErrors;
   /** What happened, as facts. */
   readonly problem: PushProblem;
 

@@ -177,7 +177,7 @@ export const messages = {
   ): ErrorWords => ({
     message: `A ${version} call record does not match the table of fields: ${problems.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
     hint: hasSid
-      ? "Use records: 'report' to keep such records and have the problems reported."
+      ? hintOf(responseErrors.invalid_record)
       : 'A record without `sid` cannot be told apart from others; check what the server sends.',
   }),
   otherCall: (): ErrorWords => ({

@@ -1,4 +1,5 @@
 import { CallsError, nameErrors } from '../errors/calls-error.ts';
+import { type CodeTable, codeTable } from '../errors/code-table.ts';
 // The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of this kit and the
 // sandbox use the same one. Faults can be written as text, so that a test in another process can ask for them.
 
@@ -84,13 +85,16 @@ export interface Fault extends FaultConditions {
   readonly notHttp?: boolean;
 }
 
+const faultSyntaxErrors = codeTable({
+  fault_syntax: 'A fault cannot be read. The message quotes the word and says what was expected.',
+});
+
 /** Codes of `FaultSyntaxError`. */
-export type FaultSyntaxErrorCode =
-  /** A fault cannot be read. The message quotes the word and says what was expected. */
-  'fault_syntax';
+export type FaultSyntaxErrorCode = keyof typeof faultSyntaxErrors;
 
 /** A fault text that cannot be read. The message quotes the word and says what was expected. */
 export class FaultSyntaxError extends CallsError<FaultSyntaxErrorCode> {
+  static override readonly codes: CodeTable = faultSyntaxErrors;
   static {
     nameErrors(FaultSyntaxError, 'FaultSyntaxError');
   }

@@ -1,5 +1,7 @@
 import {
   CallsError,
+  type CodeTable,
+  codeTable,
   type ErrorCode,
   type ErrorDetails,
   type ErrorWords,
@@ -18,18 +20,21 @@ export interface StreamPosition {
   readonly page: number;
 }
 
+const streamErrors = codeTable({
+  range_ignored:
+    'The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`.',
+  read_failed: 'A page could not be read for a reason that has no code. The `cause` is the error.',
+});
+
 /** Codes of `StreamError`, in addition to those of a failed request, which are those of the client. */
-export type StreamErrorCode =
-  /** The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`. */
-  | 'range_ignored'
-  /** A page could not be read for a reason that has no code. The `cause` is the error. */
-  | 'read_failed';
+export type StreamErrorCode = keyof typeof streamErrors;
 
 /** What a `StreamError` knows. */
 export interface StreamErrorDetails extends StreamPosition, ErrorDetails {}
 
 /** A read ended early. The error names the slice and page, and carries the checkpoint to resume from. */
 export class StreamError<Code extends string = StreamErrorCode | ErrorCode> extends CallsError<Code> {
+  static override readonly codes: CodeTable = streamErrors;
   /** The slice that was read. */
   readonly slice: TimeSlice;
   /** Page within the slice, from 0. */
@@ -59,13 +64,17 @@ export class StreamError<Code extends string = StreamErrorCode | ErrorCode> exte
   }
 }
 
+const incompleteErrors = codeTable({
+  incomplete:
+    'The pages of a slice did not agree in any try. Resume from the checkpoint later, with smaller slices or a longer `settle`.',
+});
+
 /** Codes of `IncompleteError`. */
-export type IncompleteErrorCode =
-  /** The pages of a slice did not agree in any try. Resume from the checkpoint later, with smaller slices or a longer `settle`. */
-  'incomplete';
+export type IncompleteErrorCode = keyof typeof incompleteErrors;
 
 /** A slice could not be read completely: its pages did not agree in any try. */
 export class IncompleteError extends StreamError<IncompleteErrorCode> {
+  static override readonly codes: CodeTable = incompleteErrors;
   /** Records of the slice by its total; null when the server gave none. */
   readonly expected: number | null;
   /** Distinct records that the last try received. */

@@ -1,33 +1,35 @@
-import { CallsError, type ErrorDetails, type ErrorWords, nameErrors } from '@call-attribution/core/errors';
+import {
+  CallsError,
+  type CodeTable,
+  codeTable,
+  type ErrorDetails,
+  type ErrorWords,
+  nameErrors,
+} from '@call-attribution/core/errors';
+
+const storeErrors = codeTable({
+  store_url:
+    'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
+  missing_package: 'The package of the database is not installed. Install the one that the message names.',
+  store_newer: 'A later release has changed the store. Update this program.',
+  store_unavailable:
+    'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
+  store_busy: 'Another process keeps the database busy. Try again.',
+  store_failed:
+    'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',
+  disk_full: 'The disk of the database is full. Free space and run again; nothing is damaged.',
+  claim_lost: 'Another process fills the same account or journal. Wait until it ends.',
+  unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
+  unfit_record:
+    'A call cannot be stored, for example because it has no `sid`. `index` says which call of the batch it was.',
+  short_page: 'The database returned fewer rows than it counted. Try again.',
+  not_a_sandbox: 'A sandbox was to be filled into a store with calls of others. Choose another store.',
+  unfit_filter:
+    'A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names.',
+});
 
 /** The stable codes of {@link StoreError}. */
-export type StoreErrorCode =
-  /** The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`. */
-  | 'store_url'
-  /** The package of the database is not installed. Install the one that the message names. */
-  | 'missing_package'
-  /** A later release has changed the store. Update this program. */
-  | 'store_newer'
-  /** The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions. */
-  | 'store_unavailable'
-  /** Another process keeps the database busy. Try again. */
-  | 'store_busy'
-  /** The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database. */
-  | 'store_failed'
-  /** The disk of the database is full. Free space and run again; nothing is damaged. */
-  | 'disk_full'
-  /** Another process fills the same account or journal. Wait until it ends. */
-  | 'claim_lost'
-  /** The store has no such account. Add it first, or use one of its accounts. */
-  | 'unknown_account'
-  /** A call cannot be stored, for example because it has no `sid`. `index` says which call of the batch it was. */
-  | 'unfit_record'
-  /** The database returned fewer rows than it counted. Try again. */
-  | 'short_page'
-  /** A sandbox was to be filled into a store with calls of others. Choose another store. */
-  | 'not_a_sandbox'
-  /** A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names. */
-  | 'unfit_filter';
+export type StoreErrorCode = keyof typeof storeErrors;
 
 /** What a `StoreError` knows. */
 export interface StoreErrorDetails extends ErrorDetails {
@@ -37,6 +39,7 @@ export interface StoreErrorDetails extends ErrorDetails {
 
 /** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
 export class StoreError extends CallsError<StoreErrorCode> {
+  static override readonly codes: CodeTable = storeErrors;
   /** With `unfit_record`: which of the calls given to `upsert` or `commitClaimed` it was, counted from 0. */
   declare readonly index?: number;
 
