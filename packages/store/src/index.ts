@@ -4,13 +4,12 @@ export type { Account, AccountCredential, CredentialInfo } from './accounts/acco
 export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
-export type { PostgresOptions } from './database/postgres.ts';
-export type { SqliteOptions } from './database/sqlite.ts';
 export type { StoreJournal } from './journal.ts';
-export { openStore, type StoreOptions } from './open-store.ts';
+export { openStore } from './open-store.ts';
+export type { StoreOptions } from './options.ts';
 export type { ColumnRow } from './rows/columns.ts';
 export type { Changes } from './rows/edits.ts';
-export type { Page, PageQuery, PageStream, PageTuning } from './rows/pages.ts';
+export type { Page, PageQuery, PageStream } from './rows/pages.ts';
 export { everything, type NumericFilter, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export type { CallInput, Store } from './store.ts';

@@ -1,46 +1,15 @@
-import {
-  checkOption,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-  whole,
-} from '@call-attribution/core/errors';
+import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { migrate, tables } from './database/migrations.ts';
-import type { PostgresOptions } from './database/postgres.ts';
-import type { SqliteOptions } from './database/sqlite.ts';
+import { type StoreOptions, type StoreSettings, storeOptions } from './options.ts';
 import { openLayouts } from './rows/layouts.ts';
-import type { PageTuning } from './rows/pages.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
-/** How a store is opened. Options of the other database have no effect. */
-export interface StoreOptions extends SqliteOptions, PostgresOptions, PageTuning {
-  /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
-  now?: (() => number) | undefined;
-}
-
-const shape = {
-  synchronous: oneOf('normal', 'full'),
-  busyTimeoutMs: whole(0),
-  poolSize: whole(1),
-  connectTimeoutMs: whole(0),
-  statementTimeoutMs: whole(0),
-  slowStatementTimeoutMs: whole(0),
-  idleTransactionTimeoutMs: whole(0),
-  reconnectMs: whole(0),
-  sliceRows: whole(1),
-  walkBelow: whole(0),
-  now: kinds.callback,
-} satisfies OptionShape & Record<keyof StoreOptions, OptionKind>;
-
-const urlKind: OptionKind = {
-  expected: 'a string such as sqlite:calls.db or postgres://user@host/database',
-  accepts: kinds.string.accepts,
-};
+const urlKind = option
+  .string()
+  .expecting('a string such as sqlite:calls.db or postgres://user@host/database');
 
 /**
  * Opens a store and brings its schema up to date. The URL is `sqlite:<file>`, `sqlite::memory:` or
@@ -53,11 +22,11 @@ const urlKind: OptionKind = {
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   checkOption('url', urlKind, url);
-  checkOptions(options, shape);
-  const driver = await openDriver(url, options);
+  const settings = storeOptions.read(options);
+  const driver = await openDriver(url, settings);
   try {
     await migrate(driver, steps);
-    return createSqlStore(driver, await openLayouts(driver), withoutPassword(url), options);
+    return createSqlStore(driver, await openLayouts(driver), withoutPassword(url), settings);
   } catch (error) {
     await driver.close();
     throw error;
@@ -65,14 +34,14 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 }
 
 /** The databases are loaded when they are needed: their packages are large, and who uses one does not need the other. */
-async function openDriver(url: string, options: StoreOptions): Promise<Driver> {
+async function openDriver(url: string, settings: StoreSettings): Promise<Driver> {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./database/postgres.ts').catch(needs('pg', 'PostgreSQL'));
-    return openPostgres(url, options);
+    return openPostgres(url, settings);
   }
   const file = fileOf(url);
   const { openSqlite } = await import('./database/sqlite.ts').catch(needs('libsql', 'SQLite'));
-  return openSqlite(file, options);
+  return openSqlite(file, settings);
 }
 
 /** Says how to install a package that is missing; passes other errors on. */

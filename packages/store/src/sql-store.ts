@@ -12,11 +12,12 @@ import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { openJournal } from './journal.ts';
+import type { StoreSettings } from './options.ts';
 import { allColumns, columnsOf } from './rows/columns.ts';
 import { callOf, documentOf } from './rows/documents.ts';
 import { changesSince, positionOf } from './rows/edits.ts';
 import type { Layouts } from './rows/layouts.ts';
-import { type PageTuning, readPage } from './rows/pages.ts';
+import { readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
 import { keyOf } from './rows/record-key.ts';
 import { createLineParser } from './rows/record-lines.ts';
@@ -35,18 +36,21 @@ import type { CallInput, Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
-type Tuning = PageTuning & { now?: (() => number) | undefined };
-
 /** A store over a driver whose database has the current schema. */
-export function createSqlStore(driver: Driver, layouts: Layouts, name: string, tuning: Tuning = {}): Store {
+export function createSqlStore(
+  driver: Driver,
+  layouts: Layouts,
+  name: string,
+  settings: StoreSettings,
+): Store {
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= driver.close());
   return {
     name,
     readsAtOnce: driver.readsAtOnce,
     ...accountMethods(driver),
-    ...writeMethods(driver, layouts, tuning.now ?? Date.now),
-    ...readMethods(driver, layouts, tuning),
+    ...writeMethods(driver, layouts, settings.now),
+    ...readMethods(driver, layouts, settings),
     ...upkeepMethods(driver, layouts),
     close,
     [Symbol.asyncDispose]: close,
@@ -109,7 +113,7 @@ function writeMethods(driver: Driver, layouts: Layouts, now: () => number) {
   } satisfies Partial<Store>;
 }
 
-function readMethods(driver: Driver, layouts: Layouts, tuning: PageTuning) {
+function readMethods(driver: Driver, layouts: Layouts, settings: StoreSettings) {
   const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
     const [row] = await driver.all('SELECT layout, packed FROM calls WHERE account = $1 AND sid = $2', [
       account,
@@ -121,7 +125,7 @@ function readMethods(driver: Driver, layouts: Layouts, tuning: PageTuning) {
   };
   return {
     count: (account, selection) => countCalls(driver, account, selection),
-    page: (account, query) => readPage(driver, layouts, account, query, tuning),
+    page: (account, query) => readPage(driver, layouts, account, query, settings),
     async document(account, sid, version) {
       const values = await valuesOf(account, sid);
       return values && Buffer.from(documentOf(values, version));

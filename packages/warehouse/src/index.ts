@@ -1,14 +1,12 @@
 // Every call in columns: a local DuckDB file that a sync fills, exact answers at any size, Parquet in and out.
 // Start with openWarehouse(path): fill it with sink() or load(), ask it with analyze(), count(), calls() and query().
 
+export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './ask/answer.ts';
 export { parseCondition } from './ask/parse-condition.ts';
 export type {
-  AccountStatus,
-  Answer,
-  AnswerColumn,
-  AnswerValue,
   CallSelection,
-  LeftOut,
+  ComparedPeriod,
+  DistinctMeasure,
   Measure,
   MeasureName,
   Question,

@@ -1,18 +1,16 @@
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
-import {
-  checkOption,
-  checkOptions,
-  kinds,
-  number,
-  type OptionKind,
-  type OptionShape,
-  whole,
-} from '@call-attribution/core/errors';
+import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
-import { checkCount, checkQuestion } from './ask/check-question.ts';
-import type { AccountStatus, Answer, CallSelection, Question, QuestionLimits } from './ask/question.ts';
+import type { AccountStatus, Answer } from './ask/answer.ts';
+import {
+  type CallSelection,
+  checkCount,
+  checkQuestion,
+  type Question,
+  type QuestionLimits,
+} from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions } from './file/gate.ts';
@@ -27,21 +25,27 @@ import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from 
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.ts';
 
-/** How a warehouse is opened. */
-export interface WarehouseOptions {
+const warehouseOptions = defineOptions({
   /** Make the file when it does not exist. Default true; without it a missing file is an error. */
-  readonly create?: boolean | undefined;
+  create: option.flag().default(true),
   /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long strings. */
-  readonly memory?: string | undefined;
+  memory: option.of<string>(
+    "a string such as '500MB' or '2GB'",
+    (value) => typeof value === 'string' && !Number.isNaN(bytesOf(value)),
+    true,
+  ),
   /** Threads of a question. Default: one for each core. Loading always takes one. */
-  readonly threads?: number | undefined;
+  threads: option.whole(1).default(availableParallelism()),
   /** Milliseconds to wait for another process that has the file open. Default 10,000. */
-  readonly wait?: number | undefined;
+  wait: option.number(0).default(10_000),
   /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
-  readonly batch?: number | undefined;
+  batch: option.whole(1).default(245_760),
   /** The clock that load times are taken from, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
-}
+  now: option.callback<() => number>().default(() => Date.now()),
+});
+
+/** How a warehouse is opened. */
+export interface WarehouseOptions extends OptionsOf<typeof warehouseOptions> {}
 
 /** How many calls there are. */
 export type Count = Pick<Answer, 'calls' | 'period' | 'asOf' | 'accounts' | 'leftOut' | 'notes'>;
@@ -85,7 +89,7 @@ export interface Warehouse extends AsyncDisposable {
   /** How many calls a selection has. */
   count(selection?: CallSelection & QuestionLimits): Promise<Count>;
   /** The calls of a selection exactly as the API sent them. The file is open until the loop ends. */
-  calls(query?: CallsQuery & Pick<QuestionLimits, 'signal'>): AsyncGenerator<Call, void, undefined>;
+  calls(query?: CallsQuery): AsyncGenerator<Call, void, undefined>;
   /** One call by its `sid`, or null. */
   get(sid: string, account?: string): Promise<Call | null>;
   /**
@@ -122,24 +126,11 @@ const limitsOf = ({ timeLimit = usualTimeLimit, ...limits }: StatementLimits): S
 /** The first is enough unless calls have very long strings. */
 const usualMemories = ['600MB', '2400MB'] as const;
 
-const shape = {
-  create: kinds.flag,
-  memory: {
-    expected: "a string such as '500MB' or '2GB'",
-    accepts: (value) => typeof value === 'string' && !Number.isNaN(bytesOf(value)),
-    isShown: true,
-  },
-  threads: whole(1),
-  wait: number(0),
-  batch: whole(1),
-  now: kinds.callback,
-} satisfies OptionShape & Record<keyof WarehouseOptions, OptionKind>;
-
-const pathKind: OptionKind = {
-  expected: 'the path of a file',
+const pathKind = option.of<string>(
+  'the path of a file',
   // To DuckDB, `:memory:` is a database that ends with its session. Any other name is opened as a file.
-  accepts: (value) => typeof value === 'string' && value !== '' && value !== ':memory:',
-};
+  (value) => typeof value === 'string' && value !== '' && value !== ':memory:',
+);
 
 /**
  * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written,
@@ -153,18 +144,13 @@ const pathKind: OptionKind = {
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
   checkOption('path', pathKind, path);
-  checkOptions(options, shape);
-  const { now = Date.now, batch = 245_760 } = options;
-  const memories = options.memory === undefined ? usualMemories : ([options.memory] as const);
-  const opening: OpenOptions = {
-    memory: memories[0],
-    threads: options.threads ?? availableParallelism(),
-    wait: options.wait ?? 10_000,
-  };
+  const { create, memory, threads, wait, batch, now } = warehouseOptions.read(options);
+  const memories = memory === undefined ? usualMemories : ([memory] as const);
+  const opening: OpenOptions = { memory: memories[0], threads, wait };
   const gate = gateOf(path);
   const ask: Ask = (body, limits = {}) => gate.use('ask', opening, body, limitsOf(limits));
   const { host, close } = createHost(path, gate, opening, { batch, now, memories });
-  await prepare(host, options.create ?? true, ask);
+  await prepare(host, create, ask);
   return {
     path,
     sink: host.sink,

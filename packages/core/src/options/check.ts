@@ -18,7 +18,6 @@ export function checkEntries(given: unknown, entries: Entries, prefix: string): 
     if (entry === undefined) throw unknownOption(name, Object.keys(entries), prefix);
     if (value === undefined) continue;
     checkOption(prefix + name, entry, value);
-    entry.check?.(value, `${prefix}${name}.`);
   }
   for (const [name, entry] of Object.entries(entries))
     if (entry.isNeeded && given[name] === undefined) throw wrongOption(prefix + name, entry, undefined);
@@ -38,6 +37,7 @@ export function fillEntries(given: unknown, entries: Entries): Readonly<Record<s
 /** Refuses a value that an option or an argument cannot have; undefined too, unless it is accepted. */
 export function checkOption<V>(name: string, entry: Entry<V, unknown>, value: unknown): asserts value is V {
   if (!entry.accepts(value)) throw wrongOption(name, entry, value);
+  entry.check?.(value, name);
 }
 
 /** The error of an option with a value it cannot have. */

@@ -10,8 +10,8 @@ export interface Entry<V = unknown, R = V> {
   readonly isNeeded?: boolean;
   /** Whether a value may be given. */
   accepts(value: unknown): value is V;
-  /** Checks the options within a value that is accepted. */
-  check?(value: V, prefix: string): void;
+  /** Checks what is within a value that is accepted. */
+  check?(value: V, name: string): void;
   /** Adds the defaults of the options within a value. */
   fill(value: V): R;
 }

@@ -12,6 +12,8 @@ export interface Option<V, R = V> extends Entry<V, R> {
   or<W, S>(other: Entry<W, S>): Option<V | W, R | S>;
   /** The same, with these words for what is expected. */
   expecting(words: string): Option<V, R>;
+  /** The same, and this is checked too; `name` is what errors call the option. */
+  checking(check: (value: V, name: string) => void): Option<V, R>;
   /** The same, read as what a function makes of it. What it returns should be accepted too, since options are passed on. */
   as<S>(convert: (value: R) => S): Option<V, S>;
 }
@@ -32,6 +34,14 @@ const optionOf = <V, R>(entry: Entry<V, R>): Option<V, R> => ({
   required: () => ({ ...entry, isNeeded: true }),
   or: (other) => optionOf(either(entry, other)),
   expecting: (expected) => optionOf({ ...entry, expected }),
+  checking: (check) =>
+    optionOf({
+      ...entry,
+      check(value, name) {
+        entry.check?.(value, name);
+        check(value, name);
+      },
+    }),
   as: (convert) => optionOf({ ...entry, fill: (value) => convert(entry.fill(value)) }),
 });
 
@@ -39,9 +49,9 @@ const either = <V, R, W, S>(a: Entry<V, R>, b: Entry<W, S>): Entry<V | W, R | S>
   expected: `${a.expected}, or ${b.expected}`,
   isShown: a.isShown === true || b.isShown === true,
   accepts: (value): value is V | W => a.accepts(value) || b.accepts(value),
-  check(value, prefix) {
-    if (a.accepts(value)) a.check?.(value, prefix);
-    else if (b.accepts(value)) b.check?.(value, prefix);
+  check(value, name) {
+    if (a.accepts(value)) a.check?.(value, name);
+    else if (b.accepts(value)) b.check?.(value, name);
   },
   fill: (value) => (a.accepts(value) ? a.fill(value) : b.fill(value as W)),
 });
@@ -122,7 +132,7 @@ export const option = {
     optionOf<V, R>({
       expected: `an object with ${Object.keys(entries).join(', ')}`,
       accepts: (value): value is V => isObject(value),
-      check,
+      check: (value, name) => check(value, `${name}.`),
       fill,
     }),
   /** Anything: it is checked elsewhere, with a better message. */

@@ -6,8 +6,8 @@ import type { PageClient } from '../slicing/run.ts';
 import { checkClient } from '../source/options.ts';
 import { makePlan } from './make-plan.ts';
 import {
-  type PlanSettings,
   type PlanSlicesOptions,
+  type PlanSlicesSettings,
   planSlicesOptions,
   type SlicePlan,
 } from './slice-plan.ts';
@@ -46,7 +46,7 @@ export async function planSlices(client: PageClient, options: PlanSlicesOptions)
 /** What both the options and the filter leave of `date_added`. */
 function spanOfPlan(
   { filter: { clauses }, lower, upper }: WindowQuery,
-  options: PlanSettings,
+  options: PlanSlicesSettings,
 ): { from: number | null; until: number } {
   const own = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   const isBehind = own?.kind === 'range' && own.lower?.inclusive === false;

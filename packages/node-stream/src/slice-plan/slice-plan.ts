@@ -64,4 +64,4 @@ export interface PlanSlicesOptions
   extends Pick<StreamOptions, 'filter' | 'signal' | 'timeout' | 'retry' | 'headers'>,
     OptionsOf<typeof planSlicesOptions> {}
 /** The same with the defaults. */
-export interface PlanSettings extends ReadOf<typeof planSlicesOptions> {}
+export interface PlanSlicesSettings extends ReadOf<typeof planSlicesOptions> {}

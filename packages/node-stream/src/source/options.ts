@@ -33,7 +33,7 @@ export interface WindowOptions extends OptionsOf<typeof windowOptions> {}
 /** How a list is read that is not cut, where that matters to it too. */
 export const windowDefaults = windowOptions.fill({});
 /** The same with the defaults. */
-export interface Window extends ReadOf<typeof windowOptions> {}
+export interface WindowSettings extends ReadOf<typeof windowOptions> {}
 
 const prefetchOptions = defineOptions({
   /** Most pages held ahead of the consumer. Default 4. */

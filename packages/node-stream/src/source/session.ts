@@ -7,7 +7,7 @@ import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
 import { errorOf, IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
-import { type StreamSettings, type Window, windowDefaults } from './options.ts';
+import { type StreamSettings, type WindowSettings, windowDefaults } from './options.ts';
 import { Meter } from './progress.ts';
 import { ReadTrace } from './read-trace.ts';
 import type { Recount, Verdict, VerdictReason } from './verdict.ts';
@@ -169,7 +169,7 @@ function toRecount({ countBefore, lower, upper }: PlanSettings): Span | null {
   return { from: null, to: upper !== null && upper <= countBefore ? null : countBefore };
 }
 
-function sealedBefore(window: Window | false, now: number): number {
+function sealedBefore(window: WindowSettings | false, now: number): number {
   const { sealedBefore: given, settle } = window || windowDefaults;
   return given === undefined ? Math.floor((now - settle) / second) * second : parseNaive(given);
 }

@@ -1,27 +1,9 @@
 import pg from 'pg';
+import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 import { isDone, sessionOf } from './postgres-session.ts';
-
-/** How a PostgreSQL store uses its server. */
-export interface PostgresOptions {
-  /** Most connections of this process. Default 10. */
-  poolSize?: number | undefined;
-  /** How long to wait for a connection, in milliseconds. Default 10,000. */
-  connectTimeoutMs?: number | undefined;
-  /** How long a statement may run, in milliseconds. 0: no limit. Default 30,000. */
-  statementTimeoutMs?: number | undefined;
-  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default 3,600,000. */
-  slowStatementTimeoutMs?: number | undefined;
-  /**
-   * After how many milliseconds the server ends a transaction in which this process no longer does anything, as when it was
-   * stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
-   */
-  idleTransactionTimeoutMs?: number | undefined;
-  /** How long to try again after a connection was lost or refused, in milliseconds. Default 5,000. */
-  reconnectMs?: number | undefined;
-}
 
 const dialect: Dialect = {
   key: 'text COLLATE "C"',
@@ -38,24 +20,14 @@ const attempts = 8;
 const integerTypes = new Set([20, 1700]);
 
 /** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
-export function openPostgres(
-  url: string,
-  options: PostgresOptions & { busyTimeoutMs?: number | undefined } = {},
-): Driver {
-  const limits: PostgresLimits = {
-    poolSize: options.poolSize ?? 10,
-    statementMs: options.statementTimeoutMs ?? 30_000,
-    slowStatementMs: options.slowStatementTimeoutMs ?? 3_600_000,
-    idleTransactionMs: options.idleTransactionTimeoutMs ?? 15_000,
-    reconnectMs: options.reconnectMs ?? 5_000,
-  };
+export function openPostgres(url: string, settings: StoreSettings = storeOptions.fill({})): Driver {
   const pool = new pg.Pool({
     connectionString: url,
-    max: limits.poolSize,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    statement_timeout: limits.statementMs,
-    lock_timeout: options.busyTimeoutMs ?? 30_000,
-    idle_in_transaction_session_timeout: limits.idleTransactionMs,
+    max: settings.poolSize,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    statement_timeout: settings.statementTimeoutMs,
+    lock_timeout: settings.busyTimeoutMs,
+    idle_in_transaction_session_timeout: settings.idleTransactionTimeoutMs,
     keepAlive: true,
     application_name: 'call-attribution-store',
     // Counts come as bigint or numeric; ours stay far below 2^53.
@@ -66,16 +38,7 @@ export function openPostgres(
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  return new PostgresDriver(pool, limits);
-}
-
-/** The options with their defaults, in milliseconds. */
-interface PostgresLimits {
-  readonly poolSize: number;
-  readonly statementMs: number;
-  readonly slowStatementMs: number;
-  readonly idleTransactionMs: number;
-  readonly reconnectMs: number;
+  return new PostgresDriver(pool, settings);
 }
 
 /** The server ends a statement itself. Only when it does not respond at all, this process has to. */
@@ -92,13 +55,13 @@ class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
   readonly #pool: pg.Pool;
-  readonly #limits: PostgresLimits;
+  readonly #settings: StoreSettings;
   #hasConnected = false;
 
-  constructor(pool: pg.Pool, limits: PostgresLimits) {
+  constructor(pool: pg.Pool, settings: StoreSettings) {
     this.#pool = pool;
-    this.#limits = limits;
-    this.readsAtOnce = limits.poolSize;
+    this.#settings = settings;
+    this.readsAtOnce = settings.poolSize;
     // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
     // statement in progress, or the next one, fails with the same error.
     pool.on('error', () => undefined);
@@ -112,7 +75,7 @@ class PostgresDriver implements Driver {
     return this.#patiently(async () => {
       const client = await this.#connect();
       try {
-        const rows = await sessionOf(client, limitOf(this.#limits.statementMs)).all(sql, values);
+        const rows = await sessionOf(client, limitOf(this.#settings.statementTimeoutMs)).all(sql, values);
         client.release();
         return rows;
       } catch (error) {
@@ -151,16 +114,16 @@ class PostgresDriver implements Driver {
     body: (session: Session) => Promise<T>,
     { begin, settle, isSlow = false }: Transaction,
   ): Promise<T> {
-    const { statementMs, slowStatementMs } = this.#limits;
+    const { statementTimeoutMs, slowStatementTimeoutMs } = this.#settings;
     const client = await this.#connect();
-    const atOnce = sessionOf(client, limitOf(statementMs));
-    const session = isSlow ? sessionOf(client, limitOf(slowStatementMs)) : atOnce;
+    const atOnce = sessionOf(client, limitOf(statementTimeoutMs));
+    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeoutMs)) : atOnce;
     let id: number | undefined;
     let result: T;
     let watch: NodeJS.Timeout | undefined;
     try {
       const [row] = await atOnce.all(
-        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementMs}` : begin,
+        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeoutMs}` : begin,
       );
       if (row !== undefined) {
         id = Number(row.id);
@@ -192,7 +155,7 @@ class PostgresDriver implements Driver {
 
   /** Returns when the transaction was committed. Throws the error when it was not, so that it is run again. */
   async #settle(id: number, error: unknown): Promise<void> {
-    const patienceMs = this.#limits.idleTransactionMs + this.#limits.reconnectMs + 5_000;
+    const patienceMs = this.#settings.idleTransactionTimeoutMs + this.#settings.reconnectMs + 5_000;
     for (const start = performance.now(); performance.now() - start < patienceMs; await pause(100)) {
       const status = await this.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
       if (status[0]?.status === 'committed') return;
@@ -220,7 +183,7 @@ class PostgresDriver implements Driver {
         const isOver =
           remedy === 'again'
             ? attempt >= attempts
-            : !(mayBeBack && performance.now() - failedAt < this.#limits.reconnectMs);
+            : !(mayBeBack && performance.now() - failedAt < this.#settings.reconnectMs);
         if (remedy === null || isOver) throw error;
         await pause(Math.min(10 * 2 ** attempt, 500));
       }
@@ -232,11 +195,11 @@ class PostgresDriver implements Driver {
    * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
    */
   #endSilent(waiting: number): NodeJS.Timeout | undefined {
-    const { idleTransactionMs } = this.#limits;
-    if (idleTransactionMs === 0) return undefined;
-    const look = () => this.all(silentOnes, [waiting, idleTransactionMs]);
+    const { idleTransactionTimeoutMs } = this.#settings;
+    if (idleTransactionTimeoutMs === 0) return undefined;
+    const look = () => this.all(silentOnes, [waiting, idleTransactionTimeoutMs]);
     // When looking fails, the statement that waits says what is wrong.
-    return setInterval(() => look().catch(() => []), idleTransactionMs / 3).unref();
+    return setInterval(() => look().catch(() => []), idleTransactionTimeoutMs / 3).unref();
   }
 }
 

@@ -1,20 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
+import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Insert, Row, Session, Value } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
-
-/** How a store uses a SQLite file. */
-export interface SqliteOptions {
-  /**
-   * `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
-   * `full` survives that too and is slower. Default `normal`.
-   */
-  synchronous?: 'normal' | 'full' | undefined;
-  /** How long a writer waits for the writer of another process, in milliseconds. Default 30,000. */
-  busyTimeoutMs?: number | undefined;
-}
 
 const dialect: Dialect = {
   key: 'TEXT',
@@ -30,15 +20,18 @@ const dialect: Dialect = {
 const rowsAtOnce = 16;
 
 /** Opens a database file: one connection that writes and one that reads, both in this thread. */
-export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Driver> {
-  const patienceMs = options.busyTimeoutMs ?? 30_000;
+export async function openSqlite(
+  file: string,
+  settings: StoreSettings = storeOptions.fill({}),
+): Promise<Driver> {
+  const { busyTimeoutMs: patienceMs, synchronous } = settings;
   const writer = await openConnection(file, patienceMs, [
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',
     // For a new file only: fewer and fuller pages than the default of 4096 bytes, so less to write and to log.
     'page_size = 8192',
     'journal_mode = WAL',
-    `synchronous = ${options.synchronous === 'full' ? 'FULL' : 'NORMAL'}`,
+    `synchronous = ${synchronous}`,
     'journal_size_limit = 67108864',
     'cache_size = -65536',
   ]);

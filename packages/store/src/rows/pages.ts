@@ -1,18 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Driver, Row, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
+import type { StoreSettings } from '../options.ts';
 import { documentOf } from './documents.ts';
 import type { Layouts } from './layouts.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
 import type { NumericFilter } from './selection.ts';
-
-/** How pages are read, for tests and benchmarks. */
-export interface PageTuning {
-  /** Records per statement. A longer page is read and sent in slices, so that other work gets its turn. Default 250. */
-  sliceRows?: number;
-  /** In time buckets of fewer calls the index is walked instead of splitting the bucket further. Default 2,000. */
-  walkBelow?: number;
-}
 
 /** Which page of an account to read. */
 export interface PageQuery {
@@ -61,7 +54,7 @@ export async function readPage(
   layouts: Layouts,
   account: string,
   query: PageQuery,
-  { sliceRows = 250, walkBelow = 2_000 }: PageTuning,
+  { sliceRows, walkBelow }: StoreSettings,
 ): Promise<Page> {
   const { selection, offset, rows, version, signal } = query;
   signal?.throwIfAborted();

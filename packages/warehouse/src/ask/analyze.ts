@@ -2,6 +2,7 @@ import { formatNaive } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { Parameters } from '../where/sql.ts';
+import type { Answer, AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 import {
   bucketStart,
   composeGroupCount,
@@ -15,7 +16,7 @@ import { explainLeftOut, notesOf } from './left-out.ts';
 import { measureSpecs } from './measures.ts';
 import { comparedPeriod, shownTime } from './period.ts';
 import { type Cell, cellsOf, columnNames, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
-import type { Answer, AnswerColumn, AnswerValue, LeftOut, Question } from './question.ts';
+import type { Question } from './question.ts';
 import { readCount, readGroups, readMeasures, readOrder, readWhere } from './resolve.ts';
 import { type ReadSelection, readSelection } from './select.ts';
 import { readSpend, spendTotal } from './spend.ts';

@@ -1,11 +1,11 @@
 import { lagTenths } from '../tables/derived.ts';
 import { Parameters, printCondition, time as timeParameter } from '../where/sql.ts';
+import type { LeftOut } from './answer.ts';
 import { fillEmptyBuckets } from './fill.ts';
 import { bucketRange, groupSql, isBucket } from './groups.ts';
 import { measureSpecs } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
 import { cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
-import type { LeftOut } from './question.ts';
 import { type Spend, spendTable } from './spend.ts';
 
 /** A statement with its values. */

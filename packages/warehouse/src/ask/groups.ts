@@ -1,7 +1,7 @@
 import { addMonths, day, formatNaive, parseNaive, parseTime } from '@call-attribution/core/time';
 import { weekdays } from '../tables/derived.ts';
 import { isWellFormed } from '../tables/wire-values.ts';
-import type { AnswerValue } from './question.ts';
+import type { AnswerValue } from './answer.ts';
 import type { QuestionField } from './vocabulary.ts';
 
 // A group by time is a whole number in SQL: how many buckets after the one in which the period begins, the day of the week

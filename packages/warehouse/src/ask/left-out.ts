@@ -1,4 +1,4 @@
-import type { AccountStatus, Answer, LeftOut } from './question.ts';
+import type { AccountStatus, Answer, LeftOut } from './answer.ts';
 
 /** What an answer leaves out, as a sentence. */
 export function explainLeftOut(code: LeftOut['code'], count: number, names: readonly string[] = []): LeftOut {

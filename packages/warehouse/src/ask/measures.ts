@@ -1,4 +1,5 @@
-import type { AnswerColumn, LeftOut, MeasureName } from './question.ts';
+import type { AnswerColumn, LeftOut } from './answer.ts';
+import type { MeasureName } from './question.ts';
 
 /** How a measure is computed and shown. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
 export interface MeasureSpec {

@@ -1,9 +1,10 @@
 import { WarehouseError } from '../errors.ts';
 import type { Condition, Term, Vocabulary } from '../where/condition.ts';
 import type { Parameters } from '../where/sql.ts';
+import type { AnswerColumn } from './answer.ts';
 import { measureSpecs } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
-import type { AnswerColumn, CallSelection } from './question.ts';
+import type { CallSelection } from './question.ts';
 import type { Order, ReadMeasure } from './resolve.ts';
 import type { Spend } from './spend.ts';
 import type { QuestionField } from './vocabulary.ts';

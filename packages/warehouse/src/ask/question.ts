@@ -1,3 +1,4 @@
+import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Condition } from '../where/condition.ts';
 
 /** What can be measured of each group of calls. */
@@ -18,177 +19,187 @@ export type MeasureName =
   | 'last'
   | 'value';
 
+/** The number of different values of a field. */
+export interface DistinctMeasure {
+  /** The field. */
+  readonly distinct: string;
+}
+
 /** A measure by name, or the number of different values of a field. */
-export type Measure = MeasureName | { readonly distinct: string };
+export type Measure = MeasureName | DistinctMeasure;
+
+// What a value says is checked where it is read, with better messages.
+
+const text = <V extends string>() => option.of<V>('a string', (value) => typeof value === 'string');
+const time = () => text<string>().expecting("a time such as '2026-11-20'");
+const finite = () => option.of<number>('a number', Number.isFinite, true);
+const count = () => option.of<number>('a whole number', Number.isSafeInteger, true);
+const strings = (what: string) =>
+  option.of<readonly string[]>(
+    `an array of ${what}`,
+    (value) => Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string'),
+  );
+const condition = () =>
+  option
+    .string()
+    .or(option.object<Condition>())
+    .expecting("a condition such as 'talk_minutes >= 2', or one as an object");
+
+const worthRuleOptions = defineOptions({
+  /** A condition, as in `where`. */
+  where: condition(),
+  /** Least talk minutes. */
+  minMinutes: finite(),
+  /** Talk minutes below this. */
+  maxMinutes: finite(),
+  /** Pattern of the campaign name (`ppc_campaign`). */
+  campaign: option.string(),
+  /** Pattern of the label of the dialed number (`phone_label`). */
+  label: option.string(),
+  /** What a call is worth. */
+  value: finite().required(),
+});
 
 /** One rule: all that it names must hold. Patterns take `*` for any run of characters; case does not matter. */
-export interface WorthRule {
-  /** A condition, as in `where`. */
-  readonly where?: string | Condition | undefined;
-  /** Least talk minutes. */
-  readonly minMinutes?: number | undefined;
-  /** Talk minutes below this. */
-  readonly maxMinutes?: number | undefined;
-  /** Pattern of the campaign name (`ppc_campaign`). */
-  readonly campaign?: string | undefined;
-  /** Pattern of the label of the dialed number (`phone_label`). */
-  readonly label?: string | undefined;
-  /** What a call is worth. */
-  readonly value: number;
-}
+export interface WorthRule extends OptionsOf<typeof worthRuleOptions> {}
+
+const worthRule = option.table<WorthRule, WorthRule>(worthRuleOptions).expecting('an object');
+
+const worthRulesOptions = defineOptions({
+  /** The first rule that applies to a call gives its value. */
+  rules: option
+    .list<WorthRule>()
+    .checking((rules, name) => {
+      for (const [i, rule] of rules.entries()) checkOption(`${name}[${i}]`, worthRule, rule);
+    })
+    .required(),
+  /** Value when no rule holds. Without it such calls have no value, and the answer says how many there are. */
+  otherwise: finite(),
+});
 
 /** A rule table: the first rule that holds gives the value of a call. */
-export interface WorthRules {
-  /** The first rule that applies to a call gives its value. */
-  readonly rules: readonly WorthRule[];
-  /** Value when no rule holds. Without it such calls have no value, and the answer says how many there are. */
-  readonly otherwise?: number | undefined;
-}
+export interface WorthRules extends OptionsOf<typeof worthRulesOptions> {}
 
-/** Which calls to count, in which period. */
-export interface CallSelection {
+/** The options of a selection. */
+export const selectionOptions = defineOptions({
   /** First moment, `2026-10-01` or `2026-10-01 08:30:00`. Default: the first call. */
-  readonly from?: string | undefined;
+  from: time(),
   /** End of the period: a date includes that day, a time ends the period just before it. Default: after the last call. */
-  readonly to?: string | undefined;
+  to: time(),
   /** The IANA time zone that the times of the records are in. The API does not say it; only `inZone` needs it. */
-  readonly timeZone?: string | undefined;
+  timeZone: option.string(),
   /** Report in this time zone: `from`, `to` and groups by time are then in it. Needs `timeZone`. */
-  readonly inZone?: string | undefined;
+  inZone: option.string(),
   /** Accounts to count. Default: all. */
-  readonly accounts?: readonly string[] | undefined;
+  accounts: strings('names'),
   /** Calls from visits of a website, calls through call extensions, or all. Default all. */
-  readonly calls?: 'all' | 'website' | 'extensions' | undefined;
+  calls: text<'all' | 'website' | 'extensions'>(),
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
-  readonly where?: string | Condition | undefined;
+  where: condition(),
   /**
    * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls through call
    * extensions are left out unless `calls` is given.
    */
-  readonly q?: string | undefined;
-}
+  q: option.string(),
+});
+
+/** Which calls to count, in which period. */
+export interface CallSelection extends OptionsOf<typeof selectionOptions> {}
+
+const limitOptions = defineOptions({
+  /** Ends the question. */
+  signal: option.signal(),
+  /** Milliseconds the question may take. Default 60,000. */
+  timeLimit: option.milliseconds(),
+});
 
 /** What ends a question early. */
-export interface QuestionLimits {
-  /** Ends the question. */
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds the question may take. Default 60,000. */
-  readonly timeLimit?: number | undefined;
-}
+export interface QuestionLimits extends OptionsOf<typeof limitOptions> {}
 
-/** A question to the warehouse: which calls, grouped by what, what of each group, and which groups to show. */
-export interface Question extends CallSelection, QuestionLimits {
+const countOptions = defineOptions({ ...selectionOptions.entries, ...limitOptions.entries });
+
+const comparedOptions = defineOptions({
+  /** The first day or moment of the other period. */
+  from: time().required(),
+  /** Its end, as in `CallSelection`. */
+  to: time().required(),
+});
+
+/** A period to compare with. */
+export interface ComparedPeriod extends OptionsOf<typeof comparedOptions> {}
+
+const measureKind = option
+  .string()
+  .or(option.table<DistinctMeasure, DistinctMeasure>(defineOptions({ distinct: option.string().required() })))
+  .expecting("the name of a measure such as 'calls', or { distinct: field }");
+
+const questionOptions = defineOptions({
+  ...countOptions.entries,
   /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
-  readonly groupBy?: readonly string[] | undefined;
+  groupBy: strings('names of fields'),
   /** What to measure. Default `['calls']`. */
-  readonly measures?: readonly Measure[] | undefined;
+  measures: option.list<Measure>().checking((measures, name) => {
+    for (const [i, measure] of measures.entries()) checkOption(`${name}[${i}]`, measureKind, measure);
+  }),
   /** A condition on the measures of a group, such as `calls >= 10 AND missed_rate > 0.2`. */
-  readonly having?: string | undefined;
+  having: option.string(),
   /**
    * Columns to sort by, such as `calls desc, ppc_campaign`. Default: time in its order, otherwise most of the first
    * measure first.
    */
-  readonly order?: string | undefined;
+  order: option.string(),
   /** Rows at most. The answer says how many groups there are. Default 1,000. */
-  readonly limit?: number | undefined;
+  limit: count(),
   /** Rows at most for each value of the first group, in the order of `order`. */
-  readonly topPer?: number | undefined;
+  topPer: count(),
   /**
    * Another period to compare with: the one before it, the same a year earlier, or one of your own. Each measure then has
    * `..._before` and `..._change` next to it.
    */
-  readonly compare?: 'previous' | 'year' | { readonly from: string; readonly to: string } | undefined;
+  compare: text<'previous' | 'year'>()
+    .or(option.table<ComparedPeriod, ComparedPeriod>(comparedOptions))
+    .expecting("'previous', 'year' or { from, to }"),
   /**
    * What was spent on each value of the only group, by the text that answers show for it (`2026-05`, `Mon`, `8`, `true`): adds
    * `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
    */
-  readonly spend?: Readonly<Record<string, number>> | undefined;
+  spend: option
+    .object<Readonly<Record<string, number>>>()
+    .expecting("an object such as { 'Brand': 90 }")
+    .checking((spend, name) => {
+      for (const [key, amount] of Object.entries(spend))
+        checkOption(`${name}[${JSON.stringify(key.slice(0, 40))}]`, finite(), amount);
+    }),
   /** The rule table of the measure `value`. */
-  readonly values?: WorthRules | undefined;
+  values: option.table<WorthRules, WorthRules>(worthRulesOptions),
   /**
    * What to do with a group by personal data, such as `ani`: show it, or show what a function makes of it, such as a mask.
    * Without it such a question is refused.
    */
-  readonly personal?: 'show' | ((field: string, value: string) => string) | undefined;
+  personal: option.of<'show' | ((field: string, value: string) => string)>(
+    "'show' or a function",
+    (value) => value === 'show' || typeof value === 'function',
+    true,
+  ),
+});
+
+/** A question to the warehouse: which calls, grouped by what, what of each group, and which groups to show. */
+export interface Question extends OptionsOf<typeof questionOptions> {}
+
+/** Refuses a question with unknown options, or with values of another type: it would be answered as another question. */
+export function checkQuestion(question: Question): Question {
+  checkNamed('question', question, questionOptions);
+  return question;
 }
 
-/** A value in an answer. */
-export type AnswerValue = string | number | boolean | null;
-
-/** A column of an answer. */
-export interface AnswerColumn {
-  /** The key of the column in each row. */
-  readonly name: string;
-  /** What the column holds: a group, a measure, the measure of the period before, or the change since then. */
-  readonly kind: 'group' | 'measure' | 'before' | 'change';
-  /** What the values count or measure. */
-  readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count';
-  /** What the column says, in one sentence. */
-  readonly meaning: string;
+/** The same for what `count` takes. */
+export function checkCount(selection: CallSelection & QuestionLimits): CallSelection & QuestionLimits {
+  checkNamed('selection', selection, countOptions);
+  return selection;
 }
 
-/** Why some calls or rows are not in an answer. */
-export interface LeftOut {
-  /** Why: a stable code. */
-  readonly code:
-    | 'no_time'
-    | 'extensions'
-    | 'website'
-    | 'no_talk_minutes'
-    | 'no_caller_number'
-    | 'no_lag'
-    | 'no_value'
-    | 'groups'
-    | 'empty_buckets'
-    | 'spend_without_calls';
-  /** How many calls, or rows for `groups`, or names for `spend_without_calls`. */
-  readonly count: number;
-  /** The same as a sentence. */
-  readonly message: string;
-}
-
-/** How fresh an account is. */
-export interface AccountStatus {
-  /** Id of the account. */
-  readonly account: string;
-  /** How many of its calls are stored. */
-  readonly calls: number;
-  /** First and last time of a call, as the API wrote them. */
-  readonly first: string | null;
-  /** `date_added` of its latest call; null without calls. */
-  readonly last: string | null;
-  /** When calls were last stored, as an ISO instant. */
-  readonly storedAt: string | null;
-  /** When a sync last ran to its end, as an ISO instant. Null when none has yet, or when the calls came from files. */
-  readonly syncedAt: string | null;
-}
-
-/** The answer to a question. */
-export interface Answer {
-  /** The columns of the rows, groups first. */
-  readonly columns: readonly AnswerColumn[];
-  /** One row for each group, by column name. */
-  readonly rows: readonly Readonly<Record<string, AnswerValue>>[];
-  /** The same measures over all calls that are counted, whatever rows are shown. */
-  readonly total: Readonly<Record<string, AnswerValue>>;
-  /** How many calls the answer covers. */
-  readonly calls: number;
-  /** How many groups there are, shown or not. */
-  readonly groups: number;
-  /** The period that was counted; null where it was left open. `timeZone` is null when nobody said which it is. */
-  readonly period: {
-    readonly from: string | null;
-    readonly to: string | null;
-    readonly timeZone: string | null;
-  };
-  /** The period the measures are compared with; null without `compare`. */
-  readonly compared: { readonly from: string; readonly to: string } | null;
-  /** The oldest last sync among the accounts counted, as an ISO instant: calls after it may be missing. */
-  readonly asOf: string | null;
-  /** The accounts that were read, each with its calls and its last sync. */
-  readonly accounts: readonly AccountStatus[];
-  /** What is not in the numbers, with how many calls and why. */
-  readonly leftOut: readonly LeftOut[];
-  /** What else a reader should know, one sentence each. */
-  readonly notes: readonly string[];
+/** Refuses unknown options of the argument `name`, and values of another type. */
+export function checkNamed(name: string, given: unknown, table: { check(given: unknown): void }): void {
+  checkOption(name, option.object(), given);
+  table.check(given);
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../file/session.ts';
-import type { AccountStatus } from './question.ts';
+import type { AccountStatus } from './answer.ts';
 
 /** How many calls each account has, from when to when, and how fresh they are. */
 export async function accountStatuses(

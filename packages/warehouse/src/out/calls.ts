@@ -1,9 +1,8 @@
 import type { Call } from '@call-attribution/core';
-import { checkOption, kinds, type OptionKind, type OptionShape, whole } from '@call-attribution/core/errors';
-import { checkNamed, selectionShape } from '../ask/check-question.ts';
+import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { selected } from '../ask/compose.ts';
 import type { SelectionPlan } from '../ask/plan.ts';
-import type { CallSelection } from '../ask/question.ts';
+import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
 import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
@@ -11,27 +10,24 @@ import type { Session } from '../file/session.ts';
 import { callOf, recordJson } from '../tables/row-reader.ts';
 import { Parameters } from '../where/sql.ts';
 
-/** Which calls to give, and in which order. */
-export interface CallsQuery extends CallSelection {
+const callsOptions = defineOptions({
+  ...selectionOptions.entries,
   /** Fields to sort by, such as `talk_minutes desc, sid`. Default `date_added, sid`. */
-  readonly order?: string | undefined;
+  order: option.string(),
   /** Calls at most. Default all. */
-  readonly limit?: number | undefined;
+  limit: option.whole(0),
   /** Calls to skip first. */
-  readonly offset?: number | undefined;
-}
+  offset: option.whole(0),
+  /** Ends the loop over the calls. */
+  signal: option.signal(),
+});
 
-const shape = {
-  ...selectionShape,
-  order: kinds.string,
-  limit: whole(0),
-  offset: whole(0),
-  signal: kinds.signal,
-} satisfies OptionShape & Record<keyof CallsQuery | 'signal', OptionKind>;
+/** Which calls to give, and in which order. */
+export interface CallsQuery extends CallSelection, OptionsOf<typeof callsOptions> {}
 
 /** Refuses a query with unknown options or values of another type. */
-export function checkCallsQuery<Q extends CallsQuery>(query: Q): Q {
-  checkNamed('query', query, shape);
+export function checkCallsQuery(query: CallsQuery): CallsQuery {
+  checkNamed('query', query, callsOptions);
   return query;
 }
 
@@ -127,8 +123,8 @@ async function slicesOf(session: Session, plan: SelectionPlan, descending: boole
 
 /** Refuses a `sid` or an account of another type than string. */
 export function checkSid(sid: unknown, account: unknown): void {
-  checkOption('sid', kinds.string, sid);
-  if (account !== undefined) checkOption('account', kinds.string, account);
+  checkOption('sid', option.string(), sid);
+  if (account !== undefined) checkOption('account', option.string(), account);
 }
 
 /** One call by its `sid`, or null. Without an account all are searched, and two calls with the `sid` are an error. */

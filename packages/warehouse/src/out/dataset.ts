@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { kinds, type OptionKind, type OptionShape, oneOf, whole } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
-import { checkNamed, selectionShape } from '../ask/check-question.ts';
 import { selected } from '../ask/compose.ts';
-import type { CallSelection } from '../ask/question.ts';
+import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
@@ -14,17 +13,20 @@ import type { Session } from '../file/session.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
 
-/** How a folder of Parquet files is written. */
-export interface ExportOptions extends CallSelection {
+const exportOptions = defineOptions({
+  ...selectionOptions.entries,
   /** One folder for each month or each day. Default `month`. */
-  readonly partition?: 'month' | 'day' | undefined;
+  partition: option.oneOf('month', 'day').default('month'),
   /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */
-  readonly maxCalls?: number | undefined;
+  maxCalls: option.whole(1),
   /** Ends the export. Files that are complete stay. */
-  readonly signal?: AbortSignal | undefined;
+  signal: option.signal(),
   /** Called after each file. */
-  readonly onFile?: ((file: ExportedFile) => void) | undefined;
-}
+  onFile: option.callback<(file: ExportedFile) => void>(),
+});
+
+/** How a folder of Parquet files is written. */
+export interface ExportOptions extends CallSelection, OptionsOf<typeof exportOptions> {}
 
 /** One file of an export. */
 export interface ExportedFile {
@@ -50,14 +52,6 @@ export interface ExportSummary {
   readonly removed: number;
 }
 
-const shape = {
-  ...selectionShape,
-  partition: oneOf('month', 'day'),
-  maxCalls: whole(1),
-  signal: kinds.signal,
-  onFile: kinds.callback,
-} satisfies OptionShape & Record<keyof ExportOptions, OptionKind>;
-
 /** What is known of the files in a folder; their names are relative to it. */
 interface Manifest {
   readonly version: 1;
@@ -78,7 +72,7 @@ export async function exportDataset(
   folder: string,
   options: ExportOptions,
 ): Promise<ExportSummary> {
-  checkNamed('options', options, shape);
+  checkNamed('options', options, exportOptions);
   const unlock = await lock(folder);
   try {
     return await writeDataset(session, folder, options);
@@ -104,13 +98,13 @@ async function writeDataset(
   folder: string,
   options: ExportOptions,
 ): Promise<ExportSummary> {
-  const { partition = 'month', onFile } = options;
+  const { partition, onFile, maxCalls } = exportOptions.fill(options);
   const { plan } = await readSelection(options, session);
   const base = new Parameters();
   const where = selected(plan, base);
-  const query = JSON.stringify([partition, options.maxCalls ?? null, where, base.values]);
+  const query = JSON.stringify([partition, maxCalls ?? null, where, base.values]);
   const before = await readManifest(folder, query);
-  const parts = await partsOf(session, where, base, partition, options.maxCalls ?? 1_000_000);
+  const parts = await partsOf(session, where, base, partition, maxCalls ?? 1_000_000);
   const manifest: Manifest = { version: 1, query, files: {} };
   const files: ExportedFile[] = [];
   for (const part of parts) {

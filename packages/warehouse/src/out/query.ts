@@ -1,40 +1,29 @@
-import {
-  checkOptions,
-  kinds,
-  number,
-  type OptionKind,
-  type OptionShape,
-} from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { bytesOf } from '../file/memory-size.ts';
 import type { Session, StatementLimits } from '../file/session.ts';
 import { fileType, plainValue } from './values.ts';
 
-/** A statement of your own. */
-export interface SqlOptions {
+const sqlOptions = defineOptions({
   /** Ends the statement. */
-  readonly signal?: AbortSignal | undefined;
+  signal: option.signal(),
   /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
-  readonly timeLimit?: number | undefined;
+  timeLimit: option.number(0),
   /**
    * Bytes that the process may use beyond `memory`, in which DuckDB does not count the values that one call of a function
    * makes. Above, the statement ends with `memory_limit`, whatever uses the memory: for processes that do nothing else. Default:
    * no limit.
    */
-  readonly excess?: number | undefined;
-}
+  excess: option.number(0),
+});
 
-const shape = {
-  signal: kinds.signal,
-  timeLimit: number(0),
-  excess: number(0),
-} satisfies OptionShape & Record<keyof SqlOptions, OptionKind>;
+/** A statement of your own. */
+export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
 
 /** The limits of a statement, in a process whose DuckDB may use this memory. */
 export function sqlLimits(options: SqlOptions, memory: string): StatementLimits {
-  checkOptions(options, shape);
-  const { signal, timeLimit, excess } = options;
+  const { signal, timeLimit, excess } = sqlOptions.read(options);
   const processMemory = excess === undefined ? undefined : bytesOf(memory) + excess;
   return { signal, timeLimit, processMemory };
 }

@@ -1,0 +1,44 @@
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+
+/** The options of `openStore`. */
+export const storeOptions = defineOptions({
+  /**
+   * SQLite: `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
+   * `full` survives that too and is slower. Default `normal`.
+   */
+  synchronous: option.oneOf('normal', 'full').default('normal'),
+  /** How long a writer waits for another one, which with SQLite is any other process, in milliseconds. Default 30,000. */
+  busyTimeoutMs: option.whole(0).default(30_000),
+  /** PostgreSQL: most connections of this process. Default 10. */
+  poolSize: option.whole(1).default(10),
+  /** PostgreSQL: how long to wait for a connection, in milliseconds. Default 10,000. */
+  connectTimeoutMs: option.whole(0).default(10_000),
+  /** PostgreSQL: how long a statement may run, in milliseconds. 0: no limit. Default 30,000. */
+  statementTimeoutMs: option.whole(0).default(30_000),
+  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default 3,600,000. */
+  slowStatementTimeoutMs: option.whole(0).default(3_600_000),
+  /**
+   * PostgreSQL: after how many milliseconds the server ends a transaction in which this process no longer does anything, as when
+   * it was stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
+   */
+  idleTransactionTimeoutMs: option.whole(0).default(15_000),
+  /** PostgreSQL: how long to try again after a connection was lost or refused, in milliseconds. Default 5,000. */
+  reconnectMs: option.whole(0).default(5_000),
+  /**
+   * For tests and benchmarks: records per statement. A longer page is read and sent in slices, so that other work gets its turn.
+   * Default 250.
+   */
+  sliceRows: option.whole(1).default(250),
+  /**
+   * For tests and benchmarks: in time buckets of fewer calls the index is walked instead of splitting the bucket further.
+   * Default 2,000.
+   */
+  walkBelow: option.whole(0).default(2_000),
+  /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
+  now: option.callback<() => number>().default(() => Date.now()),
+});
+
+/** How a store is opened. Options of the other database have no effect. */
+export interface StoreOptions extends OptionsOf<typeof storeOptions> {}
+/** The same with the defaults. */
+export interface StoreSettings extends ReadOf<typeof storeOptions> {}
