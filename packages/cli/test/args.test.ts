@@ -168,6 +168,13 @@ test('every command has help with each of its options, and examples that parse',
   for (const { name } of commands) expect(whole).toContain(`  ${name.split(' ')[0]} `);
 });
 
+test('no command has more than 25 options, those of all commands included', () => {
+  const many = commands
+    .map(({ name, options }) => `${name} ${options.length + sharedOptions.length}`)
+    .filter((line) => Number(line.split(' ').at(-1)) > 25);
+  expect(many).toEqual([]);
+});
+
 test('a group lists its commands, and each command of several words is in one', () => {
   for (const { name } of commands.filter(({ name }) => name.includes(' ')))
     expect(
@@ -180,7 +187,9 @@ test('a group lists its commands, and each command of several words is in one', 
     expect(own.length, group.name).toBeGreaterThan(1);
     for (const { name } of own) expect(help).toContain(`  ${name.slice(group.name.length + 1)} `);
     for (const { line } of group.examples) {
-      const argv = line.replaceAll("'", '').split(' ').slice(1);
+      const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)]
+        .map(([, quoted, word]) => quoted ?? word ?? '')
+        .slice(1);
       const { command, rest } = routeOf(argv, table, sharedOptions);
       expect(() => command && parseArgs(rest, command, sharedOptions), line).not.toThrow();
       expect(command?.name, line).toMatch(new RegExp(`^${group.name} `));

@@ -126,16 +126,25 @@ describe('calls export', () => {
   });
 
   test.each([
-    [['x.ndjson', '--on-bad-record', 'skip'], /--bad-records goes with --on-bad-record file, not with skip/],
-    [['/dev/full'], /--bad-records \/dev\/full is not a regular file/],
-    [['.'], /is a folder/],
-  ])('--bad-records %j is refused', async (args, said) => {
+    ['skp', /--on-bad-record cannot be "skp"\n.*did you mean skip\?\n.*use stop, skip, file or file:NAME/],
+    ['bad.ndjson', /--on-bad-record cannot be "bad\.ndjson"\n.*file:NAME/],
+    ['file:/dev/full', /--on-bad-record file:\/dev\/full is not a regular file/],
+    ['file:.', /is a folder/],
+  ])('--on-bad-record %s is refused', async (what, said) => {
     const cwd = stage.folder();
-    const { code, stderr } = await run(cwd, ['export', '-o', 'calls.ndjson', '--bad-records', ...args]);
+    const { code, stderr } = await run(cwd, ['export', '-o', 'calls.ndjson', '--on-bad-record', what]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   });
 
-  const exportTo = ['export', '--output', '/dev/null', '--format', 'ndjson', '--bad-records', 'bad.ndjson'];
+  const exportTo = [
+    'export',
+    '--output',
+    '/dev/null',
+    '--format',
+    'ndjson',
+    '--on-bad-record',
+    'file:bad.ndjson',
+  ];
 
   test.each([
     ['a part of a line that a killed run has left is removed', '{"sid":"torn","rec', []],
@@ -152,7 +161,7 @@ describe('calls export', () => {
 
   test("processes that add to one file at the same time keep each other's lines, each once", async () => {
     const cwd = stage.folder();
-    const same = ['sync', '--on-bad-record', 'file', '--bad-records', 'bad.ndjson', '--account'];
+    const same = ['sync', '--on-bad-record', 'file:bad.ndjson', '--account'];
     const runs = ['1', '2', '3'].map((id) => run(cwd, [...same, id, '--store', `sqlite:${id}.db`]));
     expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([0, 0, 0]);
     const found = linesOf(join(cwd, 'bad.ndjson')).map(({ account, sid }) => `${account} ${sid}`);

@@ -292,7 +292,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     const full = await stage.quick(['export', '--output', '/dev/full', '--format', 'csv']);
     expect(full.code).toBe(7);
     expect(full.stderr).toMatch(/\/dev\/full: no space left on the disk \(ENOSPC\)/);
-    const sheet = ['export', '--for', 'sa360', '--conversion-name', 'x', '--output', '/dev/full'];
+    const sheet = ['sheet', 'sa360', '--conversion-name', 'x', '--output', '/dev/full'];
     expect((await stage.quick(sheet)).stderr).toMatch(/\/dev\/full: no space left/);
   });
 

@@ -60,14 +60,18 @@ function push(...args: string[]) {
 }
 
 function pushUntil(signal: AbortSignal, ...args: string[]) {
-  const all = ['push', 'google-data-manager', ...destination, '--endpoint', endpoint, ...args];
-  const env = { GOOGLE_APPLICATION_CREDENTIALS: key, CALLS_TIME_ZONE: 'America/New_York' };
+  const all = ['push', 'google-data-manager', ...destination, ...args];
+  const env = {
+    CALLS_PUSH_ENDPOINT: endpoint,
+    GOOGLE_APPLICATION_CREDENTIALS: key,
+    CALLS_TIME_ZONE: 'America/New_York',
+  };
   return stage.quick(all, { cwd: folder, env, signal });
 }
 
 describe('calls push google-data-manager', () => {
   test('it shows what it would send, has it checked, sends it once, and then only what is new', async () => {
-    const values = ['--value', '25', '--currency', 'USD', '--ledger', 'push.ledger'];
+    const values = ['--value', '25USD', '--ledger', 'push.ledger'];
     const dry = await push(...values, '--dry-run');
     const count = Number(/dry run: (\d+) changes? to send, 0 sent before/.exec(dry.stderr)?.[1]);
     expect([dry.code, count > 10, requests.length]).toEqual([0, true, 0]);
@@ -88,7 +92,7 @@ describe('calls push google-data-manager', () => {
       second.code,
       second.stderr.includes(`sent: 1 new, 0 corrected, 0 taken back; ${count - 1} sent`),
     ]).toEqual([0, true]);
-    const other = await push(...values.with(1, '40'), '--wait', '1s');
+    const other = await push(...values.with(1, '40USD'), '--wait', '1s');
     expect(other.stderr).toContain(`sent: 0 new, ${count} corrected, 0 taken back`);
     expect(other.stderr).toContain('request request-4: PARTIAL_SUCCESS');
 
@@ -110,7 +114,8 @@ describe('calls push google-data-manager', () => {
   });
 
   test('it shows what became of an earlier request', async () => {
-    const run = await push('--request', 'request-2');
+    const env = { CALLS_PUSH_ENDPOINT: endpoint, GOOGLE_APPLICATION_CREDENTIALS: key };
+    const run = await stage.quick(['push', 'status', 'request-2'], { cwd: folder, env });
     expect(run.code).toBe(1);
     expect(run.stderr).toBe(
       'request request-2: PARTIAL_SUCCESS\n  2 events failed: PROCESSING_ERROR_REASON_INVALID_GCLID\n',
@@ -127,10 +132,10 @@ describe('calls push google-data-manager', () => {
       return run.stderr;
     };
     const google = ['google-data-manager', ...destination];
-    expect(await refused(['google-data-manager'])).toContain('needs --customer: the account that owns');
+    expect(await refused(['google-data-manager'])).toContain('needs --customer ID');
     expect(await refused(google)).toContain('calls push needs --ledger FILE, where it notes what was sent');
     const withLedger = [...google, '--ledger', 'x.ledger'];
-    expect(await refused([...withLedger, '--phone'])).toContain('--phone needs --ad-user-data granted');
+    expect(await refused([...withLedger, '--phone'])).toContain('--phone needs consent');
     expect(await refused(withLedger, { CLOUDSDK_CONFIG: folder })).toContain(
       'no Google credentials were found',
     );

@@ -74,8 +74,7 @@ afterAll(async () => {
 
 const now = new Date('2026-11-21T12:00:00Z');
 const sheet = (name: string, ...args: string[]): string[] => [
-  'export',
-  '--for',
+  'sheet',
   name,
   '--conversion-name',
   'Phone lead',
@@ -84,6 +83,13 @@ const sheet = (name: string, ...args: string[]): string[] => [
   ...args,
 ];
 
+/** A file of rules, and the option that names it; nothing without rules. */
+function rulesIn(cwd: string, rules: object): string[] {
+  if (Object.keys(rules).length === 0) return [];
+  writeFileSync(join(cwd, 'rules.json'), JSON.stringify(rules));
+  return ['--rules', 'rules.json'];
+}
+
 test.each(Object.values(sheetFormats).map((format) => [format.name, format] as const))(
   '%s: rows and left out calls add up, the reasons are counted, and the sheet has no problems',
   async (name, format) => {
@@ -91,9 +97,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
     const args = sheet(
       name,
       '--value',
-      '25',
-      '--currency',
-      'USD',
+      '25USD',
       '--left-out',
       'left.csv',
       ...(name === 'google-ads-calls' ? [] : ['--include-extensions']),
@@ -135,7 +139,10 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
 
 test('a process writes the sheet, the reasons on stderr, and ends with status 0', async () => {
   const cwd = stage.folder();
-  const { code, stdout, stderr } = await stage.calls(sheet('microsoft-bulk', '--min-age', '0'), { cwd, env });
+  const { code, stdout, stderr } = await stage.calls(
+    sheet('microsoft-bulk', ...rulesIn(cwd, { minAge: '0h' })),
+    { cwd, env },
+  );
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
     /microsoft-bulk\.csv: \d conversions for Microsoft Advertising, bulk file\nno values; 0 of \d \(0 %\) talked for less than 30 s\nminimum talk time 30 s \(default\); .*\nleft out: \d calls\n/,
@@ -147,11 +154,8 @@ test('a process writes the sheet, the reasons on stderr, and ends with status 0'
 
 test('values come from the rules, and a call without a rule that applies is left out', async () => {
   const cwd = stage.folder();
-  writeFileSync(
-    join(cwd, 'rules.json'),
-    JSON.stringify({ rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] }),
-  );
-  const args = ['export', '--for', 'sa360', '--conversion-name', 'Phone lead', '--value-rules', 'rules.json'];
+  const valueRules = { rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] };
+  const args = ['sheet', 'sa360', '--conversion-name', 'Phone lead', ...rulesIn(cwd, { valueRules })];
   const { stderr, stdout } = await stage.quick([...args, '--output', '-'], { cwd, env, now });
   expect(stdout).toMatch(
     /Conversion,Add,Active,Cj0KCQ_click-1,1,2026-11-18T19:03:00Z,120\.00,Phone lead\r\n$/,
@@ -162,22 +166,14 @@ test('values come from the rules, and a call without a rule that applies is left
 test('a sheet with a problem is not written', async () => {
   const cwd = stage.folder();
   // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
-  const args = [
-    'export',
-    '--for',
-    'google-ads-clicks',
-    '--output',
-    'x.csv',
-    '--conversion-name',
-    'lead@example.com',
-  ];
+  const args = ['sheet', 'google-ads-clicks', '--output', 'x.csv', '--conversion-name', 'lead@example.com'];
   const { code, stderr } = await stage.quick(args, { cwd, env, now });
   expect(code).toBe(1);
   expect(stderr).toMatch(/the sheet was not written: line 3: Conversion Name holds personal data/);
   expect(existsSync(join(cwd, 'x.csv'))).toBe(false);
 });
 
-const worth = ['--value', '25', '--currency', 'USD'];
+const worth = ['--value', '25USD'];
 
 test('a dry run shows what the sheet would have, and writes nothing', async () => {
   const cwd = stage.folder();
@@ -196,29 +192,29 @@ test('a dry run shows what the sheet would have, and writes nothing', async () =
 test('with a ledger a second run writes only what is new or has changed', async () => {
   const cwd = stage.folder();
   const run = (...args: string[]) =>
-    stage.quick(sheet('google-ads-clicks', '--currency', 'USD', '--ledger', 'uploads.ledger', ...args), {
+    stage.quick(sheet('google-ads-clicks', '--ledger', 'uploads.ledger', ...args), {
       cwd,
       env,
       now,
     });
   const file = join(cwd, 'google-ads-clicks.csv');
-  expect((await run('--value', '25')).stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
+  expect((await run('--value', '25 USD')).stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
   expect(readFileSync(file, 'utf8').trimEnd().split('\r\n')).toHaveLength(4);
 
-  const waiting = await run('--value', '25');
+  const waiting = await run('--value', '25 USD');
   expect(waiting.code).toBe(2);
   expect(waiting.stderr).toMatch(
     /google-ads-clicks\.csv exists already\. If it was uploaded, remove or rename it/,
   );
 
   rmSync(file);
-  const again = await run('--value', '25');
+  const again = await run('--value', '25 USD');
   expect(again.code).toBe(0);
   expect(again.stderr).toMatch(/0 new conversions; 2 as in earlier runs/);
   expect(again.stderr).toMatch(/there is nothing new to upload: google-ads-clicks\.csv was not written/);
   expect(existsSync(file)).toBe(false);
 
-  const changed = await run('--value', '40', '--min-age', '0', '--repeated-hour', 'first');
+  const changed = await run('--value', '40USD', ...rulesIn(cwd, { minAge: '0h', repeatedHour: 'first' }));
   expect(changed.stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
   expect(changed.stderr).toMatch(/clicks\.adjustments\.csv: 2 adjustments \(2 restated, 0 retracted\)/);
   expect(readFileSync(join(cwd, 'google-ads-clicks.adjustments.csv'), 'utf8')).toMatch(
@@ -239,21 +235,16 @@ test.each(['sqlite:uploads.db', 'duckdb:calls.duckdb'])('the ledger may be kept 
 
 test('a name that ends in .gz gets a compressed sheet', async () => {
   const cwd = stage.folder();
-  const args = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Phone lead', '-o', 'x.csv.gz'];
+  const args = ['sheet', 'google-ads-clicks', '--conversion-name', 'Phone lead', '-o', 'x.csv.gz'];
   expect((await stage.quick(args, { cwd, env, now })).code).toBe(0);
   expect(gunzipSync(readFileSync(join(cwd, 'x.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=America/);
 });
 
 test('calls before the range are read to know who has called before', async () => {
-  const args = [
-    '--include-extensions',
-    '--from',
-    '2026-11-18 15:00:00',
-    '--once-per-caller',
-    '30',
-    '--dry-run',
-  ];
-  const { code, stderr } = await stage.quick(sheet('sa360', ...args), { cwd: stage.folder(), env, now });
+  const cwd = stage.folder();
+  const args = ['--include-extensions', '--from', '2026-11-18 15:00:00', '--dry-run'];
+  const rules = rulesIn(cwd, { oncePerCallerDays: 30 });
+  const { code, stderr } = await stage.quick(sheet('sa360', ...args, ...rules), { cwd, env, now });
   expect(code).toBe(0);
   expect(stderr).toMatch(/0 conversions for Search Ads 360/);
   expect(stderr).toMatch(/ 2 {2}caller_counted: another call of this caller counts already/);
@@ -270,20 +261,27 @@ test('--min-talk replaces the minimum talk time of the tool, and the calls below
   expect(stderr).toMatch(/ 1 {2}too_short: /);
 });
 
-test.each([
-  [['-o', 'x.xlsx'], /--output x\.xlsx: a sheet is a text file/],
-  [['--value', '25', '--currency', 'XXQ'], /"XXQ" is not a currency/],
-  [['--click-window', '120'], /a click window of 120 days is too long: .* at most 90 days/],
-  [['--ad-user-data', 'granted'], /give both --ad-user-data and --ad-personalization/],
-  [['--history', '30'], /--history is for rules about callers/],
-  [['--once-per-caller', '0'], /oncePerCallerDays is 0: it must be greater than 0/],
-  [['-o', '-', '--ledger', 'x'], /--ledger needs a file in --output/],
-  [['--time-zone', 'Mars/Olympus'], /Mars\/Olympus/],
-])('%j is refused before any request', async (options, message) => {
-  const args = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Phone lead', ...options];
+test.each<[string[], object, RegExp]>([
+  [['-o', 'x.xlsx'], {}, /--output x\.xlsx: a sheet is a text file/],
+  [['--value', '25XXQ'], {}, /--value 25XXQ: .*"XXQ" is not one/],
+  [['--value', 'much'], {}, /--value must be an amount, .* not "much"[\s\S]*25 or 25USD/],
+  [['--value', '25'], { value: 30 }, /--value and rules\.json both give a value/],
+  [[], { value: 30, valueRules: 'values.json' }, /rules\.json has both value and valueRules/],
+  [[], { valueRules: 'values.json' }, /rules\.json\.valueRules names values\.json, which cannot be read/],
+  [[], { valueRules: { rules: [{ value: 'x' }] } }, /rules\[0\]\.value must be a number/],
+  [[], { currency: 'USD' }, /rules\.json: currency needs a value/],
+  [[], { clickWindow: '120d' }, /a click window of 120 days is too long: .* at most 90 days/],
+  [[], { consent: { adUserData: 'granted' } }, /consent\.adPersonalization is missing/],
+  [[], { oncePerCallerDays: 0 }, /oncePerCallerDays is 0: it must be greater than 0/],
+  [[], { firstCallsOnly: true }, /has an unknown name "firstCallsOnly"[\s\S]*did you mean firstCallOnly\?/],
+  [['-o', '-', '--ledger', 'x'], {}, /--ledger needs a file in --output/],
+  [['--time-zone', 'Mars/Olympus'], {}, /Mars\/Olympus/],
+])('%j with the rules %j is refused before any request', async (options, rules, message) => {
+  const cwd = stage.folder();
+  const args = ['sheet', 'google-ads-clicks', '--conversion-name', 'Phone lead', ...options];
   if (!options.includes('-o')) args.push('-o', 'x.csv');
-  const { code, stderr } = await stage.quick(args, {
-    cwd: stage.folder(),
+  const { code, stderr } = await stage.quick([...args, ...rulesIn(cwd, rules)], {
+    cwd,
     env: { ...env, CALLS_BASE_URL: 'http://127.0.0.1:9' },
     now,
   });
@@ -305,9 +303,7 @@ test('the same conversions come from a store without a command line', async () =
   expect(lines).toHaveLength(4);
 });
 
-test('--for offers every format', () => {
-  const spec = table.commands
-    .find(({ name }) => name === 'export')
-    ?.options.find(({ name }) => name === 'for');
+test('calls sheet offers every format', () => {
+  const spec = table.commands.find(({ name }) => name === 'sheet')?.positionals?.[0];
   expect(spec?.choices).toEqual(Object.keys(sheetFormats));
 });

@@ -1,7 +1,7 @@
 import type { Acceptance, Conversion, ConversionRules } from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
 
-/** Names of the upload formats, as `calls export --for` takes them. */
+/** Names of the upload formats, as `calls sheet` takes them. */
 export type SheetFormatName =
   | 'google-ads-calls'
   | 'google-ads-clicks'
@@ -50,7 +50,7 @@ export interface AdjustmentFormat extends SheetLayout<LedgerEntry> {
 
 /** An upload format, as data: which calls a tool takes, and the sheet it reads. */
 export interface SheetFormat extends SheetLayout {
-  /** What `calls export --for` takes. */
+  /** What `calls sheet` takes. */
   readonly name: SheetFormatName;
   /** What the tool calls it. */
   readonly title: string;

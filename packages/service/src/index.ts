@@ -2,7 +2,13 @@
 // Start with createService({ store }).listen(); the sandbox package starts one over made-up calls.
 export { type Access, hashPassword } from './feeds/access.ts';
 export type { Feed, FeedSource, Once } from './feeds/feed.ts';
-export { type FeedsContext, readFeeds } from './feeds/read-feeds.ts';
+export {
+  type CountingRules,
+  type FeedsContext,
+  type RulesFile,
+  readFeeds,
+  readRulesFile,
+} from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
 export type { Exchange, Intercept, Reply, ReplyChanges, Route, Shape } from './http/exchange.ts';
 export type { LogEntry } from './http/front.ts';

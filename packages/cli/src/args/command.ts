@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly text: string;
   /** The only values accepted; also offered by completion. */
   readonly choices?: readonly string[];
+  /** Values that completion offers, where others are accepted as well. */
+  readonly offers?: readonly string[];
   /** What holds when the option is not given; shown in help. */
   readonly default?: string | number;
   /** Set when the option may be given more than once. */

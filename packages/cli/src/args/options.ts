@@ -129,24 +129,13 @@ export const untilOption: OptionSpec = {
 };
 
 /** What happens to records that cannot be read or stored. */
-export const badRecordOptions: readonly OptionSpec[] = [
-  {
-    name: 'on-bad-record',
-    value: 'WHAT',
-    choices: ['stop', 'skip', 'file'],
-    text: 'a record that cannot be read or stored: stop, leave it out, or keep it in a file',
-    default: 'stop',
-    group: 'Bad records',
-  },
-  {
-    name: 'bad-records',
-    value: 'FILE',
-    text: 'that file: one line of JSON a record, with the reason and the record as it came',
-    default: 'name of the output and .bad-records.ndjson',
-    completes: 'file',
-    group: 'Bad records',
-  },
-];
+export const badRecordOption: OptionSpec = {
+  name: 'on-bad-record',
+  value: 'WHAT',
+  offers: ['stop', 'skip', 'file'],
+  text: 'a record that cannot be read or stored: stop, skip it, or keep it in a file with the reason: file, or file:NAME',
+  default: 'stop',
+};
 
 /** Where calls are read instead of the API. */
 export const warehouseOptions: readonly OptionSpec[] = [

@@ -7,6 +7,7 @@ import {
   type StreamOptions,
   type UpsertSink,
 } from '@call-attribution/node-stream';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -31,20 +32,17 @@ export interface BadRecords {
   readonly path: string | null;
 }
 
-/** The policy of `--on-bad-record` and `--bad-records`. The file is named after `besides` unless the option names one. */
+/** The policy of `--on-bad-record`. The file is named after `besides` unless the option names one. */
 export function badRecords(
   args: Args,
   io: Io,
   { version, account, besides }: { version: Version; account: string | null; besides: string },
 ): BadRecords {
-  const named = args.text('bad-records');
-  const policy = args.text('on-bad-record') ?? (named === null ? 'stop' : 'file');
-  if (named !== null && policy !== 'file')
-    throw new UsageError(`--bad-records goes with --on-bad-record file, not with ${policy}`);
-  const shown = named ?? `${besides}.bad-records.ndjson`;
+  const { policy, file } = readPolicy(args.text('on-bad-record') ?? 'stop');
+  const shown = file ?? `${besides}.bad-records.ndjson`;
   const path = resolve(io.cwd, shown);
   if (policy === 'file' && isSpecial(path))
-    throw new UsageError(`--bad-records ${shown} is not a regular file`);
+    throw new UsageError(`--on-bad-record file:${shown} is not a regular file`);
   const add = policy === 'file' ? lineFile(path, io.signal) : null;
   const found = new Set<string>();
   const waiting = new Map<string, string>();
@@ -77,6 +75,20 @@ export function badRecords(
     leftOut: (unread) => unread - unreadable + (add === null ? found.size : 0),
     path: add === null ? null : shown,
   };
+}
+
+/** `stop`, `skip`, `file` or `file:NAME`. */
+function readPolicy(typed: string): {
+  readonly policy: 'stop' | 'skip' | 'file';
+  readonly file: string | null;
+} {
+  const file = /^file:(.+)$/s.exec(typed)?.[1] ?? null;
+  const policy = (['stop', 'skip', 'file'] as const).find((name) => name === typed);
+  if (policy !== undefined || file !== null) return { policy: policy ?? 'file', file };
+  const near = nearest(typed, ['stop', 'skip', 'file']);
+  throw new UsageError(`--on-bad-record cannot be ${JSON.stringify(typed)}`, {
+    hints: [...(near ? [`did you mean ${near}?`] : []), 'use stop, skip, file or file:NAME'],
+  });
 }
 
 /** The record as it came, and why it was set aside: a sentence without values of the record. */

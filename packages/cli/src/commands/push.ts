@@ -26,22 +26,22 @@ import { type FilterContext, filterOf, rangeOf, withExtensions } from '../readin
 import { verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
 import { pause } from '../term/waiting.ts';
-import { type Destination, destinationOf, explained } from '../uploads/destination.ts';
+import { type Destination, destinationOf, explained, openDataManager } from '../uploads/destination.ts';
 import { openNamedLedger } from '../uploads/ledger.ts';
 import { readRules } from '../uploads/sheet-options.ts';
 
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
 export const push: Handler = async (args, io) => {
   const destination = destinationOf(args, io);
-  const request = args.text('request');
-  if (request !== null) return diagnose(request, args, io);
   const { settings, open } = await chooseAccount('calls push', args, io);
   const context = contextOf(settings, io);
   const { tool, conversionName } = destination;
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
   const rules = within(typed, destination);
+  refusePhone(args, rules);
   const ledgerFile = args.text('ledger');
-  const [isCheck, isDry] = [args.flag('validate-only'), args.flag('dry-run')];
+  const isCheck = args.has('validate-only') && args.flag('validate-only');
+  const isDry = args.flag('dry-run');
   if (ledgerFile === null && !isCheck && !isDry) {
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
       hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
@@ -98,7 +98,7 @@ export const push: Handler = async (args, io) => {
           now: () => rules.now,
         }),
       );
-      saySummary(summary, { unchanged: found.unchanged, isCheck, tool: args.words[0] ?? '' }, io);
+      saySummary(summary, { unchanged: found.unchanged, isCheck, kind: destination.kind }, io);
       await waitFor(summary.requests, target, args, io);
       if (summary.refused.length > 0) return exitCodes.failed;
       return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
@@ -114,6 +114,26 @@ export const push: Handler = async (args, io) => {
     await ledger?.close();
   }
 };
+
+/** `calls push status`: what became of a request to Google. */
+export const pushStatus: Handler = async (args, io) => {
+  // A request is known by its ID alone.
+  const nowhere = { account: '0000000000', conversionAction: '0' };
+  const target = await explained(openDataManager(nowhere, io));
+  return sayDiagnostics(args.words[0] ?? '', target, io);
+};
+
+function refusePhone(args: Args, { consent }: ConversionRules): void {
+  if (
+    !args.has('phone') ||
+    !args.flag('phone') ||
+    (typeof consent === 'object' && consent.adUserData === 'granted')
+  )
+    return;
+  throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
+    hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
+  });
+}
 
 /** The rules for the days in which the tool knows a click, unless the options name others. */
 function within(rules: ConversionRules, { tool }: Destination): ConversionRules {
@@ -155,22 +175,22 @@ function counted(
 
 function saySummary(
   { sent, refused, requests }: PushSummary,
-  { unchanged, isCheck, tool }: { unchanged: number; isCheck: boolean; tool: string },
+  { unchanged, isCheck, kind }: { unchanged: number; isCheck: boolean; kind: Destination['kind'] },
   io: Io,
 ): void {
   const figures = `${sent.add} new, ${sent.restate} corrected, ${sent.retract} taken back`;
   say(io, isCheck ? `checked, nothing is stored: ${figures}` : `sent: ${figures}; ${unchanged} sent before`);
   for (const { sid, field, reason } of refused)
     say(io, `refused: call ${sid}: ${reason}${field === '' ? '' : ` (${field})`}`);
-  if (isCheck) return;
+  if (isCheck || kind !== 'google') return;
   for (const request of requests)
-    say(io, `request ${request}: calls push ${tool} --request ${request} ... shows what became of it`);
+    say(io, `request ${request}: calls push status ${request} shows what became of it`);
 }
 
 type Diagnosing = PushTarget & Partial<Pick<DataManager, 'diagnose'>>;
 
 async function waitFor(requests: readonly string[], target: Diagnosing, args: Args, io: Io): Promise<void> {
-  const wait = args.text('wait');
+  const wait = args.has('wait') ? args.text('wait') : null;
   if (wait === null || target.diagnose === undefined) return;
   const ends = Date.now() + parseDuration(wait);
   for (const request of requests) {
@@ -181,12 +201,6 @@ async function waitFor(requests: readonly string[], target: Diagnosing, args: Ar
     }
     await sayDiagnostics(request, target, io);
   }
-}
-
-async function diagnose(request: string, args: Args, io: Io): Promise<number> {
-  const target: Diagnosing = await explained(destinationOf(args, io).open());
-  if (target.diagnose === undefined) throw new UsageError('--request is for google-data-manager');
-  return sayDiagnostics(request, target, io);
 }
 
 async function sayDiagnostics(request: string, target: Diagnosing, io: Io): Promise<number> {

@@ -32,7 +32,7 @@ export const serve: Handler = async (args, io) => {
 };
 
 const ofSandbox = ['records', 'seed', 'sandbox-accounts', 'until', 'live'];
-const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record', 'bad-records'];
+const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];
 
 function refuseOptions(args: Args, names: readonly string[], reason: string): void {
   const stray = names.find((name) => args.flag(name));

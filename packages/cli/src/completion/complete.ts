@@ -123,8 +123,11 @@ function placeOf(typed: readonly string[], options: readonly OptionSpec[]): numb
   ).length;
 }
 
-async function valuesOf({ choices, completes }: OptionSpec, value: string): Promise<Completion> {
-  if (choices) return words(choices.map((choice) => [choice, '']));
+async function valuesOf(
+  { choices, offers = choices, completes }: OptionSpec,
+  value: string,
+): Promise<Completion> {
+  if (offers) return words(offers.map((offer) => [offer, '']));
   if (completes === 'file' || completes === 'folder') return { kind: completes, offers: [] };
   if (completes === undefined) return words([]);
   const head = value.slice(0, value.lastIndexOf(',') + 1);

@@ -21,7 +21,7 @@ export interface DatasetTarget {
   readonly partition: NonNullable<ExportOptions['partition']>;
 }
 
-const fileOnly = ['for', 'fields', 'spreadsheet'];
+const fileOnly = ['fields', 'spreadsheet'];
 
 /** The folder that --partition asks for; null without it. */
 export function readDataset(args: Args, settings: Settings, io: Io): DatasetTarget | null {

@@ -50,7 +50,7 @@ export function outputOf(args: Args): string {
   }
   const output = args.text('output');
   if (output) return output;
-  throw new UsageError('calls export needs a file: --output calls.csv', {
-    hints: ['.ndjson, .csv, .json or .parquet; - writes to stdout'],
+  throw new UsageError(`calls ${args.command} needs a file: --output calls.csv`, {
+    hints: ['the extension says the format; - writes to stdout'],
   });
 }

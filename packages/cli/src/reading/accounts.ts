@@ -75,7 +75,7 @@ export function accountsOfApi(args: Args, io: Io): NamedAccount[] {
 /** The names of --account, or all of --all-accounts; null when there is neither. */
 export function typedAccounts(args: Args): readonly string[] | 'all' | null {
   const names = args.list('account');
-  const all = args.flag('all-accounts');
+  const all = args.has('all-accounts') && args.flag('all-accounts');
   if (all && names.length > 0)
     throw new UsageError('--account and --all-accounts exclude each other; use one');
   if (all) return 'all';

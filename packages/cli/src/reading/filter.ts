@@ -43,7 +43,7 @@ function filterWithin(
   const text = args.text('q');
   const typed = text === null ? { clauses: [] } : readFilter(text, version);
   const filter = allOf(typed, { clauses });
-  if (!args.flag('include-extensions')) return filter;
+  if (!args.has('include-extensions') || !args.flag('include-extensions')) return filter;
   if (version === 'v2')
     throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
   return withExtensions(filter);
@@ -87,7 +87,7 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
 
 /** The range of time that the options describe. */
 export function rangeOf(args: Args, clock: Clock): TimeRange {
-  const on = args.text('on');
+  const on = args.has('on') ? args.text('on') : null;
   const start = args.text('from');
   const end = args.text('to');
   const from = start === null ? null : readStart(start, '--from', clock);

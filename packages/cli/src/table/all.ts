@@ -1,5 +1,5 @@
 import type { CommandTable } from '../args/command.ts';
-import { feedingCommands } from './feeding.ts';
+import { convertingCommands, pushGroup } from './converting.ts';
 import { fleetCommands, fleetGroup } from './fleet.ts';
 import { movingCommands } from './moving.ts';
 import { readingCommands } from './reading.ts';
@@ -12,11 +12,11 @@ export const table: CommandTable = {
   commands: [
     ...readingCommands,
     ...movingCommands,
-    ...feedingCommands,
+    ...convertingCommands,
     ...fleetCommands,
     ...servingCommands,
     ...storeCommands,
     ...runningCommands,
   ],
-  groups: [fleetGroup, ...storeGroups],
+  groups: [pushGroup, fleetGroup, ...storeGroups],
 };

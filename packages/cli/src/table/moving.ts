@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../args/command.ts';
 import {
   accountOptions,
-  badRecordOptions,
+  badRecordOption,
   connectionOptions,
   fieldsOption,
   filterOptions,
@@ -12,13 +12,12 @@ import {
   statusOptions,
   warehouseOptions,
 } from '../args/options.ts';
-import { uploadOptions } from './uploading.ts';
 
-/** The commands that bring calls somewhere: files, upload sheets, a store, a report. */
+/** The commands that bring calls somewhere: files, a store, a report. */
 export const movingCommands: readonly CommandSpec[] = [
   {
     name: 'export',
-    summary: 'write all calls that match to a file, or an upload sheet for a bid tool',
+    summary: 'write all calls that match to a file',
     about:
       'The extension of the file selects the format: .ndjson, .csv, .json or .parquet; .gz after one of the first three ' +
       'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
@@ -46,11 +45,10 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
-      ...uploadOptions,
       ...filterOptions,
       ...warehouseOptions,
       ...accountOptions,
-      ...badRecordOptions,
+      badRecordOption,
       ...connectionOptions,
     ],
     examples: [
@@ -63,14 +61,6 @@ export const movingCommands: readonly CommandSpec[] = [
         text: 'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
       },
       { line: 'calls export -o calls.ndjson.gz --resume', text: 'continue after Ctrl-C or a crash' },
-      {
-        line: "calls export --for google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25 --currency USD --from 7d --time-zone America/New_York",
-        text: 'a sheet for Google Ads, and how many calls are left out for which reason',
-      },
-      {
-        line: "calls export --for microsoft-ads -o new.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d",
-        text: 'every day: only what was not uploaded before, and adjustments of what has changed',
-      },
     ],
     load: async () => (await import('../commands/export.ts')).exportCalls,
   },
@@ -140,7 +130,7 @@ export const movingCommands: readonly CommandSpec[] = [
       { name: 'restart', text: 'read all calls that match again, as after a change of the filter' },
       jsonOption,
       ...filterOptions,
-      ...badRecordOptions,
+      badRecordOption,
       ...connectionOptions,
     ],
     examples: [

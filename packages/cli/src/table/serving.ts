@@ -2,7 +2,7 @@ import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { CommandSpec } from '../args/command.ts';
 import {
   accountOptions,
-  badRecordOptions,
+  badRecordOption,
   configOption,
   inGroup,
   listeningOptions,
@@ -45,7 +45,7 @@ export const servingCommands: readonly CommandSpec[] = [
       ...inGroup('With --every', [
         { name: 'lookback', value: 'TIME', text: 'read calls again that are younger than this: 24h, 7d' },
         ...accountOptions,
-        ...badRecordOptions,
+        badRecordOption,
       ]),
       {
         name: 'ready-json',

@@ -4,6 +4,7 @@ import {
   createDataManager,
   createMicrosoftAds,
   type DataManager,
+  type DataManagerDestination,
   dataManagerAccepts,
   findGoogleCredentials,
   PushError,
@@ -28,72 +29,64 @@ export interface Destination {
 }
 
 /** Where the options say that conversions go. */
-export function destinationOf(args: Args, io: Io): Destination {
-  const endpoint = args.text('endpoint');
-  const to = endpoint === null ? {} : { endpoint };
-  if (args.words[0] === 'microsoft-ads') {
-    const file = args.text('credentials');
-    const name = args.text('conversion-name') ?? '';
-    return {
-      tool: sheetFormats['microsoft-ads'],
-      kind: 'microsoft',
-      name: `microsoft-ads api ${name}`,
-      conversionName: name,
-      async open() {
-        if (file === null)
-          throw new UsageError('calls push microsoft-ads needs --credentials FILE', {
-            hints: [
-              'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
-            ],
-          });
-        const credentials = await readMicrosoftCredentials(resolve(io.cwd, file));
-        return createMicrosoftAds({
-          credentials,
-          signal: io.signal,
-          ...to,
-          ...(endpoint === null ? {} : { tokenEndpoint: endpoint }),
+export const destinationOf = (args: Args, io: Io): Destination =>
+  args.command === 'push microsoft-ads' ? toMicrosoft(args, io) : toGoogle(args, io);
+
+function toMicrosoft(args: Args, io: Io): Destination {
+  const file = args.text('credentials');
+  const name = args.text('conversion-name') ?? '';
+  return {
+    tool: sheetFormats['microsoft-ads'],
+    kind: 'microsoft',
+    name: `microsoft-ads api ${name}`,
+    conversionName: name,
+    async open() {
+      if (file === null)
+        throw new UsageError('calls push microsoft-ads needs --credentials FILE', {
+          hints: [
+            'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
+          ],
         });
-      },
-    };
-  }
-  const account = needed(
-    args,
-    'customer',
-    'the account that owns the conversion action, such as 123-456-7890',
-  );
-  const isDiagnosis = args.text('request') !== null;
-  const action = isDiagnosis
-    ? '0'
-    : needed(args, 'conversion-action', 'the ID of the conversion action, a number');
-  const phone = args.flag('phone');
-  if (phone && args.text('ad-user-data') !== 'granted')
-    throw new UsageError(
-      '--phone needs --ad-user-data granted: Google takes numbers only of callers who agreed',
-    );
+      const credentials = await readMicrosoftCredentials(resolve(io.cwd, file));
+      const endpoint = otherServer(io);
+      return createMicrosoftAds({
+        credentials,
+        signal: io.signal,
+        ...(endpoint === null ? {} : { endpoint, tokenEndpoint: endpoint }),
+      });
+    },
+  };
+}
+
+function toGoogle(args: Args, io: Io): Destination {
+  const [account, action] = [args.need('customer'), args.need('conversion-action')];
   const login = args.text('login-customer');
+  const phone = args.flag('phone');
+  const loginAccount = login === null ? {} : { loginAccount: login };
   return {
     tool: { accepts: dataManagerAccepts({ phone }), title: 'the Data Manager API' },
     kind: 'google',
     name: `google-data-manager ${account.replaceAll('-', '')} ${action}`,
     // The ledger notices a change of the action as it does one of the name.
     conversionName: action,
-    async open() {
-      const destination = {
-        account,
-        conversionAction: action,
-        ...(login === null ? {} : { loginAccount: login }),
-      };
-      const credentials = await findGoogleCredentials(io.env);
-      return createDataManager({ credentials, destination, signal: io.signal, ...to });
-    },
+    open: () => openDataManager({ account, conversionAction: action, ...loginAccount }, io),
   };
 }
 
-function needed(args: Args, name: string, what: string): string {
-  const value = args.text(name);
-  if (value !== null) return value;
-  throw new UsageError(`calls push ${args.words[0]} needs --${name}: ${what}`);
+/** The Data Manager API, with the credentials that gcloud would use. */
+export async function openDataManager(destination: DataManagerDestination, io: Io): Promise<DataManager> {
+  const credentials = await findGoogleCredentials(io.env);
+  const endpoint = otherServer(io);
+  return createDataManager({
+    credentials,
+    destination,
+    signal: io.signal,
+    ...(endpoint === null ? {} : { endpoint }),
+  });
 }
+
+/** Another server with the same API, for tests. */
+const otherServer = ({ env }: Io): string | null => env.CALLS_PUSH_ENDPOINT || null;
 
 /** An error of the tool with what to do, and its exit status. */
 export async function explained<T>(work: Promise<T>): Promise<T> {

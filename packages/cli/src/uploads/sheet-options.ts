@@ -1,19 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   type ConversionRules,
   checkRules,
   isCurrency,
   RulesError,
-  readValueRules,
   type SheetFormat,
-  sheetFormats,
   type Tool,
-  type ValueRules,
-  valueByRules,
 } from '@call-attribution/conversions';
+import type { RulesFile } from '@call-attribution/service';
 import type { Args } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
+import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type FilterContext, rangeOf } from '../reading/filter.ts';
 
@@ -31,40 +28,13 @@ export interface SheetRequest {
   readonly history: number;
 }
 
-const sheetOnly = [
-  'conversion-name',
-  'value',
-  'value-rules',
-  'currency',
-  'left-out',
-  'min-age',
-  'repeated-hour',
-  'once-per-caller',
-  'history',
-  'click-window',
-  'ad-user-data',
-  'ad-personalization',
-  'ledger',
-];
-const sheetOnlyFlags = ['unanswered', 'first-call-only', 'dry-run'];
-const fileOnly = ['resume', 'format', 'fields', 'spreadsheet', 'partition'];
-
-/** Reads the options of an upload sheet; null without `--for`. What is missing or wrong is reported before any request. */
+/** Reads the options of an upload sheet. What is missing or wrong is reported before any request. */
 export async function readSheetRequest(
+  format: SheetFormat,
   args: Args,
   context: FilterContext,
   io: Io,
-): Promise<SheetRequest | null> {
-  const format = Object.values(sheetFormats).find(({ name }) => name === args.text('for'));
-  if (!format) {
-    const stray =
-      sheetOnly.find((name) => args.text(name) !== null) ?? sheetOnlyFlags.find((name) => args.flag(name));
-    if (stray !== undefined) throw new UsageError(`--${stray} is for upload sheets; add --for`);
-    return null;
-  }
-  const stray = fileOnly.find((name) => args.flag(name));
-  if (stray !== undefined)
-    throw new UsageError(`--${stray} cannot be used with --for: the tool determines the sheet`);
+): Promise<SheetRequest> {
   checkEnding(args);
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName)) {
@@ -99,14 +69,15 @@ export async function readRules(
     );
   }
   const { from } = rangeOf(args, context);
-  const { table = null, ...value } = await readValue(args, io);
+  const minTalk = args.number('min-talk');
+  const file = await readRuleFile(args, io);
   const rules: ConversionRules = {
     timeZone,
     conversionName,
     now: io.now().getTime(),
-    ...value,
-    ...readCounting(args),
-    ...readConsent(args),
+    ...file.rules,
+    ...readValue(args, file),
+    ...(minTalk === null ? {} : { minTalk: minTalk * 60 }),
     ...(from === null ? {} : { from }),
   };
   try {
@@ -115,7 +86,53 @@ export async function readRules(
     if (error instanceof RulesError) throw new UsageError(error.message);
     throw error;
   }
-  return { rules, history: readHistory(args, rules, table) };
+  return { rules, history: file.history };
+}
+
+async function readRuleFile(args: Args, io: Io): Promise<RulesFile> {
+  const file = args.text('rules');
+  if (file === null) return { rules: {}, history: 0 };
+  const path = resolve(io.cwd, file);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`--rules: cannot read ${file} (${systemCode(cause)})`, { cause });
+  }
+  const { readRulesFile } = await import('@call-attribution/service');
+  return readRulesFile(text, file, dirname(path));
+}
+
+/** `25`, `25USD` or `"25 USD"`. */
+const amountForm = /^(\d+(?:\.\d+)?)(?: ?([a-z]{3}))?$/i;
+
+function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'value' | 'currency'> {
+  const typed = args.text('value');
+  if (typed === null) {
+    if (rules.currency !== undefined && rules.value === undefined)
+      throw new UsageError(`${args.text('rules')}: currency needs a value`, {
+        hints: ['add --value 25, or "value" or "valueRules" to the file'],
+      });
+    return {};
+  }
+  const [, amount, currency] = amountForm.exec(typed) ?? [];
+  if (amount === undefined) {
+    throw new UsageError(
+      `--value must be an amount, with or without a currency, not ${JSON.stringify(typed)}`,
+      {
+        hints: ['write it as 25 or 25USD'],
+      },
+    );
+  }
+  if (currency !== undefined && !isCurrency(currency)) {
+    throw new UsageError(
+      `--value ${typed}: the currency must be a code of three letters such as USD, and ${JSON.stringify(currency)} is not one`,
+    );
+  }
+  if (rules.value !== undefined)
+    throw new UsageError(`--value and ${args.text('rules')} both give a value; keep one of the two`);
+  const value = Number(amount);
+  return { value: () => value, ...(currency === undefined ? {} : { currency }) };
 }
 
 function checkEnding(args: Args): void {
@@ -125,82 +142,6 @@ function checkEnding(args: Args): void {
   throw new UsageError(`--output ${output}: a sheet is a text file, and the name says another kind`, {
     hints: ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
   });
-}
-
-/** The rules that decide which calls count. */
-function readCounting(args: Args): Partial<ConversionRules> {
-  const minAge = args.number('min-age');
-  const minTalk = args.number('min-talk');
-  const clickWindow = args.number('click-window');
-  const oncePerCallerDays = args.number('once-per-caller');
-  const repeatedHour = (['leave-out', 'first', 'second'] as const).find(
-    (which) => which === args.text('repeated-hour'),
-  );
-  return {
-    ...(minAge === null ? {} : { minAge: minAge * 3_600_000 }),
-    ...(minTalk === null ? {} : { minTalk: minTalk * 60 }),
-    ...(clickWindow === null ? {} : { clickWindow }),
-    ...(oncePerCallerDays === null ? {} : { oncePerCallerDays }),
-    ...(repeatedHour === undefined ? {} : { repeatedHour }),
-    ...(args.flag('unanswered') ? { unanswered: true } : {}),
-    ...(args.flag('first-call-only') ? { firstCallOnly: true } : {}),
-  };
-}
-
-function readConsent(args: Args): Pick<ConversionRules, 'consent'> {
-  const [adUserData, adPersonalization] = ['ad-user-data', 'ad-personalization'].map((name) =>
-    (['granted', 'denied'] as const).find((choice) => choice === args.text(name)),
-  );
-  if (adUserData === undefined && adPersonalization === undefined) return {};
-  if (adUserData === undefined || adPersonalization === undefined)
-    throw new UsageError('consent has two parts: give both --ad-user-data and --ad-personalization');
-  return { consent: { adUserData, adPersonalization } };
-}
-
-function readHistory(args: Args, rules: ConversionRules, table: ValueRules | null): number {
-  const days = args.number('history');
-  const { firstCallOnly, oncePerCallerDays = 0 } = rules;
-  const needsFirst = firstCallOnly || table?.rules.some(({ caller }) => caller !== undefined);
-  if (days !== null && !needsFirst && oncePerCallerDays === 0)
-    throw new UsageError(
-      '--history is for rules about callers: --first-call-only, --once-per-caller, "caller" in the value rules',
-    );
-  return days ?? Math.max(needsFirst ? 90 : 0, oncePerCallerDays);
-}
-
-async function readValue(
-  args: Args,
-  io: Io,
-): Promise<Pick<ConversionRules, 'value' | 'currency'> & { readonly table?: ValueRules }> {
-  const currency = args.text('currency');
-  if (currency !== null && !isCurrency(currency)) {
-    throw new UsageError(
-      `--currency must be a code of three letters such as USD, and ${JSON.stringify(currency)} is not a currency`,
-    );
-  }
-  const fixed = args.number('value');
-  const file = args.text('value-rules');
-  if (fixed !== null && file !== null) throw new UsageError('give either --value or --value-rules, not both');
-  if (fixed === null && file === null) {
-    if (currency !== null) throw new UsageError('--currency needs a value: add --value or --value-rules');
-    return {};
-  }
-  const table = file === null ? null : await readRuleFile(file, io);
-  return {
-    value: table === null ? () => fixed : (call, caller) => valueByRules(call, table, caller),
-    ...(currency === null ? {} : { currency }),
-    ...(table === null ? {} : { table }),
-  };
-}
-
-async function readRuleFile(file: string, io: Io): Promise<ValueRules> {
-  let text: string;
-  try {
-    text = await readFile(resolve(io.cwd, file), 'utf8');
-  } catch (error) {
-    throw new UsageError(`--value-rules: cannot read ${file}`, { cause: error });
-  }
-  return readValueRules(text, file);
 }
 
 function readLeftOut(args: Args, io: Io): string | null {

@@ -37,8 +37,8 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
   ['store impo\t--store x my\t', ['store', 'import', '--store', 'x', 'my calls.csv']],
   ['fleet ver\tmy\t--dee\t', ['fleet', 'verify', 'my calls.csv', '--deep']],
-  ['push google\t', ['push', 'google-data-manager']],
-  ['export --for=sk\t--spread\t', ['export', '--for', 'skai', '--spreadsheet']],
+  ['push google\t--dry\t', ['push', 'google-data-manager', '--dry-run']],
+  ['sheet sk\t--left\tmy\t', ['sheet', 'skai', '--left-out', 'my calls.csv']],
   [
     '--debug serve --tls-cert=my\t--fee\tmy\t',
     ['--debug', 'serve', '--tls-cert', 'my calls.csv', '--feeds', 'my calls.csv'],

@@ -57,7 +57,7 @@ describe('Node.js has nothing to warn about', () => {
       'count --json',
       'report --by campaign,day -o report.html',
       'export -o calls.parquet --rows 20',
-      'export --for google-ads-clicks -o clicks.csv.gz --conversion-name Lead --value 1 --currency USD --ledger a.ledger',
+      'sheet google-ads-clicks -o clicks.csv.gz --conversion-name Lead --value 1USD --ledger a.ledger',
       'sync --store sqlite:calls.db',
       'sync --store duckdb:calls.duckdb',
       'store check --store sqlite:calls.db',

@@ -134,7 +134,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['list', /waiting for/],
     ['report', /waiting for/],
     ['export --output calls.csv', /waiting for/],
-    ['export --for marin --value 1 --currency USD --conversion-name Lead --output sheet.csv', /waiting for/],
+    ['sheet marin --value 1USD --conversion-name Lead --output sheet.csv', /waiting for/],
     ['sync --store sqlite:calls.db --account 101', /waiting for/],
     ['sync --store duckdb:calls.duckdb --account 101 --every 1s', /waiting for/],
     ['doctor', /waiting for/],

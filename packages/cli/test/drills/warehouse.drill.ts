@@ -166,7 +166,7 @@ describe('exports from a warehouse', () => {
   });
 
   test('an upload sheet has the same bytes, and the same calls are left out', async () => {
-    const sheet = ['export', '--for', 'google-ads-clicks', '--conversion-name', 'Lead', '--value', '5'];
+    const sheet = ['sheet', 'google-ads-clicks', '--conversion-name', 'Lead', '--value', '5'];
     const api = await calls([...sheet, '-o', 'api-sheet.csv']);
     const own = await calls([...sheet, '-o', 'own-sheet.csv', '--store', store]);
     expect(readFileSync(join(folder, 'own-sheet.csv'))).toEqual(readFileSync(join(folder, 'api-sheet.csv')));

@@ -10,28 +10,36 @@ const checked = (isGood: (text: string) => boolean, expected: string) =>
 const text = z.string().min(1);
 const count = (expected: string) => z.int(expected).min(0, expected);
 const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
+const days = /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/;
 const consent = z.enum(['granted', 'denied']);
 
+/** Which calls count, and at what value: of a feed, and of a file of rules. */
+const rules = {
+  value: amount.optional(),
+  valueRules: z.union([text, z.record(z.string(), z.unknown())]).optional(),
+  currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
+  minAge: checked((age) => parseDuration(age) >= 0, 'must be a duration such as 6h').optional(),
+  clickWindow: shaped(days, 'must be a duration such as 36h, 30d or 4w').optional(),
+  unanswered: z.boolean().optional(),
+  firstCallOnly: z.boolean().optional(),
+  oncePerCallerDays: count('must be a number of days').optional(),
+  history: shaped(days, 'must be a duration such as 36h, 90d or 12w').optional(),
+  repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
+  consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
+};
+
 const fields = z.strictObject({
+  ...rules,
   path: shaped(
     /^(?:\/[\w.~-]+)+\.(?:csv|tsv)$/,
     'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
   ),
   format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
   account: shaped(/^[\w.-]{1,64}$/, 'must be an account ID, such as "101"'),
-  window: shaped(/^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/, 'must be a duration such as 36h, 14d or 2w'),
+  window: shaped(days, 'must be a duration such as 36h, 14d or 2w'),
   timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   conversionName: z.string().trim().min(1).max(100).optional(),
-  value: amount.optional(),
-  valueRules: text.optional(),
-  currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
   minTalk: count('must be a number of seconds').optional(),
-  minAge: checked((age) => parseDuration(age) >= 0, 'must be a duration such as 6h').optional(),
-  unanswered: z.boolean().optional(),
-  firstCallOnly: z.boolean().optional(),
-  oncePerCallerDays: count('must be a number of days').optional(),
-  repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
-  consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
   once: checked(
     (every) => parseDuration(every) >= hour,
     'must be a duration of an hour or more, such as 1d',
@@ -56,6 +64,12 @@ function passwordsHint(): string {
 /** A feed, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
 
+/** What a file of rules may hold. */
+export const rulesSchema = z.strictObject(rules).superRefine(checkValue);
+
+/** The rules of a file, as it has them. */
+export type RuleFields = z.infer<typeof rulesSchema>;
+
 /**
  * A file of feeds: what stands next to `feeds` holds for each feed that does not say otherwise.
  *
@@ -72,6 +86,12 @@ export function feedsSchema(timeZone: string | null) {
     .pipe(z.object({ feeds: z.array(fields.superRefine(checkFeed)).superRefine(checkPaths) }));
 }
 
+/** Refuses two values for one conversion. */
+function checkValue({ value, valueRules }: RuleFields, context: z.RefinementCtx): void {
+  if (value !== undefined && valueRules !== undefined)
+    refusing(context)(null, 'has both value and valueRules', 'keep one of the two');
+}
+
 type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) => void;
 
 /** Adds a problem of a name, or of the whole. */
@@ -85,9 +105,8 @@ function checkFeed(feed: FeedFields, context: z.RefinementCtx): void {
   const refuse = refusing(context);
   const format = sheetFormats[feed.format];
   checkFormat(feed, format, refuse);
-  const { value, valueRules, once, ledger, user } = feed;
-  if (value !== undefined && valueRules !== undefined)
-    refuse(null, 'has both value and valueRules', 'keep one of the two');
+  checkValue(feed, context);
+  const { once, ledger, user } = feed;
   const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
   if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
   if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  type ConversionRules,
   type Ledger,
   openLedger,
   readValueRules,
@@ -10,7 +11,7 @@ import { InputError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, parseDuration } from '@call-attribution/core/time';
 import type { Feed } from './feed.ts';
-import type { FeedFields } from './feeds-schema.ts';
+import type { FeedFields, RuleFields } from './feeds-schema.ts';
 import { accessOf, fileOf, type Refuse } from './read-access.ts';
 
 /** Where `readFeeds` finds what the file refers to. */
@@ -67,15 +68,15 @@ async function feedOf(
   const refuse: Refuse = (name, what) => {
     throw new InputError(`${place}.${name} ${what}`);
   };
-  const { path, account, window, once, ledger: file, firstCallOnly = false, oncePerCallerDays = 0 } = fields;
-  const { value, needsCallers } = await ruleOf(fields, place, context.folder, refuse);
+  const { path, account, window, once, ledger: file, timeZone, conversionName = '', minTalk } = fields;
+  const { rules, history } = await rulesOf(fields, place, context.folder);
   const feed: Feed = {
     path,
     format: sheetFormats[fields.format],
     account,
     days: parseDuration(window) / day,
-    history: Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, oncePerCallerDays),
-    rules: rulesOf(fields, value),
+    history,
+    rules: { ...rules, timeZone, conversionName, minTalk },
     access: await accessOf(fields, context, refuse),
   };
   if (once === undefined || file === undefined) return feed;
@@ -85,26 +86,71 @@ async function feedOf(
   return { ...feed, once: { every: parseDuration(once), ledger } };
 }
 
-function rulesOf(fields: FeedFields, value: Feed['rules']['value']): Feed['rules'] {
-  const { timeZone, conversionName = '', currency, minAge, minTalk, unanswered } = fields;
-  const { firstCallOnly, oncePerCallerDays, repeatedHour, consent } = fields;
+/** Which calls count and at what value, with nothing about the tool, the account or the time. */
+export type CountingRules = Pick<
+  ConversionRules,
+  | 'value'
+  | 'currency'
+  | 'minAge'
+  | 'clickWindow'
+  | 'unanswered'
+  | 'firstCallOnly'
+  | 'oncePerCallerDays'
+  | 'repeatedHour'
+  | 'consent'
+>;
+
+/** The rules of a file, and how many days before a period are read to know who has called before. */
+export interface RulesFile {
+  readonly rules: CountingRules;
+  readonly history: number;
+}
+
+/**
+ * Reads rules from JSON: the names of a feed that say which calls count and at what value. Throws an `InputError` with one
+ * sentence about what is wrong.
+ *
+ * @param folder that paths in it start from.
+ * @example
+ * const { rules } = await readRulesFile('{ "value": 25, "currency": "USD", "firstCallOnly": true }', 'rules.json', '.');
+ */
+export async function readRulesFile(text: string, source: string, folder: string): Promise<RulesFile> {
+  const { rulesSchema } = await import('./feeds-schema.ts');
+  return rulesOf(readJsonInput(rulesSchema, text, source), source, folder);
+}
+
+async function rulesOf(fields: RuleFields, place: string, folder: string): Promise<RulesFile> {
+  const { value, needsCallers } = await readValue(fields, place, folder);
+  const { currency, minAge, clickWindow, unanswered, firstCallOnly = false, oncePerCallerDays = 0 } = fields;
+  const { repeatedHour, consent, history } = fields;
+  const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, oncePerCallerDays);
   return {
-    ...{ timeZone, conversionName, value, currency, minTalk, unanswered },
-    ...{ firstCallOnly, oncePerCallerDays, repeatedHour, consent },
-    minAge: minAge === undefined ? undefined : parseDuration(minAge),
+    rules: {
+      ...{ value, currency, unanswered, repeatedHour, consent },
+      ...{ firstCallOnly: fields.firstCallOnly, oncePerCallerDays: fields.oncePerCallerDays },
+      minAge: minAge === undefined ? undefined : parseDuration(minAge),
+      clickWindow: clickWindow === undefined ? undefined : parseDuration(clickWindow) / day,
+    },
+    history: history === undefined ? usual : parseDuration(history) / day,
   };
 }
 
-async function ruleOf(
-  { value, valueRules }: FeedFields,
+async function readValue(
+  { value, valueRules }: RuleFields,
   place: string,
   folder: string,
-  refuse: Refuse,
-): Promise<{ readonly value: Feed['rules']['value']; readonly needsCallers: boolean }> {
+): Promise<{ readonly value: CountingRules['value']; readonly needsCallers: boolean }> {
   if (value !== undefined) return { value: () => value, needsCallers: false };
   if (valueRules === undefined) return { value: undefined, needsCallers: false };
-  const content = await fileOf(valueRules, folder, (what) => refuse('valueRules', what));
-  const table = await readValueRules(content, `${place}.valueRules: ${valueRules}`);
+  const table =
+    typeof valueRules === 'string'
+      ? await readValueRules(
+          await fileOf(valueRules, folder, (what) => {
+            throw new InputError(`${place}.valueRules ${what}`);
+          }),
+          `${place}.valueRules: ${valueRules}`,
+        )
+      : await readValueRules(JSON.stringify(valueRules), `${place}.valueRules`);
   return {
     value: (call, caller) => valueByRules(call, table, caller),
     needsCallers: table.rules.some(({ caller }) => caller !== undefined),

@@ -1,0 +1,116 @@
+import type { Settings } from '@call-attribution/core/settings';
+import type { CallStreamOptions } from '@call-attribution/node-stream';
+import type { Filter } from '@call-attribution/query-dsl';
+import type { Args } from '../args/command.ts';
+import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach } from '../reading/each-account.ts';
+import { type FilterContext, filterOf } from '../reading/filter.ts';
+import type { Source } from '../reading/source.ts';
+import { type Ending, judge, watch } from '../reading/verdict.ts';
+import type { ProgressLine } from '../term/progress.ts';
+import { outputOf } from './target.ts';
+
+/** What writing the calls of one account needs. */
+export interface Job {
+  readonly args: Args;
+  readonly io: Io;
+  readonly settings: Settings;
+  readonly source: Source;
+  /** The source, with a line that shows how far it is read. */
+  readonly calls: Pick<Source, 'read'>;
+  readonly filter: Filter;
+  readonly stream: CallStreamOptions;
+  readonly bad: BadRecords;
+}
+
+/** Writes the calls in one way. Resolves with how the reading ended, where there was one. */
+export type Writer = (job: Job) => Promise<Ending | null>;
+
+/** How the calls of one account are written: read from the options, before any request. */
+export interface Plan {
+  readonly write: Writer;
+  /** Of an upload sheet: days before the period that are read as well. */
+  readonly sheet?: { readonly history: number };
+  /** Calls of a request. Default: what the reader takes. */
+  readonly rows?: number | null;
+}
+
+/** Makes the plan of an account. */
+export type Planner = (args: Args, settings: Settings, context: FilterContext, io: Io) => Promise<Plan>;
+
+/** Writes the calls of each chosen account: of one into the file, of several into a file of its own for each. */
+export async function exportEach(plan: Planner, args: Args, io: Io): Promise<number> {
+  const accounts = await chooseAccounts(args, io);
+  if (accounts.every(({ name }) => name === null))
+    return eachAccount(accounts, args, io, (account) => exportAccount(account, plan, args, io));
+  const planned = await planEach(accounts, ({ name }) => argsOfAccount(args, name ?? ''));
+  return eachAccount(planned, args, io, (account) => exportAccount(account, plan, account.plan, io));
+}
+
+const account = '{account}';
+
+/** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
+function argsOfAccount(args: Args, name: string): Args {
+  const output = outputOf(args);
+  for (const option of ['output', 'left-out', 'ledger', 'on-bad-record']) {
+    const file = args.has(option) ? args.text(option) : null;
+    if (file === null || file.includes(account)) continue;
+    if (option === 'on-bad-record' && !file.startsWith('file:')) continue;
+    const [, stem = '', extension = ''] =
+      /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
+    throw new UsageError(`--${option} ${file}: each account has a file of its own`, {
+      hints: [
+        `put ${account} in the name: --${option} ${stem}-${account}${extension}`,
+        ...(output === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
+      ],
+    });
+  }
+  return { ...args, text: (option) => args.text(option)?.replaceAll(account, name) ?? null };
+}
+
+async function exportAccount(
+  { settings, open }: ReadAccount,
+  planOf: Planner,
+  args: Args,
+  io: Io,
+): Promise<number> {
+  const context = contextOf(settings, io);
+  const { write, sheet = null, rows = null } = await planOf(args, settings, context, io);
+  const filter = filterOf(args, context, sheet);
+  const shown = outputOf(args);
+  const bad = badRecords(args, io, {
+    version: settings.apiVersion.value,
+    account: null,
+    besides: shown === '-' ? 'calls' : shown,
+  });
+  const source = await open();
+  const { line, onProgress } = watch(io, 'calls');
+  try {
+    const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
+    const calls = ending(source, line);
+    const verdict = await write({ args, io, settings, source, calls, stream, filter, bad });
+    await bad.settle();
+    return verdict === null ? exitCodes.ok : judge(verdict, io, bad);
+  } catch (error) {
+    throw await withWayOut(error);
+  } finally {
+    line.end();
+    await source.close();
+  }
+}
+
+/** Reads from the source, and ends the line of its progress with the last call: what is said then comes below it. */
+function ending(source: Source, line: ProgressLine): Pick<Source, 'read'> {
+  return {
+    read(options) {
+      const reading = source.read(options);
+      reading.stream.once('end', () => line.end());
+      return reading;
+    },
+  };
+}
