@@ -68,7 +68,7 @@ export async function family() {
   const faults = [];
   const brand = Symbol.for('@call-attribution/error');
   const { splitEntry } = /** @type {{ splitEntry(entry: string): [string, string] }} */ (
-    await importSource(join(root, 'packages/core/src/errors/index.ts'))
+    await importSource(join(root, 'packages/core/src/errors/code-table.ts'))
   );
   for (const pkg of packages) {
     const own = declaredIn(pkg.dir).filter(({ name }) => !internal.has(name) && name !== 'CallsError');

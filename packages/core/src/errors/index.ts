@@ -15,7 +15,7 @@ export {
   withMethods,
   wrongOption,
 } from './check-options.ts';
-export { type CodeTable, codeTable, splitEntry } from './code-table.ts';
+export { type CodeTable, codeTable } from './code-table.ts';
 export type {
   ConfigurationErrorCode,
   ConnectionErrorCode,

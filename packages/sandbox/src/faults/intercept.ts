@@ -15,7 +15,7 @@ import type { FaultBook } from './fault-book.ts';
 import { type Journal, withoutSecrets } from './journal.ts';
 
 /** Name of the request header that asks for faults on one request. */
-export const faultHeader = 'x-sandbox-faults';
+const faultHeader = 'x-sandbox-faults';
 
 const callsPath = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 
