@@ -1,5 +1,5 @@
 // Writes what `calls` shows into the README and the manual of the cli, between <!-- screen: name --> and <!-- end -->, from the built
-// program over made-up calls. With --check it writes nothing and fails when a screen has changed.
+// program over generated calls. With --check it writes nothing and fails when a screen has changed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const files = [
 const work = mkdtempSync(join(tmpdir(), 'screens-'));
 const plain = { PATH: process.env.PATH ?? '', HOME: work, NO_COLOR: '1' };
 
-// The made-up calls are the same on every day.
+// The generated calls are the same on every day.
 const until = '2026-11-01 00:00:00';
 
 /** @typedef {{ command: string, columns: number, hidden?: string, own?: Record<string, string>, status?: number }} Screen */

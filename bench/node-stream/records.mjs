@@ -1,4 +1,4 @@
-// Made-up wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a place for the two things
+// Generated wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a place for the two things
 // that differ from record to record: `sid` and `date_added`.
 import { wireCalls } from '../core/wire-calls.mjs';
 

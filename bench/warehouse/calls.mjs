@@ -1,4 +1,4 @@
-// Made-up calls of one account, 13,700 a day: those of the sandbox, with as many different callers as a real account has
+// Generated calls of one account, 13,700 a day: those of the sandbox, with as many different callers as a real account has
 // (the sandbox has a few thousand, because its numbers come from ranges that are reserved for fiction).
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { generate } from '@call-attribution/sandbox';

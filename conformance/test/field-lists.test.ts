@@ -16,9 +16,9 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/mcp-server/src/fields/select.ts': 'the fields an assistant is shown when it does not choose',
   'packages/mcp-server/src/prompts/prompts.ts': 'the fields that decide whether a call can be uploaded',
   'packages/mcp-server/src/tools/describe-data.ts': 'the fields that most questions are about',
-  'packages/sandbox/src/made-up/make-call.ts':
-    'a made-up value for each field; a test proves that none is missing',
-  'packages/sandbox/src/made-up/people.ts': 'the parts of a made-up device',
+  'packages/sandbox/src/generate/make-call.ts':
+    'a generated value for each field; a test proves that none is missing',
+  'packages/sandbox/src/generate/people.ts': 'the parts of a generated device',
   'packages/service/browser/state.ts': 'the columns that people see before they choose others',
   'packages/service/browser/text.ts': 'what people call a few fields',
   'packages/service/src/page/question.ts': 'the fields that people break calls down by',

@@ -6,7 +6,7 @@ import { bearer, keys, openWorld } from './world.ts';
 
 type Record_ = Readonly<Record<string, unknown>>;
 
-// Made-up calls of a sandbox: what a stranger sees first must keep every rule of the record.
+// Generated calls of a sandbox: what a stranger sees first must keep every rule of the record.
 const sandbox = await startSandbox({
   records: 600,
   until: '2026-11-01 00:00:00',

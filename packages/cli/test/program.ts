@@ -40,10 +40,10 @@ export async function bundleProgram(made: string): Promise<string> {
   return bin;
 }
 
-/** The end of the made-up calls that tests read, so that they are the same on every day. */
+/** The end of the generated calls that tests read, so that they are the same on every day. */
 export const until = '2026-11-01 00:00:00';
 
-/** Starts `calls serve` over 600 made-up calls; resolves once it listens. */
+/** Starts `calls serve` over 600 generated calls; resolves once it listens. */
 export async function serveSandbox(
   bin: string,
 ): Promise<{ env: Record<string, string>; token: string; stop: () => Promise<void> }> {

@@ -20,10 +20,10 @@ import { controlRoutes } from './faults/control-routes.ts';
 import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';
+import type { GeneratedAccount } from './generate/account.ts';
+import { type GeneratedCalls, type GenerateOptions, generatedAccounts } from './generate/generate.ts';
 import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
-import type { MadeUpAccount } from './made-up/account.ts';
-import { type GenerateOptions, type MadeUpCalls, madeUpAccounts } from './made-up/generate.ts';
 
 /** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
@@ -100,7 +100,7 @@ const shape = {
 } satisfies OptionShape & Record<keyof SandboxOptions, OptionKind>;
 
 /**
- * Starts the API over made-up calls.
+ * Starts the API over generated calls.
  *
  * @example
  * const sandbox = await startSandbox({ records: 500 });
@@ -111,83 +111,102 @@ const shape = {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkOptions(options, shape);
-  const { live = false, now = Date.now, faults = {}, port, host, adminPort, tls } = options;
-  const log = options.service?.log;
-  const liveOptions = typeof live === 'object' ? live : {};
-  const sources = madeUpAccounts(options, Math.floor(now() / 1000));
-  const book = createFaultBook(options.seed);
-  for (const [key, value] of Object.entries(faults)) book.set(key, value);
-  const journal = createJournal(options.journal);
-
-  const store = await openStore(options.store ?? 'sqlite::memory:');
-  // Made-up calls and public test keys must not get into a store with real calls.
-  const stranger = (await store.accounts()).find(
-    ({ id }) => !sources.some(({ account }) => account.id === id),
-  );
-  if (stranger) {
+  const { live = false, now = Date.now, port, host, adminPort, tls } = options;
+  const sources = generatedAccounts(options, Math.floor(now() / 1000));
+  const store = await openFor(sources, options.store);
+  const accounts = sources.map(accountOf);
+  const faults = createFaultBook(options.seed);
+  for (const [key, value] of Object.entries(options.faults ?? {})) faults.set(key, value);
+  const requests = createJournal(options.journal);
+  const { schedules, clock } = createPassingTime(sources, store, { ...options, now });
+  const routes = controlRoutes({ book: faults, journal: requests, advance: clock.advance });
+  const intercept = createIntercept(faults, requests, now);
+  const service = createService(serviceOptions(options, { store, accounts, now, intercept, routes }));
+  let closed: Promise<void> | undefined;
+  const stop = async () => {
+    await clock.stop();
+    await service.close();
     await store.close();
-    throw new StoreError(
-      'not_a_sandbox',
-      `The store has account ${stranger.id}, which does not belong to this sandbox. Use a separate store for a sandbox.`,
-    );
+  };
+  const close = () => (closed ??= stop());
+  try {
+    await fill(store, sources, schedules, options.onProgress);
+    const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
+    if (live) clock.start();
+    const { advance } = clock;
+    return { url, legacyUrl, accounts, faults, requests, advance, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  const accounts = sources.map(({ account, records }) => ({
-    id: account.id,
-    name: account.name,
-    records,
-    ...testKeys(account.id),
-  }));
-  const schedules = sources.map((source) =>
-    createSchedule(source, liveOptions.callsPerMinute ?? sandboxDefaults.callsPerMinute),
+}
+
+/** Opens the store. Generated calls and public test keys must not get into one with real calls. */
+async function openFor(sources: readonly GeneratedCalls[], url = 'sqlite::memory:'): Promise<Store> {
+  const store = await openStore(url);
+  const known = new Set(sources.map(({ account }) => account.id));
+  const stranger = (await store.accounts()).find(({ id }) => !known.has(id));
+  if (stranger === undefined) return store;
+  await store.close();
+  throw new StoreError(
+    'not_a_sandbox',
+    `The store has account ${stranger.id}, which does not belong to this sandbox. Use a separate store for a sandbox.`,
   );
+}
+
+const accountOf = ({ account: { id, name }, records }: GeneratedCalls): SandboxAccount => ({
+  id,
+  name,
+  records,
+  ...testKeys(id),
+});
+
+/** What changes the calls of the store as time passes. */
+function createPassingTime(
+  sources: readonly GeneratedCalls[],
+  store: Store,
+  { live, now, service }: SandboxOptions & { readonly now: () => number },
+) {
+  const liveOptions = typeof live === 'object' ? live : {};
+  const { callsPerMinute = sandboxDefaults.callsPerMinute } = liveOptions;
+  const schedules = sources.map((source) => createSchedule(source, callsPerMinute));
   const clock = createLiveClock(
     schedules,
     sources[0]?.until ?? 0,
     async ({ accountId, arrived, changed }) => {
       await store.upsert(accountId, [...arrived, ...changed]);
     },
-    { ...liveOptions, now, onError: () => log?.(storeFailed(now())) },
+    { ...liveOptions, now, onError: () => service?.log?.(storeFailed(now())) },
   );
-  const service = createService({
-    ...options.service,
-    // Connections that a fault leaves open must not delay the end of a test.
-    limits: { drainMs: 500, ...options.service?.limits },
-    store,
+  return { schedules, clock };
+}
+
+function serviceOptions(
+  { service = {}, live = false }: SandboxOptions,
+  {
+    routes,
     accounts,
-    now,
-    intercept: createIntercept(book, journal, now),
-    routes: [...(options.service?.routes ?? []), ...controlRoutes({ book, journal, advance: clock.advance })],
-    page:
-      options.service?.page === false
-        ? false
-        : { ...options.service?.page, kind: 'sandbox', live: live !== false, accounts },
-  });
-  try {
-    await fill(store, sources, schedules, options.onProgress);
-    const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
-    if (live) clock.start();
-    let closed: Promise<void> | undefined;
-    const stop = async () => {
-      await clock.stop();
-      await service.close();
-      await store.close();
-    };
-    const close = () => (closed ??= stop());
-    return {
-      url,
-      legacyUrl,
-      accounts,
-      faults: book,
-      requests: journal,
-      advance: clock.advance,
-      close,
-      [Symbol.asyncDispose]: close,
-    };
-  } catch (error) {
-    await service.close();
-    await store.close();
-    throw error;
-  }
+    ...own
+  }: Pick<ServiceOptions, 'store' | 'now' | 'intercept'> & {
+    readonly routes: NonNullable<ServiceOptions['routes']>;
+    readonly accounts: readonly SandboxAccount[];
+  },
+): ServiceOptions {
+  const page = {
+    ...(service.page === false ? {} : service.page),
+    kind: 'sandbox',
+    live: live !== false,
+    accounts,
+  } as const;
+  return {
+    ...service,
+    ...own,
+    accounts,
+    // Connections that a fault leaves open must not delay the end of a test.
+    limits: { drainMs: 500, ...service.limits },
+    routes: [...(service.routes ?? []), ...routes],
+    page: service.page === false ? false : page,
+  };
 }
 
 function storeFailed(now: number): LogEntry {
@@ -196,7 +215,7 @@ function storeFailed(now: number): LogEntry {
 
 async function fill(
   store: Store,
-  sources: readonly MadeUpCalls[],
+  sources: readonly GeneratedCalls[],
   schedules: readonly Schedule[],
   onProgress?: SandboxOptions['onProgress'],
 ) {
@@ -220,7 +239,7 @@ async function fill(
   }
 }
 
-function* watched(source: MadeUpCalls, schedule: Schedule): Generator<Call> {
+function* watched(source: GeneratedCalls, schedule: Schedule): Generator<Call> {
   for (let i = 0; i < source.records; i++) {
     const made = source.at(i, source.until);
     schedule.watch(i, made);
@@ -228,7 +247,7 @@ function* watched(source: MadeUpCalls, schedule: Schedule): Generator<Call> {
   }
 }
 
-function smsNumbers({ numbers }: MadeUpAccount) {
+function smsNumbers({ numbers }: GeneratedAccount) {
   return numbers.slice(0, 3).map(({ number }, i) => ({
     number,
     smsEnabled: i < 2 ? '1' : '0',

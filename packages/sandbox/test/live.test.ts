@@ -1,11 +1,11 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
+import { generatedAccounts } from '../src/generate/generate.ts';
 import { createLiveClock } from '../src/live/live-clock.ts';
 import { createSchedule, type Happening } from '../src/live/schedule.ts';
-import { madeUpAccounts } from '../src/made-up/generate.ts';
 
 function begin(callsPerMinute = 12, records = 500) {
-  const [source] = madeUpAccounts({ records, days: 3 });
+  const [source] = generatedAccounts({ records, days: 3 });
   if (!source) throw new Error('no account');
   const schedule = createSchedule(source, callsPerMinute);
   for (let i = 0; i < records; i++) schedule.watch(i, source.at(i, source.until));

@@ -54,7 +54,7 @@ describe('a sandbox', () => {
     ({ sandbox, account } = await start({ accounts: 2, seed: 5, until: '2026-11-01 00:00:00' }));
   });
 
-  test('it serves the made-up calls of its seed, in both versions', async () => {
+  test('it serves the generated calls of its seed, in both versions', async () => {
     const made = [...generate({ records: 300, accounts: 2, seed: 5 })].filter(
       (call) => call.acct_id === account.id,
     );

@@ -238,12 +238,12 @@ const signIn = createSignIn((entered) => {
 const about = (await (await fetch('page/about.json')).json()) as About;
 const isSandbox = about.kind === 'sandbox';
 byId('kind').textContent = isSandbox
-  ? `Sandbox with made-up calls${about.live ? ', new ones coming in' : ''}`
+  ? `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`
   : about.hasApi
     ? 'Your own calls'
     : 'Your own calls, from a warehouse';
 byId('foot').textContent = isSandbox
-  ? 'Every name, number, address and domain on this page is made up or reserved for documentation.'
+  ? 'Every name, number, address and domain on this page is generated or reserved for documentation.'
   : 'This page sends requests to this service only. Your keys stay in it until you close it.';
 byId('openapi').hidden = !about.hasApi;
 byId('versions').hidden = !about.hasApi;

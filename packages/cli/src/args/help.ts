@@ -22,7 +22,7 @@ export function programHelp(table: CommandTable, version: string, columns: numbe
     'Start here:',
     ...rows(
       [
-        ['calls demo', 'see everything work on made-up calls, without an account'],
+        ['calls demo', 'see everything work on generated calls, without an account'],
         ['calls doctor', 'check configuration, network, stores and disk, item by item'],
         ['calls <command> --help', 'options and examples of one command'],
       ],

@@ -121,11 +121,11 @@ export const filterOptions: readonly OptionSpec[] = [
   },
 ];
 
-/** When the made-up calls of a sandbox end. */
+/** When the generated calls of a sandbox end. */
 export const untilOption: OptionSpec = {
   name: 'until',
   value: 'TIME',
-  text: 'the made-up calls end at this time instead of now: 2026-11-20, "2026-11-20 14:30:00"',
+  text: 'the generated calls end at this time instead of now: 2026-11-20, "2026-11-20 14:30:00"',
 };
 
 /** What happens to records that cannot be read or stored. */

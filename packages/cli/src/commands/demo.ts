@@ -18,7 +18,7 @@ import { columnChart } from '../term/chart.ts';
 import { count, duration } from '../term/numbers.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
 
-/** `calls demo`: everything on made-up calls, without a network or an account. */
+/** `calls demo`: everything on generated calls, without a network or an account. */
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
@@ -34,7 +34,7 @@ export const demo: Handler = async (args, io) => {
   const print = (...lines: string[]): Promise<void> => show(io, lines);
   const from = performance.now();
 
-  await print(`${style.bold('1.')} The API on this machine, over ${count(records)} made-up calls`);
+  await print(`${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`);
   const sandbox = await openOwnSandbox({ records, seed, ...until }, io);
   const { client } = sandbox;
   try {
@@ -101,7 +101,7 @@ async function toolCall(
   width: number,
   style: Style,
 ): Promise<string[]> {
-  // Made-up calls that end at a fixed time are as of that time.
+  // Generated calls that end at a fixed time are as of that time.
   const now = until === null ? {} : { now: () => Date.parse(`${until.replace(' ', 'T')}Z`) };
   const server = createServer(client, { pseudonymKey: 'demo', ...now });
   const request = { group_by: ['campaign'], limit: 5, calls: 'all' };

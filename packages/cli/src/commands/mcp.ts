@@ -34,7 +34,7 @@ export const mcp: Handler = async (args, io) => {
   if (args.flag('store') && !args.flag('mirror'))
     throw new UsageError('--store is for the local copy; add --mirror');
   if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
-    throw new UsageError('a copy of made-up calls needs a file of its own: --store duckdb:FILE');
+    throw new UsageError('a copy of generated calls needs a file of its own: --store duckdb:FILE');
   const options = args.flag('mirror') ? { ...plain, mirror: { file: mirrorFile(args, io) } } : plain;
   if (args.flag('sandbox')) return overSandbox(args, io, options);
   for (const name of ['records', 'seed', 'until']) {
@@ -85,7 +85,7 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
   const { endOfSandbox, openOwnSandbox } = await import('../serving/sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
-  say(io, `calls mcp: ${count(records)} made-up calls, not real ones`);
+  say(io, `calls mcp: ${count(records)} generated calls, not real ones`);
   try {
     return await speak(io, sandbox.client, options);
   } finally {

@@ -13,7 +13,7 @@ import { refusePassword, rowStoreUrl } from '../stores/url.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 
-/** `calls serve`: the API on this machine, over made-up calls or your own store, which it keeps up to date if it is told to. */
+/** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
 export const serve: Handler = async (args, io) => {
   const typed = args.text('store');
   if (typed !== null) refusePassword(typed);
@@ -63,7 +63,7 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
         return { id, accessKey, secretKey, bearerToken };
       }),
     });
-    notify(`sandbox with ${count(records)} made-up calls on ${url}; Ctrl-C stops it`);
+    notify(`sandbox with ${count(records)} generated calls on ${url}; Ctrl-C stops it`);
     for (const account of accounts) {
       notify('');
       notify(`${account.name} (account ${account.id}). Paste into another terminal:`);

@@ -12,7 +12,7 @@ export interface OwnSandbox {
   close(): Promise<void>;
 }
 
-/** When the made-up calls end: at `--until`, or now. */
+/** When the generated calls end: at `--until`, or now. */
 export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' | 'now'> {
   const text = args.text('until');
   const now = { now: () => io.now().getTime() };
@@ -28,7 +28,7 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' |
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
 export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
-  const line = progressLine(io.stderr, { label: 'made-up calls', now: () => performance.now() });
+  const line = progressLine(io.stderr, { label: 'generated calls', now: () => performance.now() });
   const from = performance.now();
   const onProgress = (done: number, total: number): void => {
     io.signal.throwIfAborted();

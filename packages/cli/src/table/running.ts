@@ -13,9 +13,9 @@ import {
 export const runningCommands: readonly CommandSpec[] = [
   {
     name: 'demo',
-    summary: 'see everything work on made-up calls, in seconds, without an account',
+    summary: 'see everything work on generated calls, in seconds, without an account',
     about:
-      'Starts the API on this machine over made-up calls, exports them to CSV, shows a report, and calls a tool of the MCP server.',
+      'Starts the API on this machine over generated calls, exports them to CSV, shows a report, and calls a tool of the MCP server.',
     options: [
       { name: 'records', value: 'N', text: 'how many calls to make up', default: 20_000 },
       { name: 'seed', value: 'N', text: 'a different number makes up different calls', default: 1 },
@@ -35,7 +35,7 @@ export const runningCommands: readonly CommandSpec[] = [
     name: 'mcp',
     summary: 'give AI assistants tools to read the calls (an MCP server on stdin and stdout)',
     options: [
-      { name: 'sandbox', text: 'use made-up calls; needs no keys' },
+      { name: 'sandbox', text: 'use generated calls; needs no keys' },
       {
         name: 'records',
         value: 'N',

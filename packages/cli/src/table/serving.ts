@@ -17,9 +17,9 @@ const storeUrl = 'sqlite:calls.db or postgres://user@host/name (password in PGPA
 export const servingCommands: readonly CommandSpec[] = [
   {
     name: 'serve',
-    summary: 'serve the API on this machine, over made-up calls or your own store',
+    summary: 'serve the API on this machine, over generated calls or your own store',
     about:
-      'Without --store it serves made-up calls with test keys. With --store it serves your own calls, as calls store ' +
+      'Without --store it serves generated calls with test keys. With --store it serves your own calls, as calls store ' +
       'import or calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
       'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
       'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
@@ -74,7 +74,7 @@ export const servingCommands: readonly CommandSpec[] = [
       },
       { ...untilOption, group: sandbox },
       { name: 'live', text: 'new calls arrive and earlier ones change while it runs', group: sandbox },
-      { name: 'sandbox', text: 'with --store: keep the made-up calls in that store', group: sandbox },
+      { name: 'sandbox', text: 'with --store: keep the generated calls in that store', group: sandbox },
       configOption,
     ],
     examples: [

@@ -142,8 +142,8 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['store import - --store sqlite:calls.db --account 101', /reading standard/],
     ['sql - --store duckdb:none.duckdb', /working/],
     ['serve --port 0', /Ctrl-C stops it/],
-    ['serve --port 0 --records 200000', /made-up calls/],
-    ['demo --records 200000', /made-up calls/],
+    ['serve --port 0 --records 200000', /generated calls/],
+    ['demo --records 200000', /generated calls/],
     ['mcp --sandbox', /not real ones/],
   ])('the first Ctrl-C ends calls %s', async (line, when) => {
     stage.sandbox.faults.set('*', 'silent');

@@ -1,6 +1,6 @@
 import { type Fault, parseFaults, type RequestKind } from '@call-attribution/core/testing';
 import { sandboxDefaults } from '../defaults.ts';
-import { mix } from '../made-up/random.ts';
+import { mix } from '../generate/random.ts';
 
 /** What is known of a request before it is handled. */
 export interface RequestFacts {

@@ -1,8 +1,8 @@
 import type { Call } from '@call-attribution/core';
-import { nextChange } from '../made-up/ads-status.ts';
-import type { MadeUpCalls } from '../made-up/generate.ts';
-import type { MadeUpCall } from '../made-up/make-call.ts';
-import { mix } from '../made-up/random.ts';
+import { nextChange } from '../generate/ads-status.ts';
+import type { GeneratedCalls } from '../generate/generate.ts';
+import type { GeneratedCall } from '../generate/make-call.ts';
+import { mix } from '../generate/random.ts';
 
 /** What happened to the calls of one account in a span of time. */
 export interface Happening {
@@ -14,7 +14,7 @@ export interface Happening {
 /** The future of one account's calls: which arrive and which change, and when. */
 export interface Schedule {
   /** Adds a call that exists from the start. */
-  watch(i: number, made: MadeUpCall): void;
+  watch(i: number, made: GeneratedCall): void;
   /** Everything that happens up to this time (seconds of wall time). Times must not decrease. */
   advance(to: number): Happening;
 }
@@ -26,7 +26,7 @@ interface Unsettled {
 }
 
 /** Plans arrivals at a steady rate with uneven gaps, and the changes in the ad data of each call. */
-export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Schedule {
+export function createSchedule(source: GeneratedCalls, callsPerMinute: number): Schedule {
   const gap = 60 / callsPerMinute;
   let unsettled: Unsettled[] = [];
   let nextIndex = source.records;
@@ -36,7 +36,7 @@ export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Sch
     return gap * (0.25 + (1.5 * mix(source.account.seed + i)) / 4294967296);
   }
 
-  function watch(i: number, made: MadeUpCall, seenAt = source.until): void {
+  function watch(i: number, made: GeneratedCall, seenAt = source.until): void {
     const changesAt = made.time + nextChange(made.course, seenAt - made.time);
     if (Number.isFinite(changesAt)) unsettled.push({ i, time: made.time, changesAt });
   }
@@ -67,6 +67,6 @@ export function createSchedule(source: MadeUpCalls, callsPerMinute: number): Sch
 }
 
 // A record appears when its call is over, so a long call appears after shorter ones that began later.
-function startOf({ call, time }: MadeUpCall): number {
+function startOf({ call, time }: GeneratedCall): number {
   return time - Math.ceil((Number(call.talk_minutes) + Number(call.smart_minutes)) * 60) - 1;
 }

@@ -1,7 +1,7 @@
-// What the made-up businesses do: the pages of their sites and the words people search for.
+// What the generated businesses do: the pages of their sites and the words people search for.
 import type { Country } from './reserved.ts';
 
-/** A made-up line of business. */
+/** A generated line of business. */
 export interface Trade {
   readonly name: string;
   readonly domain: string;

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { formatNaive, formatNaiveTenths } from '@call-attribution/core/time';
-import type { MadeUpAccount } from './account.ts';
+import type { GeneratedAccount } from './account.ts';
 import { type AdsCourse, drawCourse, noCourse, statusAt } from './ads-status.ts';
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
 import { drawTags } from './clicks.ts';
@@ -9,8 +9,8 @@ import { pad, Random } from './random.ts';
 import { day } from './rhythm.ts';
 import { makeVisit, oddText, type Visit } from './visit.ts';
 
-/** A made-up call, with the changes its ad data will go through. */
-export interface MadeUpCall {
+/** A generated call, with the changes its ad data will go through. */
+export interface GeneratedCall {
   readonly call: Call;
   /** When the call was made, in seconds of wall time. */
   readonly time: number;
@@ -21,10 +21,10 @@ const networks = ['g', 's', 'd'] as const;
 const positions = ['', '1t1', '1t2', '1s3', 'none'] as const;
 
 /** Returns a function that makes call number `i`, which took place at `time`, as it is at the time `asOf`. */
-export function callMaker(account: MadeUpAccount, people: (caller: number) => Person) {
+export function callMaker(account: GeneratedAccount, people: (caller: number) => Person) {
   const random = new Random(0);
   const clicks = new Random(0);
-  return (i: number, time: number, asOf: number): MadeUpCall => {
+  return (i: number, time: number, asOf: number): GeneratedCall => {
     random.reseed(account.seed + Math.imul(i + 1, 0x9e3779b1));
     const person = people(callerOf(random, i));
     const extension = random.chance(0.1);
@@ -48,14 +48,14 @@ function callerOf(random: Random, i: number): number {
 }
 
 // Ids increase with time, but not one by one, so that their order cannot be mistaken for the order of the calls.
-function sidOf(account: MadeUpAccount, i: number): string {
+function sidOf(account: GeneratedAccount, i: number): string {
   const block = i & ~15;
   const turned = (Math.imul(i & 15, 5) + (Math.imul(block, 0x9e3779b1) >>> 28)) & 15;
   return account.id + pad(1_000_000_000 + (block + turned) * 7, 10);
 }
 
 interface Draft {
-  readonly account: MadeUpAccount;
+  readonly account: GeneratedAccount;
   readonly person: Person;
   readonly ad: { readonly campaign: Campaign; readonly group: AdGroup; readonly keyword: Keyword };
   readonly visit: Visit | null;
@@ -63,8 +63,8 @@ interface Draft {
   readonly status: ReturnType<typeof statusAt>;
 }
 
-function write(random: Random, i: number, draft: Draft): Call {
-  const { account, person, ad, visit, time, status } = draft;
+// The order of the draws is part of the calls: another order makes other calls of the same seed.
+function drawDetails(random: Random, i: number, { account, person, ad, visit, time }: Draft) {
   const talk = drawTalk(random);
   const smart = 1 + Math.floor(random.next() * random.next() * 18);
   const connected = time * 10 + smart * 60 + random.below(10);
@@ -73,9 +73,6 @@ function write(random: Random, i: number, draft: Draft): Call {
     visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
   const { number, label } = random.pick(account.numbers, 1);
   const sid = sidOf(account, i);
-  const paid = visit?.source === 'paid';
-  const processed = status === 'Processed';
-  const known = account.trade.lookup && person.isListed;
   const custom = random.next();
   const customId = visit && custom < 0.12 ? `cust-${random.below(1e6)}` : null;
   const customValue = custom < 0.004 ? oddText(random) : custom < 0.08 ? 'vip' : null;
@@ -88,6 +85,43 @@ function write(random: Random, i: number, draft: Draft): Call {
   const position = random.pick(positions);
   const once = random.digits(16);
   return {
+    i,
+    sid,
+    talk,
+    smart,
+    connected,
+    seen,
+    again,
+    number,
+    label,
+    customId,
+    customValue,
+    ppcAd,
+    poolId,
+    recorded,
+    location,
+    rank,
+    network,
+    position,
+    once,
+    isKnown: account.trade.lookup && person.isListed,
+    isPaid: visit?.source === 'paid',
+  };
+}
+
+type Details = ReturnType<typeof drawDetails>;
+
+function write(random: Random, i: number, draft: Draft): Call {
+  const details = drawDetails(random, i, draft);
+  // Spreading as many fields takes seventy times as long.
+  return Object.assign(writeCall(draft, details), writeAds(draft, details), writeClick(draft, details));
+}
+
+// The call, who made it, and how the caller came to the site.
+function writeCall({ account, person, ad, visit, time }: Draft, details: Details) {
+  const { i, sid, talk, smart, connected, number, label, isKnown, recorded, rank } = details;
+  const { seen, again, poolId, location, isPaid } = details;
+  return {
     sid,
     acct_id: account.id,
     date_added: timeText(time),
@@ -98,12 +132,12 @@ function write(random: Random, i: number, draft: Draft): Call {
     call_duration: String(Math.ceil((talk + smart) / 10)),
     dnis: number,
     ani: person.number,
-    first_name: known ? person.firstName : null,
-    last_name: known ? person.lastName : null,
-    street_address: known ? person.street : null,
-    city: known ? person.place.city : null,
-    state: known ? person.place.state : null,
-    zipcode: known ? person.place.zip : null,
+    first_name: isKnown ? person.firstName : null,
+    last_name: isKnown ? person.lastName : null,
+    street_address: isKnown ? person.street : null,
+    city: isKnown ? person.place.city : null,
+    state: isKnown ? person.place.state : null,
+    zipcode: isKnown ? person.place.zip : null,
     phone_number: i % 37 === 0 ? number : null,
     phone_label: label,
     recording: recorded ? `https://recordings.example/play/${sid}` : null,
@@ -114,7 +148,7 @@ function write(random: Random, i: number, draft: Draft): Call {
     channel: visit ? 'Tracker' : 'Call Extension',
     activity_type_id: visit ? visit.activity : 1,
     activity_keyword: visit ? visit.pattern : null,
-    incoming_keyword: paid ? ad.keyword.text : null,
+    incoming_keyword: isPaid ? ad.keyword.text : null,
     search_term: visit ? visit.searchTerm : null,
     url_tag: visit ? visit.urlTag : '',
     first_touch: visit ? visit.first.url : null,
@@ -131,32 +165,46 @@ function write(random: Random, i: number, draft: Draft): Call {
     pool_id: poolId,
     domain_set_id: account.domainSetId,
     location_id: location,
+  };
+}
+
+// What the advertising platform says about the call.
+function writeAds({ account, ad, visit, status }: Draft, { ppcAd }: Details) {
+  const isProcessed = status === 'Processed';
+  return {
     ppc_status: status,
-    ppc_account_id: processed ? account.adsAccountId : null,
-    ppc_campaign_id: processed ? ad.campaign.id : null,
-    ppc_campaign: processed ? ad.campaign.name : null,
-    ppc_adgroup_id: processed ? ad.group.id : null,
-    ppc_adgroup: processed ? ad.group.name : null,
-    ppc_keyword_id: processed ? ad.keyword.id : null,
-    ppc_keywords: processed ? ad.keyword.text : null,
-    ppc_match_type: processed && visit ? ad.keyword.match : null,
-    ppc_ad_id: processed ? ppcAd : null,
+    ppc_account_id: isProcessed ? account.adsAccountId : null,
+    ppc_campaign_id: isProcessed ? ad.campaign.id : null,
+    ppc_campaign: isProcessed ? ad.campaign.name : null,
+    ppc_adgroup_id: isProcessed ? ad.group.id : null,
+    ppc_adgroup: isProcessed ? ad.group.name : null,
+    ppc_keyword_id: isProcessed ? ad.keyword.id : null,
+    ppc_keywords: isProcessed ? ad.keyword.text : null,
+    ppc_match_type: isProcessed && visit ? ad.keyword.match : null,
+    ppc_ad_id: isProcessed ? ppcAd : null,
     ppc_gclid: visit ? visit.click.gclid : null,
-    vt_keyword: paid ? ad.keyword.text : null,
-    vt_matchtype: paid ? ad.keyword.match.charAt(0).toLowerCase() : null,
-    vt_network: paid ? network : null,
-    vt_device: paid ? (person.mobile ? 'm' : 'c') : null,
-    vt_devicemodel: paid ? person.model : null,
-    vt_creative: paid ? ppcAd : null,
-    vt_placement: paid && network === 'd' ? 'news.example.org' : null,
-    vt_target: paid && network === 'd' ? account.trade.name : null,
-    vt_param1: paid && i % 11 === 0 ? 'spring' : null,
+  };
+}
+
+// The tags in the URL of the ad, and the device.
+function writeClick({ account, person, ad, visit }: Draft, details: Details) {
+  const { i, ppcAd, isPaid, network, position, once, customId, customValue } = details;
+  return {
+    vt_keyword: isPaid ? ad.keyword.text : null,
+    vt_matchtype: isPaid ? ad.keyword.match.charAt(0).toLowerCase() : null,
+    vt_network: isPaid ? network : null,
+    vt_device: isPaid ? (person.mobile ? 'm' : 'c') : null,
+    vt_devicemodel: isPaid ? person.model : null,
+    vt_creative: isPaid ? ppcAd : null,
+    vt_placement: isPaid && network === 'd' ? 'news.example.org' : null,
+    vt_target: isPaid && network === 'd' ? account.trade.name : null,
+    vt_param1: isPaid && i % 11 === 0 ? 'spring' : null,
     vt_param2: null,
-    vt_random: paid ? once : null,
+    vt_random: isPaid ? once : null,
     vt_aceid: null,
-    vt_adposition: paid ? position : null,
+    vt_adposition: isPaid ? position : null,
     vt_adtype: null,
-    vt_ads_producttargetid: paid && i % 29 === 0 ? once.slice(0, 9) : null,
+    vt_ads_producttargetid: isPaid && i % 29 === 0 ? once.slice(0, 9) : null,
     ip_address: visit ? person.address : '',
     os: visit ? person.os : null,
     os_version: visit ? person.osVersion : null,

@@ -5,7 +5,7 @@ import { openApiDocument } from '@call-attribution/service';
 import { type Schema, schemaProblems } from '@call-attribution/test-tools/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generate, madeUpAccounts } from '../src/made-up/generate.ts';
+import { generate, generatedAccounts } from '../src/generate/generate.ts';
 
 const calls = [...generate({ records: 4000, seed: 7, accounts: 5 })];
 const extensions = calls.filter((call) => call.channel === 'Call Extension');
@@ -14,7 +14,7 @@ const share = (list: readonly Call[], test: (call: Call) => boolean) =>
   list.filter(test).length / list.length;
 const seconds = (text: string) => parseNaive(text) / 1000;
 
-describe('made-up calls', () => {
+describe('generated calls', () => {
   test('they are the same bytes for the same seed on every machine', () => {
     const digest = createHash('sha256');
     for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
@@ -55,7 +55,7 @@ describe('made-up calls', () => {
   });
 
   test('they are ordered by time, their ids are unique, and the ids do not reveal the order', () => {
-    for (const account of madeUpAccounts({ records: 3000, accounts: 2 })) {
+    for (const account of generatedAccounts({ records: 3000, accounts: 2 })) {
       const list = [...account.calls()];
       const times = list.map((call) => call.date_added);
       expect(times).toEqual([...times].sort());
@@ -192,7 +192,7 @@ describe('made-up calls', () => {
   test('they are divided among the accounts without losing any', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 1, max: 9 }), (records, accounts) => {
-        const made = madeUpAccounts({ records, accounts });
+        const made = generatedAccounts({ records, accounts });
         expect(made.reduce((sum, account) => sum + [...account.calls()].length, 0)).toBe(records);
         expect(new Set(made.map((account) => account.account.id)).size).toBe(accounts);
       }),
@@ -214,7 +214,7 @@ describe('made-up calls', () => {
     (days) => {
       const at = (time: string) => {
         const present = seconds(time);
-        const made = madeUpAccounts({ records: 500, days, accounts: 2 }, present);
+        const made = generatedAccounts({ records: 500, days, accounts: 2 }, present);
         return made.map((account) =>
           [...account.calls()].map(({ sid, date_added }) => ({ sid, date_added })),
         );
@@ -237,7 +237,7 @@ describe('made-up calls', () => {
   );
 
   test('their ad data changes with age and becomes final', () => {
-    const [account] = madeUpAccounts({ records: 1000 });
+    const [account] = generatedAccounts({ records: 1000 });
     if (!account) throw new Error('no account');
     const states = new Set<string>();
     for (let i = 0; i < 1000; i++) {

@@ -1,9 +1,9 @@
-// Names and numbers that do not belong to anyone, so that made-up data can never point at a real person or machine:
+// Names and numbers that do not belong to anyone, so that generated data can never point at a real person or machine:
 // 555-0100 to 555-0199 of each North American area code, Ofcom's numbers for drama, the documentation networks of
 // RFC 5737 and RFC 3849, and the domains of RFC 2606.
 import { pad, type Random } from './random.ts';
 
-/** A town in which made-up callers live. */
+/** A town in which generated callers live. */
 interface Place {
   readonly city: string;
   readonly state: string;

@@ -2,8 +2,8 @@ import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
-import { type MadeUpAccount, makeAccount, peopleOf } from './account.ts';
-import { callMaker, type MadeUpCall } from './make-call.ts';
+import { type GeneratedAccount, makeAccount, peopleOf } from './account.ts';
+import { callMaker, type GeneratedCall } from './make-call.ts';
 import { mix } from './random.ts';
 import { day, Rhythm } from './rhythm.ts';
 
@@ -24,15 +24,15 @@ export interface GenerateOptions {
   readonly until?: string | undefined;
 }
 
-/** The made-up calls of one account. */
-export interface MadeUpCalls {
-  readonly account: MadeUpAccount;
+/** The generated calls of one account. */
+export interface GeneratedCalls {
+  readonly account: GeneratedAccount;
   /** This account's share of the calls. */
   readonly records: number;
   /** The calls, ordered by time. */
   calls(): Iterable<Call>;
   /** Call number `i` as it is at `asOf` (seconds of wall time). A call after the last one needs a `time`. */
-  at(i: number, asOf: number, time?: number): MadeUpCall;
+  at(i: number, asOf: number, time?: number): GeneratedCall;
   /** When the calls end, in seconds of wall time. */
   readonly until: number;
 }
@@ -41,7 +41,10 @@ export interface MadeUpCalls {
  * Accounts and their calls, made when they are read. Without `until`, the calls end at `present`, in seconds of wall time, and
  * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
  */
-export function madeUpAccounts(options: GenerateOptions = {}, present?: number): readonly MadeUpCalls[] {
+export function generatedAccounts(
+  options: GenerateOptions = {},
+  present?: number,
+): readonly GeneratedCalls[] {
   const {
     records = sandboxDefaults.records,
     seed = sandboxDefaults.seed,
@@ -66,13 +69,13 @@ export function madeUpAccounts(options: GenerateOptions = {}, present?: number):
 }
 
 /**
- * Generates made-up calls, account after account, each ordered by time.
+ * Generates generated calls, account after account, each ordered by time.
  *
  * @example
  * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid, call.talk_minutes);
  */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
-  for (const account of madeUpAccounts(options)) yield* account.calls();
+  for (const account of generatedAccounts(options)) yield* account.calls();
 }
 
 /** The numbers of an account's calls from `first` on, and the time of each. */
@@ -83,16 +86,16 @@ interface Timeline {
 type Place = (seed: number, records: number, days: number, end: number) => Timeline;
 
 function source(
-  account: MadeUpAccount,
+  account: GeneratedAccount,
   records: number,
   days: number,
   until: number,
   place: Place,
-): MadeUpCalls {
+): GeneratedCalls {
   let known: Timeline | undefined;
   const timeline = () => (known ??= place(account.seed, records, days, until));
   const make = callMaker(account, peopleOf(account));
-  const at: MadeUpCalls['at'] = (i, asOf, time) => {
+  const at: GeneratedCalls['at'] = (i, asOf, time) => {
     const { first, timeOf } = timeline();
     return make(first + i, time ?? timeOf(first + i), asOf);
   };

@@ -4,8 +4,8 @@ import { mix, Random } from './random.ts';
 import { businessNumber, callerCount } from './reserved.ts';
 import { type Trade, trades } from './trades.ts';
 
-/** A made-up account: what all its calls have in common. */
-export interface MadeUpAccount {
+/** A generated account: what all its calls have in common. */
+export interface GeneratedAccount {
   readonly id: string;
   readonly name: string;
   readonly seed: number;
@@ -22,7 +22,7 @@ export interface MadeUpAccount {
 const firstAccount = 101;
 
 /** Makes the account of this index (0, 1, 2, ...); the same seed and index give the same account. */
-export function makeAccount(seed: number, index: number): MadeUpAccount {
+export function makeAccount(seed: number, index: number): GeneratedAccount {
   const own = mix(mix(seed) + index);
   const random = new Random(own);
   const trade = trades[index % trades.length] as Trade;
@@ -47,7 +47,7 @@ export function makeAccount(seed: number, index: number): MadeUpAccount {
 }
 
 /** Returns the person of each caller of an account. The first `keep` people are kept, the others made again when needed. */
-export function peopleOf(account: MadeUpAccount, keep = 20_000): (caller: number) => Person {
+export function peopleOf(account: GeneratedAccount, keep = 20_000): (caller: number) => Person {
   const random = new Random(0);
   const known = new Map<number, Person>();
   const capacity = callerCount(account.trade.country);
