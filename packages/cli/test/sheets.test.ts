@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { checkSheet, conversions, createSheet, sheetFormats, toSheet } from '@call-attribution/conversions';
+import { checkSheet, conversions, sheetFormats, toSheet } from '@call-attribution/conversions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -113,7 +113,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
     };
     const text = readFileSync(join(cwd, `${name}.csv`), 'utf8');
     expect(checkSheet(text, format, rules)).toEqual([]);
-    const rows = text.trimEnd().split('\r\n').length - createSheet(format, rules).lines().length;
+    const rows = text.trimEnd().split('\r\n').length - (format.preamble ? 2 : 1);
     const left = readFileSync(join(cwd, 'left.csv'), 'utf8')
       .trimEnd()
       .split('\r\n')

@@ -1,7 +1,7 @@
 import type { ConversionRules } from './conversion.ts';
 import { toE164 } from './phone.ts';
-import type { SheetProblem } from './reasons.ts';
-import type { SheetColumn, SheetLayout } from './sheet-format.ts';
+import type { SheetFault, SheetProblem } from './reasons.ts';
+import type { SheetColumn, SheetLayout, SheetRow } from './sheet-format.ts';
 import { headOf, keyOf, readSheet, sheetLine } from './sheet-lines.ts';
 
 /**
@@ -27,7 +27,7 @@ export function checkSheet<T>(text: string, format: SheetLayout<T>, rules: Conve
   for (const [at, cells] of lines.entries()) {
     if (at < head.length) continue;
     const line = at + 1;
-    problems.push(...rowProblems(cells, columns, line));
+    problems.push(...rowFaults(cells, columns).map((fault) => ({ line, ...fault })));
     if (cells.length !== columns.length) continue;
     const key = keyOf(columns, cells);
     if (key === null) continue;
@@ -38,23 +38,29 @@ export function checkSheet<T>(text: string, format: SheetLayout<T>, rules: Conve
   return problems;
 }
 
+/** Makes the rows of a sheet, and checks each. */
+export function rowMaker<T>(
+  columnsOf: SheetLayout<T>['columns'],
+  rules: ConversionRules,
+): (item: T) => Pick<SheetRow, 'cells' | 'faults'> {
+  const columns = columnsOf(rules);
+  return (item) => {
+    const cells = columns.map((column) => column.cell(item, rules));
+    return { cells, faults: rowFaults(cells, columns) };
+  };
+}
+
 /** What the tool would refuse in one row. */
-export function rowProblems(
-  cells: readonly (string | null)[],
-  columns: readonly SheetColumn<never>[],
-  line: number,
-): SheetProblem[] {
+function rowFaults(cells: readonly (string | null)[], columns: readonly SheetColumn<never>[]): SheetFault[] {
   if (cells.length !== columns.length)
-    return [{ line, code: 'wrong_cell_count', found: cells.length, expected: columns.length }];
-  return columns.flatMap(
-    ({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetProblem[] => {
-      const cell = cells[at] ?? '';
-      // The cell itself is not in the problem: it may be what should not have been there.
-      if (!holdsPhone && looksPersonal(cell)) return [{ line, code: 'personal_data', column }];
-      const isBad = cell === '' ? !isOptional : !pattern.test(cell);
-      return isBad ? [{ line, code: 'wrong_form', column, example }] : [];
-    },
-  );
+    return [{ code: 'wrong_cell_count', found: cells.length, expected: columns.length }];
+  return columns.flatMap(({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetFault[] => {
+    const cell = cells[at] ?? '';
+    // The cell itself is not in the problem: it may be what should not have been there.
+    if (!holdsPhone && looksPersonal(cell)) return [{ code: 'personal_data', column }];
+    const isBad = cell === '' ? !isOptional : !pattern.test(cell);
+    return isBad ? [{ code: 'wrong_form', column, example }] : [];
+  });
 }
 
 const email = /[\p{L}\p{N}._%+'-]@[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;

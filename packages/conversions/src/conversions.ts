@@ -2,15 +2,23 @@ import type { Call } from '@call-attribution/core';
 import { Operator } from '@call-attribution/node-stream/operators';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
-import { rowProblems } from './check-sheet.ts';
+import { rowMaker } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
-import type { LeftOutReason } from './reasons.ts';
-import type { Tool } from './sheet-format.ts';
+import type { LeftOutReason, SheetFault } from './reasons.ts';
+import type { SheetRow, Tool } from './sheet-format.ts';
 import { keyOf } from './sheet-lines.ts';
+
+/** A conversion, and the row of the sheet that it becomes. */
+export interface Converted {
+  /** The conversion. */
+  readonly conversion: Conversion;
+  /** Its row, which `toSheet` writes. */
+  readonly row: SheetRow;
+}
 
 /** What a call is for a tool: a conversion, or a call that is left out and why. */
 export type Outcome =
-  | { readonly call: Call; readonly conversion: Conversion }
+  | ({ readonly call: Call } & Converted)
   | { readonly call: Call; readonly leftOut: LeftOutReason };
 
 /**
@@ -50,26 +58,25 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
 }
 
 /** Judges one call after the other. Null for a call before `rules.from`, which only says something about its caller. */
-export function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
+function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
   const judge = createJudge(tool.accepts, rules);
   const columns = tool.columns?.(rules) ?? [];
+  const rowOf = rowMaker(() => columns, rules);
   const seen = new Set<string>();
-  const isOfRules = (cell: string | null | undefined) => cell === rules.conversionName;
   return (call) => {
     const found = judge(call);
     if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
     if ('reason' in found) return { call, leftOut: found.reason };
-    const cells = columns.map((column) => column.cell(found, rules));
+    const { cells, faults } = rowOf(found);
     // A sheet must not fail because of what one visitor made of an address. What the rules say is the same in every row.
-    const isOdd = rowProblems(cells, columns, 0).some(
-      (problem) =>
-        'column' in problem && !isOfRules(cells[columns.findIndex(({ title }) => title === problem.column)]),
-    );
-    if (isOdd) return { call, leftOut: 'wrong_form' };
+    const isOfRules = (fault: SheetFault): boolean =>
+      'column' in fault &&
+      cells[columns.findIndex(({ title }) => title === fault.column)] === rules.conversionName;
+    if (!faults.every(isOfRules)) return { call, leftOut: 'wrong_form' };
     // Where rows have no key, the tool would count a repeated call again.
     const key = keyOf(columns, cells) ?? found.sid;
     if (seen.has(key)) return { call, leftOut: 'duplicate' };
     seen.add(key);
-    return { call, conversion: found };
+    return { call, conversion: found, row: { cells, faults, columns: tool.columns, rules } };
   };
 }

@@ -10,7 +10,7 @@ export {
   type ConversionRules,
   conversionOf,
 } from './conversion.ts';
-export { conversions, type Outcome, toConversions } from './conversions.ts';
+export { type Converted, conversions, type Outcome, toConversions } from './conversions.ts';
 export { entryOf, type LedgerEntry } from './entry.ts';
 export { sheetFormats } from './formats/all.ts';
 export { type Changes, changesSince, type Unadjusted } from './ledger/changes.ts';
@@ -42,13 +42,14 @@ export type {
   SheetFault,
   SheetProblem,
 } from './reasons.ts';
-export { createSheet, type Sheet, SheetError, toSheet } from './sheet.ts';
+export { SheetError, toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
   SheetColumn,
   SheetFormat,
   SheetFormatName,
   SheetLayout,
+  SheetRow,
   Tool,
 } from './sheet-format.ts';
 export { createTally, type Summary, summaryLines, unadjustedLines } from './summary.ts';

@@ -1,5 +1,6 @@
 import type { Acceptance, Conversion, ConversionRules } from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
+import type { SheetFault } from './reasons.ts';
 
 /** Names of the upload formats, as `calls sheet` takes them. */
 export type SheetFormatName =
@@ -64,6 +65,18 @@ export interface SheetFormat extends SheetLayout {
   readonly adjustments?: AdjustmentFormat;
   /** The rows say how long the talk was, so that a changed length matters to the tool. Default false. */
   readonly holdsTalk?: boolean;
+}
+
+/** The row of a conversion, as it was made and checked while its call was judged. */
+export interface SheetRow {
+  /** The cells from left to right. */
+  readonly cells: readonly (string | null)[];
+  /** What the tool would refuse in it because of the rules, such as a conversion name that is an address. */
+  readonly faults: readonly SheetFault[];
+  /** The columns that made it. A sheet of other columns makes its own row. */
+  readonly columns: Tool['columns'];
+  /** The rules that it was made by. */
+  readonly rules: ConversionRules;
 }
 
 /** What `conversions` needs to know about a tool. Every format of a sheet is one. */

@@ -1,56 +1,13 @@
-import type { Call } from '@call-attribution/core';
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { Operator } from '@call-attribution/node-stream/operators';
-import { checkSheet, rowProblems } from './check-sheet.ts';
+import { rowMaker } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
-import { createOutcomes, type Outcome } from './conversions.ts';
-import type { LeftOutReason, SheetFault, SheetProblem } from './reasons.ts';
-import type { SheetFormat, SheetLayout } from './sheet-format.ts';
+import type { Converted, Outcome } from './conversions.ts';
+import type { LedgerEntry } from './entry.ts';
+import type { SheetFault, SheetProblem } from './reasons.ts';
+import type { AdjustmentFormat, SheetLayout, SheetRow } from './sheet-format.ts';
 import { headOf, sheetLine } from './sheet-lines.ts';
 import { sheetProblemText } from './words.ts';
-
-/** The upload sheet of one tool, filled call by call and held in memory until it is checked. */
-export interface Sheet {
-  /** How many conversions it has. */
-  readonly rows: number;
-  /** Adds the conversion that the call is; otherwise returns the reason why it is left out. */
-  add(call: Call): LeftOutReason | null;
-  /** Its lines, each with its line end. */
-  lines(): readonly string[];
-  /** Everything the tool would refuse; empty when the sheet is ready for upload. */
-  check(): SheetProblem[];
-}
-
-/**
- * Starts an empty upload sheet.
- *
- * @example
- * const sheet = createSheet(sheetFormats['google-ads-clicks'], { timeZone, conversionName: 'Phone lead', now: Date.now() });
- * for await (const call of createCallStream(client)) sheet.add(call);
- * if (sheet.check().length === 0) await writeFile('clicks.csv', sheet.lines());
- */
-export function createSheet(format: SheetFormat, rules: ConversionRules): Sheet {
-  const columns = format.columns(rules);
-  const lines = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
-  const outcomeOf = createOutcomes(rules, format);
-  let rows = 0;
-  return {
-    get rows() {
-      return rows;
-    },
-    add(call) {
-      const outcome = outcomeOf(call);
-      if (outcome === null) return null;
-      if ('leftOut' in outcome) return outcome.leftOut;
-      const cells = columns.map((column) => column.cell(outcome.conversion, rules));
-      lines.push(sheetLine(cells, format.delimiter));
-      rows += 1;
-      return null;
-    },
-    lines: () => lines,
-    check: () => checkSheet(lines.join(''), format, rules),
-  };
-}
 
 const sheetErrors = codeTable<SheetFault['code']>({
   open_quote: 'A quote is never closed. The sheet was changed after it was made; make it again.',
@@ -82,20 +39,44 @@ export class SheetError extends CallsError<SheetFault['code']> {
 }
 
 /**
- * Encodes conversions as the sheet of a tool, checking each row before it is written: a row that the tool would refuse is a
- * `SheetError`. Calls that are left out are skipped. The sheet is never in memory as a whole.
+ * Encodes conversions as the sheet of a tool: an outcome or a `Converted` by the row that was made and checked when its call was
+ * judged, a conversion alone by a row of its own. A row that the tool would refuse is not written; it is a `SheetError`. Calls
+ * that are left out are skipped. The sheet is never in memory as a whole.
  *
  * @example
  * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
  */
-export function toSheet<T extends object = Conversion>(
-  format: SheetLayout<T>,
+export function toSheet(
+  format: SheetLayout,
   rules: ConversionRules,
-): Operator<T | Outcome, Uint8Array> {
-  const columns = format.columns(rules);
-  return new Operator<T | Outcome, Uint8Array>(
+): Operator<Conversion | Converted | Outcome, Uint8Array> {
+  const make = rowMaker(format.columns, rules);
+  return encodeRows(format, rules, (item: Conversion | Converted | Outcome) => {
+    if ('leftOut' in item) return null;
+    if (!('conversion' in item)) return make(item);
+    const { conversion, row } = item;
+    // A row by other columns or other rules belongs to another sheet.
+    return row.columns === format.columns && row.rules === rules ? row : make(conversion);
+  });
+}
+
+/** Encodes adjustments of uploaded conversions as the sheet of a tool. Each row is checked as those of `toSheet`. */
+export function toAdjustments(
+  format: AdjustmentFormat,
+  rules: ConversionRules,
+): Operator<LedgerEntry, Uint8Array> {
+  return encodeRows(format, rules, rowMaker(format.columns, rules));
+}
+
+/** Writes the lines above the rows, then the row of each item that has one. */
+function encodeRows<L, I>(
+  layout: SheetLayout<L>,
+  rules: ConversionRules,
+  rowOf: (item: I) => Pick<SheetRow, 'cells' | 'faults'> | null,
+): Operator<I, Uint8Array> {
+  return new Operator<I, Uint8Array>(
     ({ emit, continued }) => {
-      const head = headOf(format, rules).map((cells) => sheetLine(cells, format.delimiter));
+      const head = headOf(layout, rules).map((cells) => sheetLine(cells, layout.delimiter));
       let line = head.length;
       let begun = continued === true;
       const begin = () => {
@@ -105,13 +86,12 @@ export function toSheet<T extends object = Conversion>(
       return {
         push(item) {
           begin();
-          if ('leftOut' in item) return;
-          const row = 'conversion' in item ? (item.conversion as unknown as T) : item;
-          const cells = columns.map((column) => column.cell(row, rules));
+          const row = rowOf(item);
+          if (row === null) return;
           line += 1;
-          const [problem] = rowProblems(cells, columns, line);
-          if (problem) throw new SheetError(problem);
-          emit(Buffer.from(sheetLine(cells, format.delimiter)));
+          const [fault] = row.faults;
+          if (fault !== undefined) throw new SheetError({ line, ...fault });
+          emit(Buffer.from(sheetLine(row.cells, layout.delimiter)));
         },
         end: begin,
       };

@@ -3,13 +3,14 @@ import {
   type ConversionRules,
   checkSheet,
   conversionOf,
-  createSheet,
+  conversions,
   type LeftOutReason,
   reasonTexts,
   type SheetFormat,
   type SheetProblem,
   sheetFormats,
   sheetProblemText,
+  toSheet,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -29,11 +30,25 @@ const rules: ConversionRules = {
   now: Date.parse('2026-11-21T12:00:00Z'),
 };
 
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** A sheet of calls, as text, and what each call is for the tool. */
+async function written(format: SheetFormat, calls: readonly Call[], set: ConversionRules = rules) {
+  const outcomes = await collect(conversions(calls, set, format));
+  const lines = await collect(toSheet(format, set).over(outcomes));
+  return { text: Buffer.concat(lines).toString(), outcomes };
+}
+
 /** The cells of the one call, or the reason why it is left out. */
-function rowOf(format: SheetFormat, call: Call, set: ConversionRules = rules): string[] | LeftOutReason {
-  const sheet = createSheet(format, set);
-  const before = sheet.lines().length;
-  return sheet.add(call) ?? readSheet(sheet.lines().slice(before).join(''), format.delimiter).lines[0] ?? [];
+async function rowOf(format: SheetFormat, call: Call, set: ConversionRules = rules) {
+  const { text, outcomes } = await written(format, [call], set);
+  const [outcome] = outcomes;
+  if (outcome && 'leftOut' in outcome) return outcome.leftOut;
+  return readSheet(text, format.delimiter).lines.at(-1) ?? [];
 }
 
 const tagged =
@@ -60,28 +75,27 @@ const calls = [
   }),
 ];
 
-function sheetOf(format: SheetFormat, set: ConversionRules = rules): string {
-  const sheet = createSheet(format, set);
-  for (const call of calls) sheet.add(call);
-  expect(sheet.rows).toBe(calls.length);
-  return sheet.lines().join('');
+async function sheetOf(format: SheetFormat, set: ConversionRules = rules): Promise<string> {
+  const { text, outcomes } = await written(format, calls, set);
+  expect(outcomes.filter((outcome) => 'conversion' in outcome)).toHaveLength(calls.length);
+  return text;
 }
-const headLines = (format: SheetFormat): number => createSheet(format, rules).lines().length;
+const headLines = (format: SheetFormat): number => (format.preamble ? 2 : 1);
 
 describe.each(formats.map((format) => [format.name, format] as const))('%s', (name, format) => {
-  test('the sheet is the golden one, and its own check finds nothing', () => {
-    const sheet = sheetOf(format);
+  test('the sheet is the golden one, and its own check finds nothing', async () => {
+    const sheet = await sheetOf(format);
     expect(sheet).toBe(readFileSync(new URL(`golden/${name}.txt`, import.meta.url), 'utf8'));
     expect(checkSheet(sheet, format, rules)).toEqual([]);
   });
 
-  test('the sheet without values is good as well', () => {
+  test('the sheet without values is good as well', async () => {
     const { value: _, currency: __, ...plain } = rules;
-    expect(checkSheet(sheetOf(format, plain), format, plain)).toEqual([]);
+    expect(checkSheet(await sheetOf(format, plain), format, plain)).toEqual([]);
   });
 
-  test('the check names the line of every kind of problem', () => {
-    const { lines } = readSheet(sheetOf(format), format.delimiter);
+  test('the check names the line of every kind of problem', async () => {
+    const { lines } = readSheet(await sheetOf(format), format.delimiter);
     const head = headLines(format);
     const change = (line: number, column: number, cell: string): string =>
       lines
@@ -106,7 +120,7 @@ describe.each(formats.map((format) => [format.name, format] as const))('%s', (na
     expect(checkSheet('', format, rules).length).toBeGreaterThan(0);
   });
 
-  test('the sheet has no name, address, email or IP of a caller, and a number only where the tool matches by it', () => {
+  test('the sheet has no name, address, email or IP of a caller, and a number only where the tool matches by it', async () => {
     const call = callWith({
       ...extension,
       first_name: 'Personal-First',
@@ -118,7 +132,7 @@ describe.each(formats.map((format) => [format.name, format] as const))('%s', (na
       recording: 'https://recordings.example/personal',
       ani: '2025550123',
     });
-    const text = JSON.stringify(rowOf(format, call));
+    const text = JSON.stringify(await rowOf(format, call));
     expect(text).not.toMatch(/Personal|99999|203\.0\.113\.77|recordings/);
     expect(/2025550123/.test(text)).toBe(name === 'google-ads-calls');
     const conversion = conversionOf(call, format.accepts, rules);
@@ -126,7 +140,9 @@ describe.each(formats.map((format) => [format.name, format] as const))('%s', (na
   });
 
   test('without a time zone every call is left out for that reason', () => {
-    expect(rowOf(format, callWith(extension), { ...rules, timeZone: null })).toBe('zone_missing');
+    expect(conversionOf(callWith(extension), format.accepts, { ...rules, timeZone: null })).toEqual({
+      reason: 'zone_missing',
+    });
   });
 });
 
@@ -168,51 +184,62 @@ const leftOut: [LeftOutReason, readonly SheetFormat[], Record<string, unknown>][
   ['time_unreadable', formats, { date_added: 'yesterday' }],
   ['time_unreadable', formats, { date_added: null }],
 ];
-test.each(leftOut)('a call is left out because of %s', (reason, formats, changes) => {
+test.each(leftOut)('a call is left out because of %s', async (reason, formats, changes) => {
   for (const format of formats)
-    expect(rowOf(format, callWith({ ...extension, ...changes })), format.name).toBe(reason);
+    expect(await rowOf(format, callWith({ ...extension, ...changes })), format.name).toBe(reason);
 });
 
-test('a call that comes twice is left out the second time, also where the tool would count it again', () => {
+test('a call that comes twice is left out the second time, also where the tool would count it again', async () => {
   for (const format of formats) {
-    const sheet = createSheet(format, rules);
-    expect([sheet.add(callWith(extension)), sheet.add(callWith(extension))], format.name).toEqual([
-      null,
-      'duplicate',
-    ]);
-    expect(sheet.rows).toBe(1);
+    const { text, outcomes } = await written(format, [callWith(extension), callWith(extension)]);
+    expect(outcomes, format.name).toMatchObject([{ conversion: {} }, { leftOut: 'duplicate' }]);
+    expect(readSheet(text, format.delimiter).lines).toHaveLength(headLines(format) + 1);
   }
 });
 
-test('calls by number go in only through call extensions, with a number, and not from a desktop', () => {
+test('a sheet by other columns or other rules has rows of its own', async () => {
+  const { outcomes } = await written(googleClicks, calls);
+  const yen = { ...rules, currency: 'JPY' };
+  for (const [format, set] of [
+    [sheetFormats.sa360, rules],
+    [googleClicks, yen],
+  ] as const) {
+    const lines = await collect(toSheet(format, set).over(outcomes));
+    expect(checkSheet(Buffer.concat(lines).toString(), format, set)).toEqual([]);
+    expect(lines).toHaveLength(1 + calls.length);
+  }
+});
+
+test('calls by number go in only through call extensions, with a number, and not from a desktop', async () => {
   const format = sheetFormats['google-ads-calls'];
-  expect(rowOf(format, callWith({ channel: 'Tracker' }))).toBe('not_a_call_extension');
-  expect(rowOf(format, callWith({ ...extension, ani: 'anonymous' }))).toBe('no_caller_number');
-  expect(rowOf(format, callWith({ ...extension, ppc_status: 'Desktop' }))).toBe('desktop_call');
+  expect(await rowOf(format, callWith({ channel: 'Tracker' }))).toBe('not_a_call_extension');
+  expect(await rowOf(format, callWith({ ...extension, ani: 'anonymous' }))).toBe('no_caller_number');
+  expect(await rowOf(format, callWith({ ...extension, ppc_status: 'Desktop' }))).toBe('desktop_call');
 });
 
 const googleClicks = sheetFormats['google-ads-clicks'];
 
-test('a time that the clocks showed twice is the first or the second when the rules say so', () => {
+test('a time that the clocks showed twice is the first or the second when the rules say so', async () => {
   const call = callWith({ date_added: '2026-11-01 01:30:00', displayed_timestamp: null });
-  const time = (repeatedHour: 'first' | 'second') => rowOf(googleClicks, call, { ...rules, repeatedHour })[2];
-  expect(time('first')).toBe('2026-11-01 01:30:00-0400');
-  expect(time('second')).toBe('2026-11-01 01:30:00-0500');
+  const time = async (repeatedHour: 'first' | 'second') =>
+    (await rowOf(googleClicks, call, { ...rules, repeatedHour }))[2];
+  expect(await time('first')).toBe('2026-11-01 01:30:00-0400');
+  expect(await time('second')).toBe('2026-11-01 01:30:00-0500');
 });
 
-test('a minimum age of your own replaces the one of the tool', () => {
+test('a minimum age of your own replaces the one of the tool', async () => {
   const call = callWith({ date_added: '2026-11-21 06:30:00', displayed_timestamp: null });
-  expect(rowOf(googleClicks, call, { ...rules, minAge: 0 })).toBeInstanceOf(Array);
-  expect(rowOf(googleClicks, callWith(), { ...rules, minAge: 96 * 3_600_000 })).toBe('too_recent');
+  expect(await rowOf(googleClicks, call, { ...rules, minAge: 0 })).toBeInstanceOf(Array);
+  expect(await rowOf(googleClicks, callWith(), { ...rules, minAge: 96 * 3_600_000 })).toBe('too_recent');
 });
 
-test('a record of v2, without status and click field, gives its click from the URL', () => {
+test('a record of v2, without status and click field, gives its click from the URL', async () => {
   const {
     ppc_status: _,
     ppc_gclid: __,
     ...old
   } = callWith({ first_touch: tagged }) as unknown as Record<string, unknown>;
-  expect(rowOf(googleClicks, old as never)).toBeInstanceOf(Array);
+  expect(await rowOf(googleClicks, old as never)).toBeInstanceOf(Array);
 });
 
 test('a conversion is independent of the tool', () => {
@@ -276,8 +303,8 @@ test.each(problems)('%j has a sentence', (problem, text) => {
   expect(sheetProblemText(problem)).toBe(text);
 });
 
-test('the check finds a quote that is never closed and a row that is repeated', () => {
-  const sheet = sheetOf(googleClicks);
+test('the check finds a quote that is never closed and a row that is repeated', async () => {
+  const sheet = await sheetOf(googleClicks);
   const [last = ''] = sheet.trimEnd().split('\r\n').slice(-1);
   expect(checkSheet(`${sheet}${last}\r\n`, googleClicks, rules)).toEqual([
     { line: 6, code: 'repeated_row', firstLine: 5 },

@@ -1,5 +1,5 @@
-import { createSheet, readValueRules, sheetFormats, valueByRules } from '@call-attribution/conversions';
-import { InputError } from '@call-attribution/core';
+import { conversions, readValueRules, sheetFormats, valueByRules } from '@call-attribution/conversions';
+import { type Call, InputError } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
@@ -30,13 +30,14 @@ test('a call without a rule that applies and without otherwise is left out', asy
   const tagged = 'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
-    const sheet = createSheet(format, {
+    const rules = {
       timeZone: 'America/New_York',
       conversionName: 'Phone lead',
       now: Date.parse('2026-11-21T12:00:00Z'),
-      value: (call) => valueByRules(call, strict),
-    });
-    expect(sheet.add(call), format.name).toBe('no_value');
+      value: (call: Call) => valueByRules(call, strict),
+    };
+    const { value: outcome } = await conversions([call], rules, format).next();
+    expect(outcome, format.name).toMatchObject({ leftOut: 'no_value' });
   }
 });
 

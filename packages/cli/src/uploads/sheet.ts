@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import {
   type Changes,
   type Conversion,
+  type Converted,
   conversions,
   createTally,
   type LeftOutReason,
@@ -74,14 +75,16 @@ async function read(
   outcomes: AsyncIterable<Outcome>,
   ledger: UploadLedger | null,
   io: Io,
-): Promise<{ changes: Changes | null; rows: readonly Conversion[] }> {
+): Promise<{ changes: Changes | null; rows: readonly (Conversion | Converted)[] }> {
   try {
     if (ledger) {
       const changes = await ledger.changes(outcomes);
       return { changes, rows: changes.add };
     }
-    const rows: Conversion[] = [];
-    for await (const outcome of outcomes) if ('conversion' in outcome) rows.push(outcome.conversion);
+    const rows: Converted[] = [];
+    // Without the call itself, which is much larger.
+    for await (const outcome of outcomes)
+      if ('conversion' in outcome) rows.push({ conversion: outcome.conversion, row: outcome.row });
     return { changes: null, rows };
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
@@ -94,7 +97,7 @@ const leftOutLine = ({ call, leftOut }: Outcome & { readonly leftOut: LeftOutRea
 
 /** The lines of the sheet. The tool would refuse a bad one too, but hours later and without a line number. */
 async function checked(
-  rows: readonly Conversion[],
+  rows: readonly (Conversion | Converted)[],
   { format, rules }: SheetRequest,
 ): Promise<readonly Uint8Array[]> {
   const lines: Uint8Array[] = [];

@@ -8,8 +8,8 @@ import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ConversionRules } from '../conversion.ts';
 import { entryOf } from '../entry.ts';
-import { toSheet } from '../sheet.ts';
-import type { SheetFormat, SheetLayout } from '../sheet-format.ts';
+import { toAdjustments, toSheet } from '../sheet.ts';
+import type { SheetFormat } from '../sheet-format.ts';
 import type { Changes } from './changes.ts';
 import { DeliveryError } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
@@ -44,12 +44,10 @@ export async function deliverSheets(
   const files: DeliveredFile[] = [];
   const run = randomUUID().slice(0, 8);
   let mayBeNoted = false;
-  const write = async <T extends object>(path: string, layout: SheetLayout<T>, rows: readonly T[]) => {
-    if (rows.length === 0) return;
+  const write = async (path: string, lines: AsyncIterable<Uint8Array>) => {
     if (existsSync(path)) throw new DeliveryError('in_the_way', path);
     const file = { path, prepared: `${path}.${run}.prepared` };
     files.push(file);
-    const lines = toSheet(layout, rules).over(rows);
     await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip().over(lines) : lines);
   };
   if (add.length + adjust.length === 0) return null;
@@ -57,8 +55,9 @@ export async function deliverSheets(
   const unlock = await lockFile(`${sheet}.lock`);
   try {
     await removeOld(sheet, ledger);
-    await write(sheet, format, add);
-    if (format.adjustments) await write(adjustments, format.adjustments, adjust);
+    if (add.length > 0) await write(sheet, toSheet(format, rules).over(add));
+    if (format.adjustments && adjust.length > 0)
+      await write(adjustments, toAdjustments(format.adjustments, rules).over(adjust));
     // A retraction comes before the new conversion of the same call, which is then the latest entry.
     const entries = [...adjust, ...add.map((conversion) => entryOf(conversion))];
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.

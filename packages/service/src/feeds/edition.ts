@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import {
-  type Conversion,
   type ConversionRules,
+  type Converted,
   conversions,
   entryOf,
   type LedgerEntry,
@@ -59,14 +59,14 @@ export async function makeEdition(
     leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
   };
   let rows = 0;
-  async function* counting(): AsyncGenerator<Conversion> {
+  async function* counting(): AsyncGenerator<Converted> {
     for await (const outcome of conversions(unhurried(calls), rules, format)) {
       if ('leftOut' in outcome) leave(outcome.leftOut);
       else if (wasEarlier(outcome.conversion.orderId)) leave('sent_before');
       else {
         rows += 1;
         if (period !== null) entries.push(entryOf(outcome.conversion));
-        yield outcome.conversion;
+        yield outcome;
       }
     }
   }
