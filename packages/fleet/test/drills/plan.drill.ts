@@ -126,7 +126,7 @@ async function expectPlanned(job: Job, url: string): Promise<void> {
   expect(sums).toMatchObject({ state: 'running', accounts: 8, parcels, records });
 }
 
-test('plans of the made-up calls keep to their requests and sizes', async () => {
+test('plans of the generated calls keep to their requests and sizes', async () => {
   const sandbox = await startSandbox({ records: 40_000, days: 365, until: '2026-11-01 00:00:00' });
   const [account] = sandbox.accounts;
   const auth = apiKeys(account?.accessKey, account?.secretKey);
