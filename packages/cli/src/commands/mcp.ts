@@ -15,13 +15,40 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
-import { openClient } from '../reading/connect.ts';
+import { clientsOf } from '../reading/connect.ts';
+import type { NamedAccount } from '../reading/each-account.ts';
 import { chooseWarehouse } from '../stores/choose.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 
 /** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {
+  const options = optionsOf(args, io);
+  if (args.flag('sandbox')) return overSandbox(args, io, options);
+  for (const name of ['records', 'seed', 'until']) {
+    if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
+  }
+  const clients = clientsOf(args, io);
+  const named = accountsOfApi(args, io);
+  for (const account of named) {
+    await clients.of(account).catch((error: unknown) => {
+      const of = named.length > 1 ? `account ${account.name ?? 'main'}: ` : '';
+      const message = error instanceof Error ? error.message : 'the configuration is incomplete';
+      say(io, `calls mcp: ${of}${message}; run calls doctor`);
+    });
+  }
+  try {
+    return await speak(
+      io,
+      named.map((account) => mcpAccount(account, clients.of)),
+      options,
+    );
+  } finally {
+    await clients.close();
+  }
+};
+
+function optionsOf(args: Args, io: Io): CallsMcpOptions {
   const reveal = args.list('reveal').map((name) => {
     const kind = revealChoices.find((known) => known === name);
     if (!kind)
@@ -30,50 +57,27 @@ export const mcp: Handler = async (args, io) => {
       });
     return kind;
   });
-  const plain: CallsMcpOptions = { reveal, log: (line) => say(io, line) };
   if (args.flag('store') && !args.flag('mirror'))
     throw new UsageError('--store is for the local copy; add --mirror');
   if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
     throw new UsageError('a copy of generated calls needs a file of its own: --store duckdb:FILE');
-  const options = args.flag('mirror') ? { ...plain, mirror: { file: mirrorFile(args, io) } } : plain;
-  if (args.flag('sandbox')) return overSandbox(args, io, options);
-  for (const name of ['records', 'seed', 'until']) {
-    if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
-  }
-  const clients: Client[] = [];
-  const accounts = accountsOfApi(args, io).map(({ name, settings: own, problem }): McpAccount => {
-    let client: Client | null = null;
-    const credential = own.secret('secretKey') ?? own.secret('bearerToken');
-    return {
-      name: name ?? 'main',
-      // An assistant may list the tools before the keys are set. Each tool call then says what is missing.
-      async client() {
-        if (problem) throw problem;
-        client ??= await openClient(own, args, io, { ask: false });
-        if (!clients.includes(client)) clients.push(client);
-        return client;
-      },
-      version: own.apiVersion.value,
-      ...(credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {}),
-      ...(own.timeZone ? { timeZone: own.timeZone.value } : {}),
-      ...(own.account ? { id: own.account.id } : {}),
-    };
-  });
-  for (const { name, client } of accounts) {
-    await (client as () => Promise<Client>)().catch((error: unknown) => {
-      const of = accounts.length > 1 ? `account ${name}: ` : '';
-      say(
-        io,
-        `calls mcp: ${of}${error instanceof Error ? error.message : 'the configuration is incomplete'}; run calls doctor`,
-      );
-    });
-  }
-  try {
-    return await speak(io, accounts, options);
-  } finally {
-    for (const client of clients) await client.close();
-  }
-};
+  const log = (line: string): void => say(io, line);
+  return args.flag('mirror') ? { reveal, log, mirror: { file: mirrorFile(args, io) } } : { reveal, log };
+}
+
+/** An account for the server. An assistant may list the tools before the keys are set; each tool call then says what is missing. */
+function mcpAccount(account: NamedAccount, clientOf: (account: NamedAccount) => Promise<Client>): McpAccount {
+  const { name, settings } = account;
+  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
+  return {
+    name: name ?? 'main',
+    client: () => clientOf(account),
+    version: settings.apiVersion.value,
+    ...(credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {}),
+    ...(settings.timeZone ? { timeZone: settings.timeZone.value } : {}),
+    ...(settings.account ? { id: settings.account.id } : {}),
+  };
+}
 
 /** The file of the local copy: the one of --store, else the configured warehouse, else one in a folder of the user. */
 function mirrorFile(args: Args, io: Io): string {

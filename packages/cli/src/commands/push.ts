@@ -2,6 +2,7 @@ import {
   type ConversionRules,
   conversions,
   createTally,
+  type Ledger,
   type Outcome,
   summaryLines,
   unadjustedLines,
@@ -9,6 +10,7 @@ import {
 import {
   changesToPush,
   type DataManager,
+  type PushChanges,
   type PushSummary,
   type PushTarget,
   pushConversions,
@@ -20,7 +22,7 @@ import { badRecords, withWayOut } from '../bad-records/policy.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { chooseAccount } from '../reading/accounts.ts';
+import { chooseAccount, type ReadAccount } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type FilterContext, filterOf, rangeOf, withExtensions } from '../reading/filter.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
@@ -30,86 +32,40 @@ import { type Destination, destinationOf, explained, openDataManager } from '../
 import { openNamedLedger } from '../uploads/ledger.ts';
 import { readRules } from '../uploads/sheet-options.ts';
 
+/** A push as the options describe it. */
+interface Push {
+  readonly args: Args;
+  readonly io: Io;
+  readonly destination: Destination;
+  readonly rules: ConversionRules;
+  /** What notes what was sent; null when nothing is. */
+  readonly ledger: Ledger | null;
+  /** The tool; null in a dry run. */
+  readonly target: Diagnosing | null;
+}
+
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
 export const push: Handler = async (args, io) => {
   const destination = destinationOf(args, io);
-  const { settings, open } = await chooseAccount('calls push', args, io);
-  const context = contextOf(settings, io);
+  const account = await chooseAccount('calls push', args, io);
+  const context = contextOf(account.settings, io);
   const { tool, conversionName } = destination;
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
   const rules = within(typed, destination);
   refusePhone(args, rules);
+  const filter = filterFor(args, context, rules, history);
   const ledgerFile = args.text('ledger');
-  const isCheck = args.has('validate-only') && args.flag('validate-only');
-  const isDry = args.flag('dry-run');
-  if (ledgerFile === null && !isCheck && !isDry) {
+  const isDryRun = args.flag('dry-run');
+  if (ledgerFile === null && !isCheckOf(args) && !isDryRun) {
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
       hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
     });
   }
-  const target = isDry ? null : await explained(destination.open());
-  const filter = filterFor(args, context, rules, history);
-  const matching = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
-  const bad = badRecords(args, io, { version: settings.apiVersion.value, account: null, besides: 'push' });
+  const target = isDryRun ? null : await explained(destination.open());
   const ledger =
-    ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun: isDry }, io);
+    ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun }, io);
   try {
-    const source = await open();
-    const { line, onProgress } = watch(io, 'calls');
-    try {
-      const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
-      const { stream, verdict } = source.read(options);
-      const { outcomes, said } = counted(
-        conversions(stream, rules, destination.tool),
-        destination,
-        rules,
-        io,
-      );
-      const delivered = ledger?.delivered(destination.name) ?? new Map();
-      const found = await changesToPush(destination.kind, delivered, outcomes).finally(() => line.end());
-      const ending = await verdict;
-      await bad.settle();
-      said();
-      if (found.withoutConsent > 0)
-        say(
-          io,
-          `not sent: ${plural(found.withoutConsent, 'call')} without a click ID, whose number may not be used`,
-        );
-      if (found.unadjusted.length > 0) {
-        say(
-          io,
-          `cannot be corrected in ${destination.tool.title}: ${plural(found.unadjusted.length, 'call')}`,
-        );
-        for (const text of unadjustedLines(found.unadjusted)) say(io, text);
-      }
-      if (ending.proof !== 'whole') {
-        // A call that is missing would look like one that was never there, but what was read is right.
-        say(io, verdictText(ending, bad));
-      }
-      if (target === null) {
-        say(io, `dry run: ${plural(found.changes.length, 'change')} to send, ${found.unchanged} sent before`);
-        return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
-      }
-      const summary = await explained(
-        pushConversions(target, found.changes, {
-          ...(ledger === null ? {} : { ledger }),
-          destination: destination.name,
-          validateOnly: isCheck,
-          now: () => rules.now,
-        }),
-      );
-      saySummary(summary, { unchanged: found.unchanged, isCheck, kind: destination.kind }, io);
-      await waitFor(summary.requests, target, args, io);
-      if (summary.refused.length > 0) return exitCodes.failed;
-      return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
-    } catch (error) {
-      if (io.signal.aborted)
-        throw new Interrupted(['the ledger has what was sent; the same command continues']);
-      throw await withWayOut(error);
-    } finally {
-      line.end();
-      await source.close();
-    }
+    return await pushCalls({ args, io, destination, rules, ledger, target }, account, filter);
   } finally {
     await ledger?.close();
   }
@@ -135,6 +91,73 @@ function refusePhone(args: Args, { consent }: ConversionRules): void {
   });
 }
 
+/** Is it only checked by the tool? Microsoft Advertising cannot do that. */
+const isCheckOf = (args: Args): boolean => args.has('validate-only') && args.flag('validate-only');
+
+/** Reads the calls, says what is found, and sends what the tool does not know yet. */
+async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Filter): Promise<number> {
+  const { args, io } = push;
+  const version = settings.apiVersion.value;
+  const bad = badRecords(args, io, { version, account: null, besides: 'push' });
+  const source = await open();
+  const { line, onProgress } = watch(io, 'calls');
+  try {
+    const matching = version === 'v3' ? withExtensions(filter) : filter;
+    const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
+    const { stream, verdict } = source.read(options);
+    const { outcomes, said } = counted(conversions(stream, push.rules, push.destination.tool), push);
+    const delivered = push.ledger?.delivered(push.destination.name) ?? new Map();
+    const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.end());
+    const ending = await verdict;
+    await bad.settle();
+    said();
+    sayUnsent(found, push);
+    // A call that is missing would look like one that was never there, but what was read is right.
+    if (ending.proof !== 'whole') say(io, verdictText(ending, bad));
+    if ((await send(found, push)) > 0) return exitCodes.failed;
+    return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+  } catch (error) {
+    if (io.signal.aborted)
+      throw new Interrupted(['the ledger has what was sent; the same command continues']);
+    throw await withWayOut(error);
+  } finally {
+    line.end();
+    await source.close();
+  }
+}
+
+/** Sends the changes, unless it is a dry run, and says what became of them. Returns how many the tool refused. */
+async function send(
+  { changes, unchanged }: PushChanges,
+  { args, io, destination, rules, ledger, target }: Push,
+): Promise<number> {
+  if (target === null) {
+    say(io, `dry run: ${plural(changes.length, 'change')} to send, ${unchanged} sent before`);
+    return 0;
+  }
+  const isCheck = isCheckOf(args);
+  const summary = await explained(
+    pushConversions(target, changes, {
+      ...(ledger === null ? {} : { ledger }),
+      destination: destination.name,
+      validateOnly: isCheck,
+      now: () => rules.now,
+    }),
+  );
+  saySummary(summary, { unchanged, isCheck, kind: destination.kind }, io);
+  await waitFor(summary.requests, target, args, io);
+  return summary.refused.length;
+}
+
+/** Says what is not sent although it counts. */
+function sayUnsent({ withoutConsent, unadjusted }: PushChanges, { destination, io }: Push): void {
+  if (withoutConsent > 0)
+    say(io, `not sent: ${plural(withoutConsent, 'call')} without a click ID, whose number may not be used`);
+  if (unadjusted.length === 0) return;
+  say(io, `cannot be corrected in ${destination.tool.title}: ${plural(unadjusted.length, 'call')}`);
+  for (const text of unadjustedLines(unadjusted)) say(io, text);
+}
+
 /** The rules for the days in which the tool knows a click, unless the options name others. */
 function within(rules: ConversionRules, { tool }: Destination): ConversionRules {
   const days = rules.clickWindow ?? tool.accepts.maxClickDays;
@@ -152,9 +175,7 @@ function filterFor(args: Args, context: FilterContext, rules: ConversionRules, h
 /** Counts what passes, for the summary that is said before anything is sent. */
 function counted(
   outcomes: AsyncIterable<Outcome>,
-  { tool }: Destination,
-  rules: ConversionRules,
-  io: Io,
+  { destination: { tool }, rules, io }: Push,
 ): { readonly outcomes: AsyncIterable<Outcome>; readonly said: () => void } {
   const tally = createTally();
   const passing = async function* (): AsyncGenerator<Outcome> {

@@ -13,6 +13,7 @@ import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { version } from '../version.ts';
+import type { NamedAccount } from './each-account.ts';
 import type { FilterContext } from './filter.ts';
 
 /**
@@ -44,6 +45,26 @@ export async function openClient(
     userAgent: `call-attribution-cli/${version}`,
     ...(seconds === null ? {} : { timeout: deadlines(seconds * 1000) }),
   });
+}
+
+/** Clients of accounts, each opened when it is first needed and closed with the others. */
+export function clientsOf(args: Args, io: Io, { ask = false }: { ask?: boolean } = {}) {
+  const clients = new Map<NamedAccount, Promise<Client>>();
+  return {
+    async of(account: NamedAccount): Promise<Client> {
+      if (account.problem) throw account.problem;
+      const client = clients.get(account) ?? openClient(account.settings, args, io, { ask });
+      clients.set(account, client);
+      // What is missing may be there the next time.
+      return client.catch((error: unknown) => {
+        clients.delete(account);
+        throw error;
+      });
+    },
+    async close(): Promise<void> {
+      for (const client of clients.values()) await (await client).close();
+    },
+  };
 }
 
 /** `--timeout` is how long one request may take, so nothing ends it earlier. */

@@ -1,10 +1,9 @@
-import type { Client } from '@call-attribution/core';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { sayBadRecords } from '../bad-records/policy.ts';
 import { type CliError, codeOf } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { openClient } from '../reading/connect.ts';
+import { clientsOf } from '../reading/connect.ts';
 import { eachAccount, type NamedAccount } from '../reading/each-account.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
 import { count, duration } from '../term/numbers.ts';
@@ -34,7 +33,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     failsAtOnce: scope.failsAtOnce,
     now: () => io.now().getTime(),
   });
-  const clients = clientsOf(args, io);
+  const clients = clientsOf(args, io, { ask: true });
   let stopServing = (): void => undefined;
   const close = async (): Promise<void> => {
     stopServing();
@@ -61,21 +60,6 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     await close();
     throw error;
   }
-}
-
-/** Clients of accounts, which are opened when they are first needed. */
-function clientsOf(args: Args, io: Io) {
-  const clients = new Map<NamedAccount, Client>();
-  return {
-    async of(account: NamedAccount): Promise<Client> {
-      const client = clients.get(account) ?? (await openClient(account.settings, args, io));
-      clients.set(account, client);
-      return client;
-    },
-    async close(): Promise<void> {
-      for (const client of clients.values()) await client.close();
-    },
-  };
 }
 
 /** Runs something with each account, and reports to the status how it ended. What was opened for an account is kept. */
