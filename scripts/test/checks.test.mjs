@@ -147,6 +147,7 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, long
     ([, file, rule]) => `${file}: ${rule}`,
   );
   expect(found.sort()).toEqual([
+    'b: noExcessiveLinesPerFunction',
     'c: noConsole',
     'c: noNodejsModules',
     'd: noFloatingPromises',

@@ -24,11 +24,13 @@ function random(seed: number): () => number {
  * @example
  * const server = await startHostileServer({ calls: fixtureCalls(100) });
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of all fields.
 export function fixtureCalls(n: number, seed = 1): Call[] {
   const next = random(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
   const maybe = <T>(value: T, share = 0.6): T | null => (next() < share ? value : null);
   let clock = Date.UTC(2024, 0, 1, 8);
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the same table.
   return Array.from({ length: n }, (_, i) => {
     clock += 1000 * Math.floor(30 + next() * 600);
     const talk = Math.floor(next() * 200);

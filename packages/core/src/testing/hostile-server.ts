@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
@@ -74,17 +74,8 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
   };
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];
-  const sockets = new Set<Socket>();
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
-  const timers = new Set<NodeJS.Timeout>();
-
-  const later = (run: () => void, ms: number) => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      run();
-    }, ms);
-    timers.add(timer);
-  };
+  const { later, clear } = createTimers();
 
   const server = createServer((request, response) => {
     const seen = see(request);
@@ -110,16 +101,12 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       else later(run, fault.latency);
     });
   });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-  });
+  const sockets = socketsOf(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const close = () => {
-    for (const timer of timers) clearTimeout(timer);
+    clear();
     return new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
@@ -141,6 +128,34 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Timers that end together. */
+function createTimers() {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    later: (run: () => void, ms: number): void => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        run();
+      }, ms);
+      timers.add(timer);
+    },
+    clear: (): void => {
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+/** The open connections of a server. */
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
+  return sockets;
 }
 
 function see(request: IncomingMessage): SeenRequest {
