@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Version } from '@call-attribution/core';
-import { redact } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { durationMillis } from '@call-attribution/core/time';
 import { type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
+import { redactMessage } from '../privacy/patterns.ts';
 import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
 import { codeOf, type Library, loadLibrary } from './library.ts';
@@ -212,7 +212,7 @@ async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
 }
 
 export function reasonOf(error: unknown): string {
-  return redact(error instanceof Error ? error.message : String(error)).slice(0, 400);
+  return redactMessage(error instanceof Error ? error.message : String(error)).slice(0, 400);
 }
 
 async function statusOf({

@@ -1,3 +1,4 @@
+import { redact } from '@call-attribution/core';
 import { type Folded, fold, type Span } from './fold.ts';
 import { findKnown, type KnownValue } from './known.ts';
 import { findNumbers } from './numbers.ts';
@@ -28,6 +29,12 @@ export type Replace = (kind: string, value: string) => string;
 export function replacePatterns(text: string, replace: Replace): string {
   return replaceSpans(text, fold(text), [], replace);
 }
+
+const kindNames: Readonly<Record<string, string>> = { phone: 'number', value: 'secret' };
+
+/** A message of another program for agents: without secrets, and without personal data however it is written. */
+export const redactMessage = (text: string): string =>
+  replacePatterns(redact(text), (kind) => `[${kindNames[kind] ?? kind}]`);
 
 /** Replaces what looks like personal data, and values that are known to be, such as the number of the caller. */
 export function replacePersonal(text: string, known: readonly KnownValue[], replace: Replace): string {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Client, fields, redact, type Version } from '@call-attribution/core';
+import { type Client, fields, type Version } from '@call-attribution/core';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import { createView } from '../fields/view.ts';
@@ -7,6 +7,7 @@ import type { MirrorHost } from '../mirror/mirror.ts';
 import type { MirrorContext } from '../mirror/mirror-source.ts';
 import type { MirrorOptions } from '../mirror/options.ts';
 import { createMasks, type Reveal } from '../privacy/masking.ts';
+import { redactMessage } from '../privacy/patterns.ts';
 import { ApiReads } from '../source/api-reads.ts';
 import { ApiSource } from '../source/api-source.ts';
 import type { CallSource } from '../source/source.ts';
@@ -130,7 +131,7 @@ function once(make: () => Client | Promise<Client>): () => Promise<Client> {
       .catch((error: unknown) => {
         made = undefined;
         if (error instanceof ToolError) throw error;
-        const reason = redact(error instanceof Error ? error.message : String(error));
+        const reason = redactMessage(error instanceof Error ? error.message : String(error));
         throw new ToolError({ code: 'no_client', reason });
       });
     return made;

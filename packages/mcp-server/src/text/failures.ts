@@ -1,4 +1,5 @@
-import { type CallsError, redact } from '@call-attribution/core';
+import type { CallsError } from '@call-attribution/core';
+import { redactMessage } from '../privacy/patterns.ts';
 import { stateOfCopy } from './mirror.ts';
 import type { Problem } from './problem.ts';
 import { quotable } from './untrusted.ts';
@@ -186,7 +187,7 @@ const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
   }),
   custom_tool: (problem) => ({
     what: `${problem.tool} failed`,
-    why: quotable(redact(problem.reason), 400),
+    why: quotable(redactMessage(problem.reason), 400),
     next: 'Correct the arguments if the reason says so; otherwise tell the user.',
     retry: 'Once; it may help.',
   }),
@@ -261,7 +262,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
   const request = error.requestId === undefined ? '' : ` Request id: ${quotable(error.requestId, 80)}.`;
   return {
     what: `${tool} failed${status}`,
-    why: `${quotable(redact(error.summary), 400)}${request}`,
+    why: `${quotable(redactMessage(error.summary), 400)}${request}`,
     next:
       error.code === 'not_found' && tool === 'get_call'
         ? 'Look the sid up with list_calls; calls of other accounts cannot be read.'

@@ -178,3 +178,15 @@ describe('failureText', () => {
     },
   );
 });
+
+it.each(['303 • 555 • 0120', '(303) 555-0120', '%2B1%20303%20555%200120', 'jane@shop.example'])(
+  'an error of the API that says %s does not show it',
+  (personal) => {
+    const error = new HttpError('bad_request', `The server refused the request: ${personal}`, {
+      status: 400,
+    });
+    const text = failureText({ code: 'api_error', tool: 'list_calls', error });
+    expect(text).toContain('The server refused the request: [');
+    expect(text).not.toMatch(/555|jane/);
+  },
+);
