@@ -134,8 +134,14 @@ describe('calls list', () => {
 
   test('it says so when no calls match', async () => {
     const result = await stage.quick(['list', '--on', '1999-01-01']);
-    expect(result).toMatchObject({ code: 0, stdout: '', stderr: 'no calls match\n' });
-    expect((await stage.quick(['list', '--json', '--on', '1999-01-01'])).stdout).toBe('[]\n');
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '1999-01-01 00:00:00 to 1999-01-01 23:59:59, America/New_York\nno calls match\n',
+    });
+    const json = await stage.quick(['list', '--json', '--on', '1999-01-01']);
+    expect(json.stdout).toBe('[]\n');
+    expect(json.stderr).toBe('1999-01-01 00:00:00 to 1999-01-01 23:59:59, America/New_York\n');
   });
 
   test('the options for time, talk and extensions give the same calls as --q', async () => {

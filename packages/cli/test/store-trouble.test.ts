@@ -80,7 +80,7 @@ describe('a sync of a period that moves', () => {
         args,
         2,
         expect.stringMatching(
-          /^calls: The sync state belongs to another query: it was made for inc_gce:1, --from 10d, v3, and/,
+          /^calls: The sync state belongs to another query: it was made for inc_gce:1, --from 10d, v3, and/m,
         ),
       ]);
       expect(stderr).toMatch(/→ --restart reads all calls of the new query, .*\n {2}→ or use another store/);

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Clock, readDayOrMonth, readEnd, readStart } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
+import { periodText } from '../src/reading/period.ts';
 
 const at = (now: string, timeZone: string | null): Clock => ({ now: new Date(now), timeZone });
 
@@ -78,4 +79,23 @@ test('a day or month is a half-open range', () => {
     to: '2026-11-21 00:00:00',
   });
   expect(() => readDayOrMonth('7d', clock)).toThrow(UsageError);
+});
+
+describe('the period that a command says', () => {
+  test.each<[{ from: string | null; to: string | null }, string | null, string | null]>([
+    [{ from: null, to: null }, 'UTC', null],
+    [
+      { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' },
+      'America/New_York',
+      '2026-10-01 00:00:00 to 2026-10-31 23:59:59, America/New_York',
+    ],
+    [{ from: '2026-10-01 12:30:00', to: null }, 'UTC', 'from 2026-10-01 12:30:00, UTC'],
+    [
+      { from: null, to: '2026-10-02 00:00:00' },
+      null,
+      'up to 2026-10-01 23:59:59, in the time zone of the account',
+    ],
+  ])('%j in %s is %j', (range, zone, text) => {
+    expect(periodText(range, zone)).toBe(text);
+  });
 });

@@ -4,14 +4,17 @@ import { say, write } from '../io.ts';
 import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
-import { filterOf, sayExtensions } from '../reading/filter.ts';
+import { filterOf, rangeOf, sayExtensions } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import { plural } from '../term/numbers.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
 export const count: Handler = async (args, io) => {
-  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
-    filterOf(args, contextOf(settings, io)),
-  );
+  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) => {
+    const context = contextOf(settings, io);
+    sayPeriod(rangeOf(args, context), context, io);
+    return filterOf(args, context);
+  });
   const asJson = args.flag('json');
   const counts: { account: string; total: number; source: string }[] = [];
   const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {

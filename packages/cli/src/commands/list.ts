@@ -9,7 +9,8 @@ import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach, ready } from '../reading/each-account.ts';
 import { readFields } from '../reading/fields.ts';
-import { extensionsNote, filterOf, leavesExtensions } from '../reading/filter.ts';
+import { extensionsNote, filterOf, leavesExtensions, rangeOf } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import type { Match, Source } from '../reading/source.ts';
 import { count as figure, plural } from '../term/numbers.ts';
 import { listOutput } from './list-output.ts';
@@ -42,9 +43,11 @@ export const list: Handler = async (args, io) => {
   const format = formatOf(args);
   const place = placeOf(args);
   const fields = readFields(args);
-  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) =>
-    filterOf(args, contextOf(settings, io)),
-  );
+  const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) => {
+    const context = contextOf(settings, io);
+    sayPeriod(rangeOf(args, context), context, io);
+    return filterOf(args, context);
+  });
   const versions = accounts.map(({ settings }) => settings.apiVersion.value);
   const several = accounts.some(({ name }) => name !== null);
   const output = listOutput({ format, fields, versions, several }, io);

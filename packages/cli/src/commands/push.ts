@@ -25,6 +25,7 @@ import { type Io, say } from '../io.ts';
 import { chooseAccount, type ReadAccount } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type FilterContext, filterOf, rangeOf, withExtensions } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
 import { pause } from '../term/waiting.ts';
@@ -62,6 +63,7 @@ export const push: Handler = async (args, io) => {
     });
   }
   const target = isDryRun ? null : await explained(destination.open());
+  sayPeriod({ ...rangeOf(args, context), from: rules.from ?? null }, context, io);
   const ledger =
     ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun }, io);
   try {

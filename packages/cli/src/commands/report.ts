@@ -9,6 +9,7 @@ import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach, ready } from '../reading/each-account.ts';
 import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import type { Source } from '../reading/source.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import { isWarehouse } from '../reading/warehouse-source.ts';
@@ -34,10 +35,12 @@ async function makeReport(target: ReportTarget, args: Args, io: Io): Promise<num
   const accounts = await planEach(await chooseAccounts(args, io), ({ name, settings }) => {
     const context = contextOf(settings, io);
     const filter = filterOf(args, context);
+    const range = rangeOf(args, context);
+    sayPeriod(range, context, io);
     return {
       dimensions: readDimensions(names, name),
       filter,
-      range: rangeOf(args, context),
+      range,
       leaves: leavesExtensions(filter, settings.apiVersion.value),
     };
   });

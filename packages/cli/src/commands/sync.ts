@@ -3,7 +3,8 @@ import { interval } from '../args/interval.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { periodOf, steadyFilterOf } from '../reading/filter.ts';
+import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import { serveStatus } from '../serving/status-server.ts';
 import type { SyncRun } from '../syncing/account-sync.ts';
 import { again } from '../syncing/repeat.ts';
@@ -23,7 +24,10 @@ export const sync: Handler = async (args, io) => {
     failsAtOnce: true,
     serve: (status) => serveStatus(args, status, io),
     restart: args.flag('restart'),
-    filter: (context) => steadyFilterOf(args, context),
+    filter: (context) => {
+      sayPeriod(rangeOf(args, context), context, io);
+      return steadyFilterOf(args, context);
+    },
     period: (context) => periodOf(args, context),
   }).catch((error: unknown) => {
     throw io.signal.aborted ? new Interrupted(resumes) : error;

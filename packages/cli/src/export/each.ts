@@ -9,7 +9,8 @@ import type { Io } from '../io.ts';
 import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
-import { type FilterContext, filterOf } from '../reading/filter.ts';
+import { type FilterContext, filterOf, rangeOf } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
 import type { Source } from '../reading/source.ts';
 import { type Ending, judge, watch } from '../reading/verdict.ts';
 import type { ProgressLine } from '../term/progress.ts';
@@ -82,6 +83,7 @@ async function exportAccount(
   const context = contextOf(settings, io);
   const { write, sheet = null, rows = null } = await planOf(args, settings, context, io);
   const filter = filterOf(args, context, sheet);
+  sayPeriod(rangeOf(args, context), context, io);
   const shown = outputOf(args);
   const bad = badRecords(args, io, {
     version: settings.apiVersion.value,

@@ -1,0 +1,22 @@
+import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
+import { type Io, say } from '../io.ts';
+import type { FilterContext, TimeRange } from './filter.ts';
+
+/** A period as it is said: its last second included, and the time zone of its times. Null for all of time. */
+export function periodText({ from, to }: TimeRange, timeZone: string | null): string | null {
+  if (from === null && to === null) return null;
+  const last = to === null ? null : formatNaive(parseNaive(to) - second);
+  const span = from === null ? `up to ${last}` : last === null ? `from ${from}` : `${from} to ${last}`;
+  return `${span}, ${timeZone ?? 'in the time zone of the account'}`;
+}
+
+const said = new WeakMap<Io, Set<string>>();
+
+/** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
+export function sayPeriod(range: TimeRange, { timeZone }: Pick<FilterContext, 'timeZone'>, io: Io): void {
+  const text = periodText(range, timeZone);
+  const before = said.get(io) ?? new Set();
+  if (text === null || before.has(text)) return;
+  said.set(io, before.add(text));
+  say(io, text);
+}
