@@ -112,5 +112,5 @@ function fromObject(value: unknown, depth = 0): number | undefined {
 
 function asCount(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

@@ -36,7 +36,7 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
     .filter(({ code }) => code === 'no_base_url' || given.auth === undefined)
     .map(({ message }) => message)
     // A variable that is set to something unusable is not missing.
-    .filter((message) => !wrong.some((problem) => problem.includes(message.split(' ', 1)[0] as string)));
+    .filter((message) => !wrong.some((problem) => problem.includes(message.split(' ', 1)[0] ?? message)));
   const problems = [...wrong, ...missing];
   if (problems.length > 0)
     throw new ConfigurationError('invalid_settings', setupMessages.settingsUnusable(problems));
