@@ -278,6 +278,8 @@ describe('other ways to send', () => {
     ['what Chrome says', new TypeError('Failed to fetch'), 'TypeError'],
     ['what Firefox says', new TypeError('NetworkError when attempting to fetch resource.'), 'TypeError'],
     ['what Safari says', new TypeError('Load failed'), 'TypeError'],
+    ['what Deno says of a request', new TypeError('error sending request for url (LEAK)'), 'TypeError'],
+    ['what Deno says of a body', new TypeError('error reading a body from connection'), 'TypeError'],
     ['something else', 'LEAK', 'Error'],
   ])('what fetch throws is retried, and its cause has name and frames: %s', async (_, thrown, name) => {
     const { client } = await serve({}, { fetch: () => Promise.reject(thrown) });
@@ -290,6 +292,30 @@ describe('other ways to send', () => {
     });
     if (thrown instanceof Error) expect(inspect(error)).toMatch(/at .*transport\.test\.ts:\d+/);
     expect(inspect(error)).not.toMatch(/LEAK|key-one/);
+  });
+
+  test('what a platform throws in words of its own is retried: before the response, and within its body', async () => {
+    const unknown = new TypeError('LEAK');
+    unknown.stack = 'TypeError: LEAK\n    at async Object.pull (ext:deno_web/06_streams.js:1:13213)';
+    const broken = await serve({}, { fetch: () => Promise.reject(unknown) });
+    expect(await failure(broken.client.listCalls())).toMatchObject({
+      code: 'connection_failed',
+      attempts: 4,
+    });
+    let pulls = 0;
+    const body = () =>
+      new ReadableStream({
+        pull(controller) {
+          pulls += 1;
+          if (pulls % 2 === 1) controller.enqueue(new TextEncoder().encode('[{"sid":'));
+          else controller.error(new TypeError('LEAK'));
+        },
+      });
+    const headers = { 'content-type': 'application/json' };
+    const { client } = await serve({}, { fetch: async () => new Response(body(), { headers }) });
+    const error = await failure(client.listCalls());
+    expect(error).toMatchObject({ code: 'connection_lost', attempts: 4 });
+    expect(inspect(error)).not.toContain('LEAK');
   });
 
   test('what the fetch of Node.js wraps keeps its code', async () => {

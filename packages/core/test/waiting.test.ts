@@ -55,11 +55,19 @@ describe('the wait that a server requests', () => {
 
 describe('retries with a manual clock', () => {
   test('a server that is silent is not tried again where afterSilence is false', async () => {
+    const clock = createManualClock(now);
     const { server, client } = await serve(
       { fault: () => faults.silence() },
-      { timeout: { idle: 60 }, retry: { attempts: 3, baseDelay: 1, maxDelay: 1, afterSilence: false } },
+      {
+        clock,
+        timeout: { idle: 60 },
+        retry: { attempts: 3, baseDelay: 1, maxDelay: 1, afterSilence: false },
+      },
     );
-    expect(await failure(client.listCalls())).toMatchObject({ code: 'idle_timeout' });
+    const silent = failure(client.listCalls());
+    await expect.poll(() => server.requests.length).toBe(1);
+    await clock.advance(60);
+    expect(await silent).toMatchObject({ code: 'idle_timeout' });
     expect(server.requests).toHaveLength(1);
   });
 

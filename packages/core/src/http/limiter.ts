@@ -50,7 +50,6 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
     running += 1;
     rate.started(now);
   };
-
   const drain = () => {
     cancelTimer();
     for (let first = queue.first(); first !== undefined; first = queue.first()) {
@@ -71,10 +70,7 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
       const now = clock.now();
       if (signal?.aborted) return Promise.reject(signal.reason);
       const isFirst = queue.first() === undefined;
-      if (isFirst && delay(now) === 0) {
-        start(now);
-        return Promise.resolve();
-      }
+      if (isFirst && delay(now) === 0) return Promise.resolve(start(now));
       const { promise, waiter } = waitFor(signal, () => {
         const wasFirst = queue.first() === waiter;
         queue.remove(waiter);

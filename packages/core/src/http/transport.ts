@@ -42,7 +42,6 @@ export function send(
     let failure: Error | undefined;
     let isDone = false;
     const body = collectBody();
-
     const finish = () => {
       isDone = true;
       deadlines.stop();
@@ -58,7 +57,6 @@ export function send(
     const onAbort = () => fail(signal?.reason);
     const deadlines = watchDeadlines(limits, fail);
     signal?.addEventListener('abort', onAbort, { once: true });
-
     const handler: ResponseHandler = {
       onRequestStart(given) {
         controller = given;
