@@ -95,10 +95,10 @@ const whole = (ms = 0): number => Math.round(ms);
 const uuidOrHash = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{16,64})$/i;
 
 /** An id as it may be shown. One that is a phone number must not get into a log or a trace; digits of a UUID are kept. */
-export function shownId(id: string): string;
+function shownId(id: string): string;
 /** The same for an id that may be missing. */
-export function shownId(id: string | undefined): string | undefined;
-export function shownId(id: string | undefined): string | undefined {
+function shownId(id: string | undefined): string | undefined;
+function shownId(id: string | undefined): string | undefined {
   return id === undefined || uuidOrHash.test(id) ? id : redact(id);
 }
 

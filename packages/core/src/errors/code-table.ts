@@ -11,7 +11,7 @@ export type CodeTable<Code extends string = string> = Readonly<Record<Code, stri
 export const codeTable = <Code extends string>(codes: CodeTable<Code>): CodeTable<Code> => codes;
 
 /** The meaning and the remedy in an entry of a table of codes. */
-export function splitEntry(entry: string): readonly [meaning: string, remedy: string] {
+function splitEntry(entry: string): readonly [meaning: string, remedy: string] {
   const end = entry.search(/(?<=[.)]) (?=[A-Z`])/);
   return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)];
 }

@@ -80,7 +80,7 @@ export async function openLayouts(driver: Driver): Promise<Layouts> {
 }
 
 /** Adds the current layout and returns its number. The row in `meta` makes others wait. */
-export async function addLayout(driver: Driver, session: Session): Promise<number> {
+async function addLayout(driver: Driver, session: Session): Promise<number> {
   await session.all(`SELECT version FROM meta WHERE id = 1 ${driver.dialect.lock}`);
   const rows = await session.all('SELECT id, names FROM layouts');
   const names = JSON.stringify(currentLayout);

@@ -47,7 +47,7 @@ export async function holdAccount(driver: Driver, session: Session, account: str
 }
 
 /** How rows of calls are inserted, here and when a store is brought up to date. */
-export const intoCalls: Insert = {
+const intoCalls: Insert = {
   into: 'calls',
   columns: ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'],
   inBytes: 'packed',
