@@ -1,19 +1,6 @@
-import {
-  CallsError,
-  type CodeTable,
-  checkOptions,
-  codeTable,
-  either,
-  group,
-  kinds,
-  nameErrors,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-  only,
-} from '@call-attribution/core/errors';
+import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { day, hour, isTimeZone } from '@call-attribution/core/time';
-import type { Consent, ConversionRules } from './conversion.ts';
+import { type ConversionRules, ruleOptions } from './conversion.ts';
 import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 import { rulesProblemText } from './words.ts';
@@ -47,34 +34,6 @@ export class RulesError extends CallsError<RulesProblem['code']> {
   }
 }
 
-const shape = {
-  timeZone: either(kinds.string, only(null)),
-  conversionName: kinds.string,
-  value: kinds.callback,
-  currency: kinds.string,
-  now: { expected: 'milliseconds since 1970', accepts: (value) => Number.isFinite(value), isShown: true },
-  minAge: aNumber(),
-  repeatedHour: oneOf('leave-out', 'first', 'second'),
-  unanswered: kinds.flag,
-  minTalk: aNumber(),
-  clickWindow: aNumber(),
-  firstCallOnly: kinds.flag,
-  oncePerCallerDays: aNumber(),
-  from: kinds.string,
-  consent: either(
-    group({
-      adUserData: oneOf('granted', 'denied'),
-      adPersonalization: oneOf('granted', 'denied'),
-    } satisfies OptionShape & Record<keyof Consent, OptionKind>),
-    kinds.callback,
-  ),
-} satisfies OptionShape & Record<keyof ConversionRules, OptionKind>;
-
-/** A number; which ones the tool takes is checked after it. */
-function aNumber(): OptionKind {
-  return { expected: 'a number', accepts: (value) => typeof value === 'number', isShown: true };
-}
-
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 /**
@@ -85,7 +44,7 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  * checkRules(rules, sheetFormats['google-ads-clicks']);
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
-  checkOptions(rules, shape);
+  ruleOptions.check(rules);
   const problem = problemOf(rules, tool);
   if (problem) throw new RulesError(problem, tool.title ?? 'the tool');
 }

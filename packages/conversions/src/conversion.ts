@@ -1,52 +1,63 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { day, formatNaive, hour, instantsOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { CallerFacts } from './value-rules.ts';
 
-/** Whether the person agreed to the use of their data for ads, as Google asks for it. */
-export interface Consent {
+const consentOptions = defineOptions({
   /** Data about the person may be sent to the tool for advertising. */
-  readonly adUserData: 'granted' | 'denied';
+  adUserData: option.oneOf('granted', 'denied').required(),
   /** The data may be used for personalized advertising. */
-  readonly adPersonalization: 'granted' | 'denied';
-}
+  adPersonalization: option.oneOf('granted', 'denied').required(),
+});
 
-/** What the user decides for all conversions of a run. */
-export interface ConversionRules {
+/** Whether the person agreed to the use of their data for ads, as Google asks for it. */
+export interface Consent extends OptionsOf<typeof consentOptions> {}
+
+/** A number; which ones the tool takes is checked after it. */
+const anyNumber = () => option.of<number>('a number', (value) => typeof value === 'number', true);
+
+/** The rules of conversions; `checkRules` says which of them make sense for a tool. */
+export const ruleOptions = defineOptions({
   /** Time zone the API writes its times in. Null leaves every call out as `zone_missing`. */
-  readonly timeZone: string | null;
+  timeZone: option.string().or(option.only(null)).required(),
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
-  readonly conversionName: string;
+  conversionName: option.string().required(),
   /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
-  readonly value?: ((call: Call, caller: CallerFacts) => number | null) | undefined;
+  value: option.callback<(call: Call, caller: CallerFacts) => number | null>(),
   /** Currency of the values, such as `USD`. */
-  readonly currency?: string | undefined;
+  currency: option.string(),
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
-  readonly now: number;
+  now: option.of<number>('milliseconds since 1970', Number.isFinite, true).required(),
   /** Calls younger than this many milliseconds are left out. Default: what the tool asks for. */
-  readonly minAge?: number | undefined;
+  minAge: anyNumber(),
   /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
-  readonly repeatedHour?: 'leave-out' | 'first' | 'second' | undefined;
+  repeatedHour: option.oneOf('leave-out', 'first', 'second'),
   /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
-  readonly unanswered?: boolean | undefined;
+  unanswered: option.flag(),
   /** Minimum talk time in seconds; shorter calls are left out. Default: `minTalk` of the tool. */
-  readonly minTalk?: number | undefined;
+  minTalk: anyNumber(),
   /** Oldest click in days at the time of the upload. Default, and at most: what the tool accepts. */
-  readonly clickWindow?: number | undefined;
+  clickWindow: anyNumber(),
   /** Only the first call of a caller counts. Default false. */
-  readonly firstCallOnly?: boolean | undefined;
+  firstCallOnly: option.flag(),
   /** A caller counts once in this many days. Default: every call counts. */
-  readonly oncePerCallerDays?: number | undefined;
+  oncePerCallerDays: anyNumber(),
   /**
    * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
    * are neither conversions nor left out. Default: all calls are judged.
    */
-  readonly from?: string | undefined;
+  from: option.string(),
   /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
-  readonly consent?: (Consent | ((call: Call) => Consent | null)) | undefined;
-}
+  consent: option
+    .table<Consent, Consent>(consentOptions)
+    .or(option.callback<(call: Call) => Consent | null>()),
+});
+
+/** What the user decides for all conversions of a run. */
+export interface ConversionRules extends OptionsOf<typeof ruleOptions> {}
 
 /** Which calls a tool takes. */
 export interface Acceptance {

@@ -1,18 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import {
-  checkOptions,
-  either,
-  group,
-  kinds,
-  number,
-  type OptionKind,
-  type OptionShape,
-  whole,
-} from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Fault } from '@call-attribution/core/testing';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
-import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
+import {
+  createService,
+  type ListenOptions,
+  listenOptions,
+  type ServiceOptions,
+} from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
 import { openStore, StoreError } from '@call-attribution/store';
 import { sandboxDefaults } from './defaults.ts';
@@ -21,27 +17,38 @@ import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';
 import type { GeneratedAccount } from './generate/account.ts';
-import { type GeneratedCalls, type GenerateOptions, generatedAccounts } from './generate/generate.ts';
-import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
+import {
+  type GeneratedCalls,
+  type GenerateOptions,
+  generatedAccounts,
+  generateOptions,
+} from './generate/generate.ts';
+import { createLiveClock, type LiveOptions, type LiveSettings, liveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 
-/** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
-export interface SandboxOptions extends GenerateOptions, ListenOptions {
+const sandboxOptions = defineOptions({
+  ...generateOptions.entries,
+  ...listenOptions.entries,
   /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
-  readonly store?: string | undefined;
+  store: option.string().default('sqlite::memory:'),
   /** Do new calls arrive and ad data change as time passes? Default false. */
-  readonly live?: boolean | LiveOptions | undefined;
+  live: option.flag().or(option.table<LiveOptions, LiveSettings>(liveOptions)).default(false),
   /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
-  readonly faults?: Readonly<Record<string, string | readonly Fault[]>> | undefined;
+  faults: option.object<Readonly<Record<string, string | readonly Fault[]>>>().default({}),
   /** The number of requests that the journal keeps. Default 1,000. */
-  readonly journal?: number | undefined;
+  journal: option.whole(0).default(sandboxDefaults.journal),
   /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
-  readonly onProgress?: ((made: number, total: number) => void) | undefined;
+  onProgress: option.callback<(made: number, total: number) => void>(),
   /** The clock of a sandbox and of its journal, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  now: option.callback<() => number>().default(() => Date.now()),
   /** Further options of `createService`, such as shapes and limits. */
-  readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'> | undefined;
-}
+  service: option.object<Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'>>().default({}),
+});
+
+/** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
+export interface SandboxOptions extends GenerateOptions, ListenOptions, OptionsOf<typeof sandboxOptions> {}
+/** The same with the defaults. */
+interface SandboxSettings extends ReadOf<typeof sandboxOptions> {}
 
 /** An account of a sandbox with its test keys. */
 export type SandboxAccount = PageAccount;
@@ -73,32 +80,6 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
   };
 }
 
-const shape = {
-  records: kinds.anything,
-  seed: kinds.anything,
-  accounts: kinds.anything,
-  days: kinds.anything,
-  until: kinds.string,
-  port: whole(0),
-  host: kinds.string,
-  adminPort: kinds.anything,
-  tls: kinds.anything,
-  store: kinds.string,
-  live: either(
-    kinds.flag,
-    group({
-      callsPerMinute: number(0),
-      speed: number(0),
-      tick: whole(1),
-    } satisfies OptionShape & Record<keyof LiveOptions, OptionKind>),
-  ),
-  faults: kinds.object,
-  journal: whole(0),
-  now: kinds.callback,
-  service: kinds.object,
-  onProgress: kinds.callback,
-} satisfies OptionShape & Record<keyof SandboxOptions, OptionKind>;
-
 /**
  * Starts the API over generated calls.
  *
@@ -110,18 +91,18 @@ const shape = {
  * await sandbox.close();
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  checkOptions(options, shape);
-  const { live = false, now = Date.now, port, host, adminPort, tls } = options;
-  const sources = generatedAccounts(options, Math.floor(now() / 1000));
-  const store = await openFor(sources, options.store);
+  const settings = sandboxOptions.read(options);
+  const { live, now, port, host, adminPort, tls } = settings;
+  const sources = generatedAccounts(settings, Math.floor(now() / 1000));
+  const store = await openFor(sources, settings.store);
   const accounts = sources.map(accountOf);
-  const faults = createFaultBook(options.seed);
-  for (const [key, value] of Object.entries(options.faults ?? {})) faults.set(key, value);
-  const requests = createJournal(options.journal);
-  const { schedules, clock } = createPassingTime(sources, store, { ...options, now });
+  const faults = createFaultBook(settings.seed);
+  for (const [key, value] of Object.entries(settings.faults)) faults.set(key, value);
+  const requests = createJournal(settings.journal);
+  const { schedules, clock } = createPassingTime(sources, store, settings);
   const routes = controlRoutes({ book: faults, journal: requests, advance: clock.advance });
   const intercept = createIntercept(faults, requests, now);
-  const service = createService(serviceOptions(options, { store, accounts, now, intercept, routes }));
+  const service = createService(serviceOptions(settings, { store, accounts, now, intercept, routes }));
   let closed: Promise<void> | undefined;
   const stop = async () => {
     await clock.stop();
@@ -130,7 +111,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const close = () => (closed ??= stop());
   try {
-    await fill(store, sources, schedules, options.onProgress);
+    await fill(store, sources, schedules, settings.onProgress);
     const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
     if (live) clock.start();
     const { advance } = clock;
@@ -142,7 +123,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 /** Opens the store. Generated calls and public test keys must not get into one with real calls. */
-async function openFor(sources: readonly GeneratedCalls[], url = 'sqlite::memory:'): Promise<Store> {
+async function openFor(sources: readonly GeneratedCalls[], url: string): Promise<Store> {
   const store = await openStore(url);
   const known = new Set(sources.map(({ account }) => account.id));
   const stranger = (await store.accounts()).find(({ id }) => !known.has(id));
@@ -165,24 +146,23 @@ const accountOf = ({ account: { id, name }, records }: GeneratedCalls): SandboxA
 function createPassingTime(
   sources: readonly GeneratedCalls[],
   store: Store,
-  { live, now, service }: SandboxOptions & { readonly now: () => number },
+  { live, now, service }: SandboxSettings,
 ) {
-  const liveOptions = typeof live === 'object' ? live : {};
-  const { callsPerMinute = sandboxDefaults.callsPerMinute } = liveOptions;
-  const schedules = sources.map((source) => createSchedule(source, callsPerMinute));
+  const pace = typeof live === 'object' ? live : liveOptions.fill({});
+  const schedules = sources.map((source) => createSchedule(source, pace.callsPerMinute));
   const clock = createLiveClock(
     schedules,
     sources[0]?.until ?? 0,
     async ({ accountId, arrived, changed }) => {
       await store.upsert(accountId, [...arrived, ...changed]);
     },
-    { ...liveOptions, now, onError: () => service?.log?.(storeFailed(now())) },
+    { ...pace, now, onError: () => service.log?.(storeFailed(now())) },
   );
   return { schedules, clock };
 }
 
 function serviceOptions(
-  { service = {}, live = false }: SandboxOptions,
+  { service, live }: SandboxSettings,
   {
     routes,
     accounts,

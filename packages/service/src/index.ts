@@ -10,14 +10,28 @@ export {
   readRulesFile,
 } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
-export type { Exchange, Intercept, Reply, ReplyChanges, Route, Shape } from './http/exchange.ts';
+export type {
+  Exchange,
+  Intercept,
+  Reply,
+  ReplyChanges,
+  Route,
+  Shape,
+  ShapeOptions,
+} from './http/exchange.ts';
 export type { LogEntry } from './http/front.ts';
 export type { MountedHandler } from './http/mounted.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
-export type { ServiceLimits } from './http/server.ts';
+export type { LimitOptions, ServiceLimits } from './http/server.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
-export type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
+export {
+  type AccountWithKeys,
+  type Certificate,
+  type ListenOptions,
+  listenOptions,
+  type ServiceOptions,
+} from './options.ts';
 export type { PageAccount, PageOptions } from './page/page-routes.ts';
 export {
   mostGroups,

@@ -1,25 +1,12 @@
-import {
-  checkOptions,
-  either,
-  group,
-  kinds,
-  number,
-  type OptionKind,
-  type OptionShape,
-  oneOf,
-  only,
-  whole,
-  withMethods,
-  wrongOption,
-} from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Store } from '@call-attribution/store';
 import { serviceDefaults } from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
-import type { Intercept, Route, Shape } from './http/exchange.ts';
+import { type Intercept, type Route, type ShapeOptions, shapeOptions } from './http/exchange.ts';
 import type { LogEntry } from './http/front.ts';
-import type { RateLimit } from './http/rate-limit.ts';
-import type { ServiceLimits } from './http/server.ts';
-import type { PageOptions } from './page/page-routes.ts';
+import { type RateLimit, rateLimitOptions } from './http/rate-limit.ts';
+import { type LimitOptions, limitsOptions, type ServiceLimits } from './http/server.ts';
+import { type PageOptions, pageOptions } from './page/page-routes.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {
@@ -35,119 +22,90 @@ export interface AccountWithKeys {
   readonly bearerToken: string;
 }
 
-/** What a service serves, and how. */
-export interface ServiceOptions extends Partial<Shape> {
+const none = option.only(null);
+
+/** The options of `createService`. */
+export const serviceOptions = defineOptions({
   /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
-  readonly store: Store | null;
+  store: option.methods<Store>('a store opened with openStore()', 'page', 'count').or(none).required(),
   /** Accounts that `listen` adds to the store. Default none. */
-  readonly accounts?: readonly AccountWithKeys[] | undefined;
+  accounts: option.list<AccountWithKeys>().default([]),
   /** Requests that each key may make; others get status 429. Default no limit. */
-  readonly rateLimit?: RateLimit | null | undefined;
+  rateLimit: option.table<RateLimit, RateLimit>(rateLimitOptions).or(none).default(null),
   /** Sees each API request first and may delay, change or replace the response. Default none. */
-  readonly intercept?: Intercept | null | undefined;
+  intercept: option.callback<Intercept>().or(none).default(null),
   /** Further paths, served without credentials. Default none. */
-  readonly routes?: readonly Route[] | undefined;
+  routes: option.list<Route>().default([]),
   /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
-  readonly page?: PageOptions | false | undefined;
+  page: option.only(false).or(option.table<PageOptions, PageOptions>(pageOptions)),
   /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
-  readonly feeds?: readonly Feed[] | undefined;
+  feeds: option.list<Feed>().default([]),
   /** Where feeds read calls. Default: the store. */
-  readonly feedSource?: FeedSource | undefined;
+  feedSource: option.anything<FeedSource>(),
   /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
-  readonly ready?: (() => string | null) | undefined;
+  ready: option.callback<() => string | null>().default(() => null),
   /** Further metrics in the text format of Prometheus. Default none. */
-  readonly metrics?: (() => string) | undefined;
+  metrics: option.callback<() => string>().default(() => ''),
   /** Receives one entry per request. Default none. */
-  readonly log?: ((entry: LogEntry) => void) | null | undefined;
+  log: option.callback<(entry: LogEntry) => void>().or(none).default(null),
   /** Limits of time, number and size. */
-  readonly limits?: Partial<ServiceLimits> | undefined;
+  limits: option.table<LimitOptions, ServiceLimits>(limitsOptions).default({}),
   /**
    * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`. The limit of connections per address does
    * not apply to them, and turns are shared between the clients that they name last in `x-forwarded-for`. Default none.
    */
-  readonly proxies?: readonly string[] | undefined;
+  proxies: option.list<string>().default([]),
   /** Path under which an application mounts the service, such as `/calls`. Not needed where the application cuts it off. Default none. */
-  readonly prefix?: string | undefined;
+  prefix: option.string().default(''),
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
-}
+  now: option.callback<() => number>().default(() => Date.now()),
+  ...shapeOptions.entries,
+});
 
-/** Where to listen. */
-export interface ListenOptions {
-  /** Port of the API. Default 0: a free port. */
-  readonly port?: number | undefined;
-  /** Address to listen on. Default `127.0.0.1`. */
-  readonly host?: string | undefined;
-  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
-  readonly adminPort?: number | null | undefined;
-  /** Certificate and private key in PEM form. Default plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | null | undefined;
-}
+/** What a service serves, and how. */
+export interface ServiceOptions extends ShapeOptions, OptionsOf<typeof serviceOptions> {}
+/** The same with the defaults. */
+export interface ServiceSettings extends ReadOf<typeof serviceOptions> {}
 
-const none = only(null);
-const storeKind = either(withMethods('a store opened with openStore()', 'page', 'count'), none);
-
-const shape = {
-  store: storeKind,
-  accounts: kinds.list,
-  rateLimit: either(group({ requests: whole(1), seconds: number(0) }), none),
-  intercept: either(kinds.callback, none),
-  routes: kinds.list,
-  page: either(
-    only(false),
-    group({
-      kind: oneOf('sandbox', 'mirror'),
-      live: kinds.flag,
-      accounts: kinds.list,
-      assets: kinds.string,
-      source: kinds.object,
-      mostCalls: whole(0),
-    } satisfies OptionShape & Record<keyof PageOptions, OptionKind>),
-  ),
-  feeds: kinds.list,
-  feedSource: kinds.anything,
-  ready: kinds.callback,
-  metrics: kinds.callback,
-  log: either(kinds.callback, none),
-  limits: group(Object.fromEntries(Object.keys(serviceDefaults.limits).map((name) => [name, number(0)]))),
-  proxies: kinds.list,
-  prefix: kinds.string,
-  now: kinds.callback,
-  singleAs: oneOf('object', 'array'),
-  countAs: oneOf('object', 'number', 'text', 'array', 'header'),
-  defaultRows: whole(1),
-  maxRows: whole(1),
-  rowsOver: oneOf('reject', 'clamp'),
-} satisfies OptionShape & Record<keyof ServiceOptions, OptionKind>;
+const port = () =>
+  option.of<number>(
+    'a port from 0 to 65535',
+    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 65_535,
+    true,
+  );
 
 const isPem = (value: unknown): boolean => typeof value === 'string' || value instanceof Uint8Array;
 
-/** Further names are left to node:tls, which has many. */
-const certificate: OptionKind = {
-  expected: 'an object with cert and key in PEM form',
-  accepts: (value) =>
-    kinds.object.accepts(value) &&
-    isPem((value as { cert?: unknown }).cert) &&
-    isPem((value as { key?: unknown }).key),
-};
+/** A certificate and its key, in PEM form. */
+export interface Certificate {
+  /** The certificate. */
+  readonly cert: string;
+  /** The private key. */
+  readonly key: string;
+}
 
 /** The options of `listen`. */
-const listenShape = {
-  port: { ...whole(0), expected: 'a port from 0 to 65535', accepts: isPort },
-  host: kinds.string,
-  adminPort: either({ expected: 'a port from 0 to 65535', accepts: isPort, isShown: true }, none),
-  tls: either(certificate, none),
-} satisfies OptionShape & Record<keyof ListenOptions, OptionKind>;
+export const listenOptions = defineOptions({
+  /** Port of the API. Default 0: a free port. */
+  port: port().default(0),
+  /** Address to listen on. Default `127.0.0.1`. */
+  host: option.string().default(serviceDefaults.host),
+  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
+  adminPort: port().or(none).default(null),
+  /** Certificate and private key in PEM form. Default plain HTTP. */
+  tls: option
+    // Further names are left to node:tls, which has many.
+    .of<Certificate>(
+      'an object with cert and key in PEM form',
+      (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        isPem(Reflect.get(value, 'cert')) &&
+        isPem(Reflect.get(value, 'key')),
+    )
+    .or(none)
+    .default(null),
+});
 
-function isPort(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
-}
-
-/** Refuses options that a service cannot use. */
-export function checkService(options: ServiceOptions): void {
-  checkOptions(options, shape);
-  if (options.store === undefined) throw wrongOption('store', storeKind, undefined);
-}
-
-/** Refuses options that `listen` does not have. */
-export const checkListen = (options: ListenOptions): void => checkOptions(options, listenShape);
+/** Where to listen. */
+export interface ListenOptions extends OptionsOf<typeof listenOptions> {}

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { FetchHandler } from '@call-attribution/core/mount';
+import type { ReadOf } from '@call-attribution/core/options';
 import type { Store } from '@call-attribution/store';
 import { FairTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
@@ -17,10 +18,16 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createMounted, type MountedHandler } from './http/mounted.ts';
 import type { Listener } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { type OpenServer, openServer, type ServiceLimits } from './http/server.ts';
+import { type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/document.ts';
-import type { AccountWithKeys, ListenOptions, ServiceOptions } from './options.ts';
-import { checkListen, checkService } from './options.ts';
+import {
+  type AccountWithKeys,
+  type ListenOptions,
+  listenOptions,
+  type ServiceOptions,
+  type ServiceSettings,
+  serviceOptions,
+} from './options.ts';
 import { pageDataRoutes } from './page/data-routes.ts';
 import { storeSource } from './page/index/store-source.ts';
 import { type PageOptions, pageRoutes } from './page/page-routes.ts';
@@ -58,10 +65,9 @@ export interface Service extends AsyncDisposable {
  * const service = createService({ store, maxRows: 500 });
  * const { url } = await service.listen({ port: 8675 });
  */
-export function createService(options: ServiceOptions): Service {
-  checkService(options);
-  const { store, now = Date.now, log = null } = options;
-  const limits: ServiceLimits = { ...serviceDefaults.limits, ...options.limits };
+export function createService(given: ServiceOptions): Service {
+  const options = serviceOptions.read(given);
+  const { store, now, log, limits } = options;
   const state: State = { isStopping: false, servers: [] };
   const turns = new FairTurns({
     store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
@@ -72,7 +78,7 @@ export function createService(options: ServiceOptions): Service {
     waiting: () => turns.waiting,
   });
   const closures = createClosureLog(metrics, log, now);
-  const desk = createFeedDesk(options.feeds ?? [], options.feedSource ?? storeFeeds(store), now);
+  const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), now);
   const routes = routesOf(options, desk);
   const admin = adminRoutes(options, desk, metrics, state);
   const fronts = createFronts(options, routes, (handle, intercept) =>
@@ -84,7 +90,7 @@ export function createService(options: ServiceOptions): Service {
     }),
   );
   const addAccounts = addingAccounts(options);
-  const shared = { limits, turns, proxies: options.proxies ?? [], onClosed: closures.add };
+  const shared = { limits, turns, proxies: options.proxies, onClosed: closures.add };
   const isProbe = (path: string) => admin.some((probe) => probe.path === path);
   const isOurs = (path: string) => routes.own.some((route) => route.path === path);
   const mounted = createMounted({
@@ -106,11 +112,11 @@ export function createService(options: ServiceOptions): Service {
   const close = () => (closed ??= stop());
   return {
     async listen(at = {}) {
-      checkListen(at);
+      const place = listenOptions.read(at);
       if (state.servers.length > 0) throw listensAlready();
-      refuseOpenFeeds(options, at.host ?? serviceDefaults.host);
+      refuseOpenFeeds(options, place.host);
       await addAccounts();
-      return openServers(at, { admin, fronts, shared, state });
+      return openServers(place, { admin, fronts, shared, state });
     },
     handler: mounted.handler,
     fetch: mounted.fetch,
@@ -125,14 +131,10 @@ interface State {
   servers: OpenServer[];
 }
 
-const prefixOf = ({ prefix = '' }: ServiceOptions): string => prefix.replace(/\/+$/, '');
+const prefixOf = ({ prefix }: ServiceSettings): string => prefix.replace(/\/+$/, '');
 
-const shapeOf = (options: ServiceOptions): Shape => ({
-  singleAs: options.singleAs ?? serviceDefaults.singleAs,
-  countAs: options.countAs ?? serviceDefaults.countAs,
-  defaultRows: options.defaultRows ?? serviceDefaults.defaultRows,
-  maxRows: options.maxRows ?? serviceDefaults.maxRows,
-  rowsOver: options.rowsOver ?? serviceDefaults.rowsOver,
+const shapeOf = ({ singleAs, countAs, defaultRows, maxRows, rowsOver }: ServiceSettings): Shape => ({
+  ...{ singleAs, countAs, defaultRows, maxRows, rowsOver },
 });
 
 interface Routes {
@@ -142,8 +144,8 @@ interface Routes {
   readonly api: readonly Handler[];
 }
 
-function routesOf(options: ServiceOptions, desk: FeedDesk): Routes {
-  const { store, now = Date.now, page = store === null ? false : {} } = options;
+function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
+  const { store, now, page = store === null ? false : {} } = options;
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
   const gateOf = (find: Store['findAccount']) => createGate(find, limiter, now);
   const gate = store === null ? null : gateOf((credential) => store.findAccount(credential));
@@ -155,7 +157,7 @@ function routesOf(options: ServiceOptions, desk: FeedDesk): Routes {
   };
   return {
     own: [
-      ...(options.routes ?? []),
+      ...options.routes,
       ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
       ...(store === null ? [] : [openApiRoute({ ...shapeOf(options), serverUrl: `${prefixOf(options)}/` })]),
       ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
@@ -165,15 +167,15 @@ function routesOf(options: ServiceOptions, desk: FeedDesk): Routes {
 }
 
 /** Health and metrics. */
-function adminRoutes(options: ServiceOptions, desk: FeedDesk, metrics: Metrics, state: State): Route[] {
-  const { store, now = Date.now } = options;
+function adminRoutes(options: ServiceSettings, desk: FeedDesk, metrics: Metrics, state: State): Route[] {
+  const { store, now } = options;
   const countCalls = store === null ? async () => null : callCounter(store, now);
   return statusRoutes(store, () => state.isStopping, {
-    ready: options.ready ?? (() => null),
+    ready: options.ready,
     metrics: async () =>
       metrics.text(await countCalls()) +
       (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
-      (options.metrics?.() ?? ''),
+      options.metrics(),
   });
 }
 
@@ -185,7 +187,7 @@ interface Fronts {
 }
 
 function createFronts(
-  { intercept = null }: ServiceOptions,
+  { intercept }: ServiceSettings,
   { own, api }: Routes,
   front: (handle: (exchange: Exchange) => Promise<Reply>, intercept: Intercept | null) => Listener,
 ): Fronts {
@@ -215,7 +217,7 @@ interface Opening {
 
 /** Opens the port of the API, and that of health and metrics when they have one of their own. */
 async function openServers(
-  { port = 0, host = serviceDefaults.host, adminPort = null, tls = null }: ListenOptions,
+  { port, host, adminPort, tls }: ReadOf<typeof listenOptions>,
   { admin, fronts, shared, state }: Opening,
 ): Promise<Listening> {
   const health = admin.filter(({ path }) => path !== '/metrics');
@@ -236,7 +238,7 @@ const listensAlready = () =>
   );
 
 /** Adds the accounts of the options once; after a failure again. */
-function addingAccounts({ store, accounts = [] }: ServiceOptions): () => Promise<void> {
+function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<void> {
   let added: Promise<void> | undefined;
   return () => {
     added ??= addAll(store, accounts).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
 import { type GeneratedAccount, makeAccount, peopleOf } from './account.ts';
@@ -7,21 +8,35 @@ import { callMaker, type GeneratedCall } from './make-call.ts';
 import { mix } from './random.ts';
 import { day, Rhythm } from './rhythm.ts';
 
-/** What to generate. The same options give the same calls, byte for byte, on every machine. */
-export interface GenerateOptions {
+const within = (least: number, most: number) =>
+  option.anything<number>().checking((value, name) => whole(name, value, least, most));
+
+/** The options of `generate`. */
+export const generateOptions = defineOptions({
   /** The number of calls over all accounts. Default 2,000. */
-  readonly records?: number | undefined;
+  records: within(0, 1e8).default(sandboxDefaults.records),
   /** The seed of all randomness. Default 1. */
-  readonly seed?: number | undefined;
+  seed: within(0, 0xffffffff).default(sandboxDefaults.seed),
   /** The number of accounts that share the calls; the first has the most. Default 1. */
-  readonly accounts?: number | undefined;
+  accounts: within(1, 1000).default(sandboxDefaults.accounts),
   /** The number of days over which the calls are spread. Default 90. */
-  readonly days?: number | undefined;
+  days: within(1, 36_500).default(sandboxDefaults.days),
   /**
    * The end of these days, `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
    * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
    */
-  readonly until?: string | undefined;
+  until: option.string().checking(checkTime),
+});
+
+/** What to generate. The same options give the same calls, byte for byte, on every machine. */
+export interface GenerateOptions extends OptionsOf<typeof generateOptions> {}
+
+function checkTime(until: string): void {
+  if (Number.isInteger(parseNaive(until) / 1000)) return;
+  throw new ConfigurationError(
+    'invalid_option',
+    `until is "${until}": expected YYYY-MM-DD HH:MM:SS, for example ${sandboxDefaults.until}`,
+  );
 }
 
 /** The generated calls of one account. */
@@ -41,30 +56,14 @@ export interface GeneratedCalls {
  * Accounts and their calls, made when they are read. Without `until`, the calls end at `present`, in seconds of wall time, and
  * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
  */
-export function generatedAccounts(
-  options: GenerateOptions = {},
-  present?: number,
-): readonly GeneratedCalls[] {
-  const {
-    records = sandboxDefaults.records,
-    seed = sandboxDefaults.seed,
-    accounts = sandboxDefaults.accounts,
-    days = sandboxDefaults.days,
-    until = present === undefined ? sandboxDefaults.until : formatNaive(present * 1000),
-  } = options;
-  whole('records', records, 0, 1e8);
-  whole('accounts', accounts, 1, 1000);
-  whole('days', days, 1, 36_500);
-  whole('seed', seed, 0, 0xffffffff);
+export function generatedAccounts(options: GenerateOptions, present?: number): readonly GeneratedCalls[] {
+  const settings = generateOptions.fill(options);
+  const { records, seed, accounts, days } = settings;
+  const until =
+    settings.until ?? (present === undefined ? sandboxDefaults.until : formatNaive(present * 1000));
   const end = parseNaive(until) / 1000;
-  if (!Number.isInteger(end)) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `until is "${until}": expected YYYY-MM-DD HH:MM:SS, for example ${sandboxDefaults.until}`,
-    );
-  }
   const shares = shareOut(records, accounts);
-  const place = options.until === undefined && present !== undefined ? upToPresent : upToEnd;
+  const place = settings.until === undefined && present !== undefined ? upToPresent : upToEnd;
   return shares.map((count, index) => source(makeAccount(seed, index), count, days, end, place));
 }
 
@@ -75,7 +74,7 @@ export function generatedAccounts(
  * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid, call.talk_minutes);
  */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
-  for (const account of generatedAccounts(options)) yield* account.calls();
+  for (const account of generatedAccounts(generateOptions.read(options))) yield* account.calls();
 }
 
 /** The numbers of an account's calls from `first` on, and the time of each. */

@@ -1,14 +1,21 @@
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { sandboxDefaults } from '../defaults.ts';
 import type { Happening, Schedule } from './schedule.ts';
 
-/** How time passes in a live sandbox. */
-export interface LiveOptions {
+/** The options of a live sandbox. */
+export const liveOptions = defineOptions({
   /** New calls per minute and account. Default 12. */
-  readonly callsPerMinute?: number | undefined;
+  callsPerMinute: option.number(0).default(sandboxDefaults.callsPerMinute),
   /** Seconds of sandbox time per second of real time; with 60, an hour passes in a minute. Default 1. */
-  readonly speed?: number | undefined;
+  speed: option.number(0).default(1),
   /** Milliseconds between two updates. Default 1,000. */
-  readonly tick?: number | undefined;
-}
+  tick: option.whole(1).default(1000),
+});
+
+/** How time passes in a live sandbox. */
+export interface LiveOptions extends OptionsOf<typeof liveOptions> {}
+/** The same with the defaults. */
+export interface LiveSettings extends ReadOf<typeof liveOptions> {}
 
 /** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {
@@ -27,7 +34,8 @@ export function createLiveClock(
   apply: (happening: Happening) => Promise<void>,
   options: LiveOptions & { readonly now: () => number; readonly onError?: (error: unknown) => void },
 ): LiveClock {
-  const { speed = 1, tick = 1000, now, onError } = options;
+  const { now, onError } = options;
+  const { speed, tick } = liveOptions.fill(options);
   let time = from;
   let timer: NodeJS.Timeout | undefined;
   let step: Promise<unknown> = Promise.resolve();

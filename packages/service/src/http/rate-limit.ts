@@ -1,12 +1,16 @@
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Refusal } from './refusal.ts';
 
-/** How many requests one key may make in a span of time. */
-export interface RateLimit {
+/** The options of a rate limit. */
+export const rateLimitOptions = defineOptions({
   /** Requests in each span. */
-  readonly requests: number;
+  requests: option.whole(1).required(),
   /** Length of a span in seconds. */
-  readonly seconds: number;
-}
+  seconds: option.number(0).required(),
+});
+
+/** How many requests one key may make in a span of time. */
+export interface RateLimit extends OptionsOf<typeof rateLimitOptions> {}
 
 /** Counts the requests of each key. */
 export interface RateLimiter {

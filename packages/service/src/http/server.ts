@@ -1,42 +1,51 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import { acceptConnections } from '../connections/accept.ts';
 import type { ClosedFor } from '../connections/connection.ts';
 import { Connections } from '../connections/connections.ts';
 import type { Turns } from '../connections/turns.ts';
+import { serviceDefaults } from '../defaults.ts';
 import { type Listener, Pipelines } from './pipeline.ts';
 import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
 
-/** Limits of time, number and size of one server. */
-export interface ServiceLimits {
+const { limits: usual } = serviceDefaults;
+
+/** The limits of time, number and size. */
+export const limitsOptions = defineOptions({
   /** Longest URL, in bytes. Default 8,192. */
-  readonly urlBytes: number;
+  urlBytes: option.number(0).default(usual.urlBytes),
   /** Longest request head, including the URL, in bytes. Default 32,768. */
-  readonly headerBytes: number;
+  headerBytes: option.number(0).default(usual.headerBytes),
   /** Most connections at a time. Default 2,000. */
-  readonly connections: number;
+  connections: option.number(0).default(usual.connections),
   /** Most connections at a time from one IPv4 address or IPv6 /64 network that is not one of `proxies`. Default 256. */
-  readonly connectionsPerAddress: number;
+  connectionsPerAddress: option.number(0).default(usual.connectionsPerAddress),
   /** Most TLS handshakes at a time. Default 250. */
-  readonly handshakes: number;
+  handshakes: option.number(0).default(usual.handshakes),
   /** Time for a TLS handshake, from the first packet of the connection, in milliseconds. Default 10,000. */
-  readonly handshakeMs: number;
+  handshakeMs: option.number(0).default(usual.handshakeMs),
   /** Requests that a client may send ahead on one connection, before the response to the first. Default 16. */
-  readonly pipelined: number;
+  pipelined: option.number(0).default(usual.pipelined),
   /** Requests that read from the store at a time; others wait for their turn. Default 8. */
-  readonly atWork: number;
+  atWork: option.number(0).default(usual.atWork),
   /** Time for a request to arrive, in milliseconds. Default 10,000. */
-  readonly headMs: number;
+  headMs: option.number(0).default(usual.headMs),
   /** Time for a client to take the next 64 KiB of a response, or all of one of up to 256 KiB, in milliseconds. Default 30,000. */
-  readonly sendMs: number;
+  sendMs: option.number(0).default(usual.sendMs),
   /** Bytes of responses that wait in memory for their clients, over all connections. Default 67,108,864. */
-  readonly unsentBytes: number;
+  unsentBytes: option.number(0).default(usual.unsentBytes),
   /** Time without a byte after which a connection is closed, in milliseconds. Default 60,000. */
-  readonly idleMs: number;
+  idleMs: option.number(0).default(usual.idleMs),
   /** Time for responses in progress to finish when the service is closed, in milliseconds. Default 10,000. */
-  readonly drainMs: number;
-}
+  drainMs: option.number(0).default(usual.drainMs),
+});
+
+/** Limits of time, number and size that differ from the defaults. */
+export interface LimitOptions extends OptionsOf<typeof limitsOptions> {}
+/** Limits of time, number and size of one server. */
+export interface ServiceLimits extends ReadOf<typeof limitsOptions> {}
 
 interface ListenSettings {
   readonly port: number;

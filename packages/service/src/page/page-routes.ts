@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Reply, Route } from '../http/exchange.ts';
 import type { PageSource } from './question.ts';
 
@@ -20,24 +21,27 @@ export interface PageAccount {
   readonly bearerToken: string;
 }
 
-/** What the page at `/` shows. */
-export interface PageOptions {
+/** The options of the page at `/`. */
+export const pageOptions = defineOptions({
   /** A sandbox shows its test keys, a mirror has input fields for keys. Default `mirror`. */
-  readonly kind?: 'sandbox' | 'mirror' | undefined;
+  kind: option.oneOf('sandbox', 'mirror'),
   /** Are new calls coming in? Default false. */
-  readonly live?: boolean | undefined;
+  live: option.flag(),
   /** The accounts of a sandbox. Default none. */
-  readonly accounts?: readonly PageAccount[] | undefined;
+  accounts: option.list<PageAccount>(),
   /** Folder of the built page. Default: the one in this package. */
-  readonly assets?: string | undefined;
+  assets: option.string(),
   /**
    * Where the page reads numbers and calls. Default: the store, some fields of which are kept in memory, about 90 bytes for a
    * call, once the page was opened.
    */
-  readonly source?: PageSource | undefined;
+  source: option.object<PageSource>(),
   /** Most calls of a store that are kept in memory for the page. Default 2,000,000. */
-  readonly mostCalls?: number | undefined;
-}
+  mostCalls: option.whole(0),
+});
+
+/** What the page at `/` shows. */
+export interface PageOptions extends OptionsOf<typeof pageOptions> {}
 
 const built = fileURLToPath(new URL('./assets/', import.meta.url));
 const files = [
