@@ -31,8 +31,8 @@ export interface Io {
   now(): Date;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
-  /** Milliseconds of silence after which stderr says what is waited for. Default 1,000 on a terminal, else 5,000. */
-  readonly patience?: number;
+  /** Silence after which stderr says what is waited for. Default 1,000 on a terminal, else 5,000. */
+  readonly patienceMs?: number;
 }
 
 /** Called before something is written, so that a line about waiting goes away first. */

@@ -8,7 +8,7 @@ const busy = new CallsError('in_use', 'Process 7 has it open.', { isRetryable: t
 const wrong = new CallsError('not_a_warehouse', 'It is not a DuckDB file.');
 
 /** Opens something that fails with each of these errors in turn. */
-async function open(errors: readonly Error[], every: number | null, signal = new AbortController().signal) {
+async function open(errors: readonly Error[], everyMs: number | null, signal = new AbortController().signal) {
   const left = [...errors];
   const said: string[] = [];
   const first = async (): Promise<string> => {
@@ -16,7 +16,7 @@ async function open(errors: readonly Error[], every: number | null, signal = new
     if (error) throw error;
     return 'open';
   };
-  const opened = await untilOpen(first, { every, onFailure: (message) => said.push(message) }, {
+  const opened = await untilOpen(first, { everyMs, onFailure: (message) => said.push(message) }, {
     signal,
   } as Io);
   return { opened, said };
@@ -31,8 +31,8 @@ test('what repeats waits for what another process has open', async () => {
 test.each([
   ['what runs once does not wait', busy, null],
   ['what is wrong stays wrong', wrong, 1],
-])('%s', async (_, error, every) => {
-  await expect(open([error], every)).rejects.toBe(error);
+])('%s', async (_, error, everyMs) => {
+  await expect(open([error], everyMs)).rejects.toBe(error);
 });
 
 test('Ctrl-C ends the wait', async () => {

@@ -192,7 +192,7 @@ test('on a terminal progress is one line, repainted within the width', () => {
     line.update(state(done, 1000));
     now += 40;
   }
-  line.end();
+  line.close();
   const paints = text().split('\r\u001b[2K').slice(1);
   expect(paints.length).toBeGreaterThan(3);
   expect(paints.length).toBeLessThan(8);
@@ -205,13 +205,13 @@ test('elsewhere progress is a plain line every few seconds, and nothing for a sh
   let now = 0;
   const line = progressLine(stream, { label: 'calls', now: () => now });
   line.update(state(1, 10));
-  line.end();
+  line.close();
   expect(text()).toBe('');
   for (let done = 0; done <= 30; done++) {
     line.update(state(done, null));
     now += 1000;
   }
-  line.end();
+  line.close();
   expect(text().replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   expect(text().trim().split('\n').length).toBeGreaterThan(4);
 });
@@ -242,7 +242,7 @@ const silence = (milliseconds: number): Promise<void> =>
 test('after a silence a line says what is done: on a terminal it goes away, elsewhere it is said once', async () => {
   const run = async (isTerminal: boolean): Promise<string> => {
     const { stream, text } = output(isTerminal, 30);
-    const io = { stderr: stream, env: {}, patience: 20 } as unknown as Io;
+    const io = { stderr: stream, env: {}, patienceMs: 20 } as unknown as Io;
     await withWaiting(io, async () => {
       await whileWaiting('reading', async () => {});
       await whileWaiting('waiting for a server far away', () => silence(60));

@@ -90,7 +90,7 @@ async function streamToCsv(
     if (io.signal.aborted) throw new Interrupted();
     throw fileError(error, shown);
   } finally {
-    line.end();
+    line.close();
   }
   return verdict;
 }

@@ -46,7 +46,7 @@ export interface ListForm {
 export interface ListOutput {
   add(call: Call, account: string | null): Promise<void>;
   /** Finishes the output, and returns the columns that did not fit. */
-  end(): Promise<readonly string[]>;
+  close(): Promise<readonly string[]>;
 }
 
 /** Opens the output of a list. */
@@ -65,7 +65,7 @@ function tableOutput(form: Omit<ListForm, 'format'>, io: Io): ListOutput {
       const cells = fields.map((field) => cellText(valueOfField(call, field)));
       rows.push(several ? [account ?? '', ...cells] : cells);
     },
-    async end() {
+    async close() {
       if (rows.length === 0) return [];
       const style = styleFor(io.stdout, io.env);
       const columns = [
@@ -119,7 +119,7 @@ function dataOutput(
       else await write(io.stdout, `${written === 0 ? '' : ','}\n${JSON.stringify(record)}`);
       written++;
     },
-    async end() {
+    async close() {
       await (started ?? start());
       if (format === 'json') await write(io.stdout, written === 0 ? ']\n' : '\n]\n');
       return [];

@@ -77,7 +77,7 @@ export const list: Handler = async (args, io) => {
       await source.close();
     }
   });
-  const dropped = await output.end();
+  const dropped = await output.close();
   for (const note of notes) say(io, note);
   if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}; choose fields with --fields`);
   const leaving = ready(accounts).find(({ plan, settings }) =>

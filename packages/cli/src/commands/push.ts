@@ -109,7 +109,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
     const { stream, verdict } = source.read(options);
     const { outcomes, said } = counted(conversions(stream, push.rules, push.destination.tool), push);
     const delivered = push.ledger?.delivered(push.destination.name) ?? new Map();
-    const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.end());
+    const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.close());
     const ending = await verdict;
     await bad.settle();
     said();
@@ -123,7 +123,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
       throw new Interrupted(['the ledger has what was sent; the same command continues']);
     throw await withWayOut(error);
   } finally {
-    line.end();
+    line.close();
     await source.close();
   }
 }

@@ -157,11 +157,11 @@ async function countGroups(
     const tally = createTally(dimensions);
     const { stream, verdict } = source.read({ filter, onProgress, signal: io.signal });
     for await (const call of stream) tally.add(call);
-    line.end();
+    line.close();
     const end = await verdict;
     return { complete: end.proof === 'whole', end: verdictText(end), cells: tally.cells() };
   } finally {
-    line.end();
+    line.close();
   }
 }
 

@@ -12,15 +12,15 @@ import { openSync, saySync } from '../syncing/sync.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
-  const every = interval(args, 'every');
-  if (every === null && args.flag('status-port'))
+  const everyMs = interval(args, 'every');
+  if (everyMs === null && args.flag('status-port'))
     throw new UsageError('--status-port is for a sync that repeats; add --every');
   if (args.flag('status-host') && !args.flag('status-port'))
     throw new UsageError('--status-host needs --status-port');
   const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
   const synced = await openSync(args, io, {
     command: 'calls sync',
-    every,
+    everyMs,
     failsAtOnce: true,
     serve: (status) => serveStatus(args, status, io),
     restart: args.flag('restart'),
@@ -36,8 +36,8 @@ export const sync: Handler = async (args, io) => {
     const { name } = synced.copy;
     const once = (): Promise<number> =>
       synced.each(async (one) => report(await one.once(), { account: one.account, name }, args, io));
-    if (every === null) return await once();
-    await again(once, every, io);
+    if (everyMs === null) return await once();
+    await again(once, everyMs, io);
     return exitCodes.ok;
   } catch (error) {
     if (!io.signal.aborted) throw error;

@@ -69,7 +69,7 @@ export async function exportDataset(
   try {
     const options = { ...selection, partition, signal: io.signal, onFile: progress.onFile };
     summary = await whileWaiting(`writing ${shown}`, () => warehouse.exportParquet(path, options)).finally(
-      progress.end,
+      progress.close,
     );
   } catch (error) {
     if (!io.signal.aborted) throw error;
@@ -104,6 +104,6 @@ function watchFiles(total: number, shown: string, io: Io) {
       const rate = (done * 1000) / Math.max(1, performance.now() - start);
       line.update({ done, total, rate, note: plural(files, 'file') });
     },
-    end: () => line.end(),
+    close: () => line.close(),
   };
 }

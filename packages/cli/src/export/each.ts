@@ -101,7 +101,7 @@ async function exportAccount(
   } catch (error) {
     throw await withWayOut(error);
   } finally {
-    line.end();
+    line.close();
     await source.close();
   }
 }
@@ -111,7 +111,7 @@ function ending(source: Source, line: ProgressLine): Pick<Source, 'read'> {
   return {
     read(options) {
       const reading = source.read(options);
-      reading.stream.once('end', () => line.end());
+      reading.stream.once('end', () => line.close());
       return reading;
     },
   };

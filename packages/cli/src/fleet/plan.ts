@@ -79,11 +79,11 @@ export async function planWith({ job, board, target }: PlanSet, args: Args, io: 
         line.update({ done, total: of, rate, note: '' });
       },
     });
-    line.end();
+    line.close();
     sayPlan(summary, performance.now() - from, io);
     return summary;
   } catch (error) {
-    line.end();
+    line.close();
     if (!io.signal.aborted) throw error;
     throw new Interrupted(['accounts that were planned stay so; the same command plans the others']);
   }

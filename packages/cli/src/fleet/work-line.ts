@@ -16,8 +16,8 @@ export function workLine(
   board: Board,
   args: Args,
   io: Io,
-): { end(): void } {
-  if (args.flag('log')) return { end: () => {} };
+): { close(): void } {
+  if (args.flag('log')) return { close: () => {} };
   const { stderr, env } = io;
   const isTerminal = stderr.isTTY === true && env.TERM !== 'dumb';
   let isShown = false;
@@ -37,7 +37,7 @@ export function workLine(
     isTerminal ? repainted : logged,
   );
   return {
-    end() {
+    close() {
       clearInterval(timer);
       clear();
     },

@@ -84,9 +84,9 @@ async function workWith(board: Board, target: Target, pace: Pace, args: Args, io
   const slotText = slots === 'auto' ? 'as many slots as fit' : plural(slots, 'slot');
   say(io, `${name} on ${reader.read().job.name}: ${slotText}; Ctrl-C leaves in peace`);
   try {
-    await whileWaiting(null, () => runUntilStopped(worker, grace, line.end, io));
+    await whileWaiting(null, () => runUntilStopped(worker, grace, line.close, io));
   } finally {
-    line.end();
+    line.close();
     stopStatus();
   }
   if (io.signal.aborted) {

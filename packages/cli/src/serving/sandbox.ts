@@ -37,7 +37,7 @@ export async function startShown(options: SandboxOptions, io: Io): Promise<Sandb
     // A start that ends within the first second needs no line.
     if (tookMs > 1000) line.update({ done, total, rate, note: '' });
   };
-  return startSandbox({ ...options, onProgress }).finally(() => line.end());
+  return startSandbox({ ...options, onProgress }).finally(() => line.close());
 }
 
 /** Starts a sandbox and a client for its account. */

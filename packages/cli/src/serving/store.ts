@@ -41,9 +41,9 @@ interface Served {
 export async function serveStore(serving: Serving): Promise<number> {
   const { args, io, section } = serving;
   const at = listenOptions(args, io);
-  const every = interval(args, 'every');
+  const everyMs = interval(args, 'every');
   const voice = voiceOf(section, 'json', io);
-  const served = await openServed(serving, every, voice);
+  const served = await openServed(serving, everyMs, voice);
   try {
     const { options, token } = pageOf(served.copy, args, io);
     const service = createService({
@@ -54,10 +54,10 @@ export async function serveStore(serving: Serving): Promise<number> {
     try {
       const listening = await service.listen(at).catch(explainListening);
       await announce(listening, served.copy, token, serving, voice);
-      if (served.sync === null || every === null) await stopped(io.signal);
+      if (served.sync === null || everyMs === null) await stopped(io.signal);
       else {
-        voice.notify(`synced every ${duration(every)}; health and metrics on ${listening.adminUrl}`);
-        await keepUpToDate(served.sync, every, voice, io);
+        voice.notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
+        await keepUpToDate(served.sync, everyMs, voice, io);
       }
       return exitCodes.ok;
     } finally {
@@ -70,18 +70,18 @@ export async function serveStore(serving: Serving): Promise<number> {
 
 async function openServed(
   { args, io, section, feeds }: Serving,
-  every: number | null,
+  everyMs: number | null,
   voice: Voice,
 ): Promise<Served> {
   const store = storeOptions(section);
-  if (every !== null) {
+  if (everyMs !== null) {
     const accounts = [...new Set(feeds.map(({ account }) => account))];
     const sync = await openSync(args, io, {
       command: 'calls serve --every',
-      every,
+      everyMs,
       ...(accounts.length === 0 ? {} : { accounts }),
       copy: { store },
-      onFailure: failureOf(every, voice, io),
+      onFailure: failureOf(everyMs, voice, io),
     });
     return { copy: sync.copy, sync, close: () => sync.close() };
   }
@@ -143,8 +143,8 @@ async function announce(
 }
 
 /** Syncs now and then until the signal aborts. What fails is said, and tried again with the next sync. */
-async function keepUpToDate(sync: Sync, every: number, voice: Voice, io: Io): Promise<void> {
-  const onFailure = failureOf(every, voice, io);
+async function keepUpToDate(sync: Sync, everyMs: number, voice: Voice, io: Io): Promise<void> {
+  const onFailure = failureOf(everyMs, voice, io);
   const { name } = sync.copy;
   const once = (): Promise<number> =>
     sync.each(
@@ -159,12 +159,12 @@ async function keepUpToDate(sync: Sync, every: number, voice: Voice, io: Io): Pr
       },
       ({ message }) => onFailure(message),
     );
-  await again(once, every, io, onFailure);
+  await again(once, everyMs, io, onFailure);
 }
 
 const failureOf =
-  (every: number, voice: Voice, io: Io) =>
+  (everyMs: number, voice: Voice, io: Io) =>
   (message: string): void => {
     if (voice.isLog) voice.log('error', 'sync failed', { error: message });
-    else sayRetry(message, every, io);
+    else sayRetry(message, everyMs, io);
   };

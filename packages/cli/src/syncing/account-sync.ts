@@ -15,8 +15,7 @@ import type { ReadyAccount, SyncScope } from './plan.ts';
 export interface SyncRun {
   readonly summary: SyncSummary;
   readonly bad: BadRecords;
-  /** Milliseconds. */
-  readonly took: number;
+  readonly tookMs: number;
 }
 
 /** An account of a copy with everything that brings it up to date. */
@@ -62,11 +61,11 @@ export async function openAccountSync(
           signal: io.signal,
         });
         restarts = false;
-        return { summary, bad, took: performance.now() - from };
+        return { summary, bad, tookMs: performance.now() - from };
       } catch (error) {
         throw await withWayOut(error);
       } finally {
-        line.end();
+        line.close();
       }
     },
   };

@@ -25,8 +25,8 @@ export interface SyncScope {
   readonly restart?: boolean;
   /** The period that moves from run to run. */
   readonly period?: (context: FilterContext) => MovingPeriod | null;
-  /** Milliseconds from run to run. */
-  readonly every: number | null;
+  /** From run to run. */
+  readonly everyMs: number | null;
   /** Is a failed run reported as "not ready" at once? */
   readonly failsAtOnce?: boolean;
   /** How the copy is opened. */

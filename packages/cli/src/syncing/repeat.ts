@@ -15,7 +15,7 @@ const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.b
 /** Repeats a run until the signal aborts. An error that may pass is reported: by `onFailure`, or in a sentence on stderr. */
 export async function again(
   once: () => Promise<unknown>,
-  every: number,
+  everyMs: number,
   io: Io,
   onFailure?: OnFailure,
 ): Promise<void> {
@@ -31,29 +31,29 @@ export async function again(
           ? isStoreError(error) || isWarehouseError(error)
           : passing.has(failure.exitCode);
       if (!mayPass) throw error;
-      report(failure, every, io, onFailure);
+      report(failure, everyMs, io, onFailure);
     }
-    await pause(every, io.signal);
+    await pause(everyMs, io.signal);
   }
 }
 
 /**
- * Opens what a command works on. One that repeats, which has an `every`, waits for what another process uses or a server that
+ * Opens what a command works on. One that repeats, which has an `everyMs`, waits for what another process uses or a server that
  * is down, at its start as later. What is wrong with the place itself ends it.
  */
 export async function untilOpen<T>(
   open: () => Promise<T>,
-  { every, onFailure }: { readonly every: number | null; readonly onFailure?: OnFailure },
+  { everyMs, onFailure }: { readonly everyMs: number | null; readonly onFailure?: OnFailure },
   io: Io,
 ): Promise<T> {
   for (;;) {
     try {
       return await open();
     } catch (error) {
-      if (every === null || !CallsError.is(error) || !error.isRetryable) throw error;
+      if (everyMs === null || !CallsError.is(error) || !error.isRetryable) throw error;
       if (!io.signal.aborted) {
-        report(await explain(error), every, io, onFailure);
-        await pause(every, io.signal);
+        report(await explain(error), everyMs, io, onFailure);
+        await pause(everyMs, io.signal);
       }
       if (io.signal.aborted) throw new Interrupted();
     }
@@ -61,15 +61,15 @@ export async function untilOpen<T>(
 }
 
 /** Says that something failed, and when it is tried again. */
-export function sayRetry(message: string, every: number, io: Io): void {
-  say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(every)}`);
+export function sayRetry(message: string, everyMs: number, io: Io): void {
+  say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(everyMs)}`);
 }
 
 function report(
   { message, hints }: CliError,
-  every: number,
+  everyMs: number,
   io: Io,
-  onFailure: OnFailure = (message) => sayRetry(message, every, io),
+  onFailure: OnFailure = (message) => sayRetry(message, everyMs, io),
 ): void {
   onFailure(message);
   for (const hint of hints) say(io, `  → ${hint}`);

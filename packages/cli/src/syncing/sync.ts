@@ -28,7 +28,7 @@ export interface Sync {
 export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sync> {
   const { accounts, store } = await planSync(args, io, scope);
   const status = createSyncStatus({
-    every: scope.every ?? Number.POSITIVE_INFINITY,
+    every: scope.everyMs ?? Number.POSITIVE_INFINITY,
     accounts: accounts.map(labelOf),
     failsAtOnce: scope.failsAtOnce,
     now: () => io.now().getTime(),
@@ -79,7 +79,7 @@ function eachOf(
       async (account) => {
         const once = async (sync: AccountSync): Promise<SyncRun> => {
           const done = await sync.once();
-          status.succeeded(labelOf(account), done.summary, done.took);
+          status.succeeded(labelOf(account), done.summary, done.tookMs);
           return done;
         };
         try {
@@ -100,7 +100,7 @@ const labelOf = ({ name }: Pick<NamedAccount, 'name'>): string => name ?? 'main'
 
 /** Says what a sync did. Returns the exit status. */
 export function saySync(
-  { summary, bad, took }: SyncRun,
+  { summary, bad, tookMs }: SyncRun,
   { account, name }: { readonly account: string; readonly name: string },
   io: Io,
 ): number {
@@ -112,6 +112,6 @@ export function saySync(
     ...(gone > 0 ? [`${count(gone)} no longer on the server`] : []),
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
-  say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(took)})`);
+  say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
   return sayBadRecords(bad, summary.skipped, io);
 }

@@ -15,8 +15,8 @@ export interface ProgressState {
 /** Shows progress: on a terminal as one line that is repainted, elsewhere as a plain line every few seconds. */
 export interface ProgressLine {
   update(state: ProgressState): void;
-  /** Ends the line, so that messages can follow. */
-  end(): void;
+  /** Closes the line, so that messages can follow. */
+  close(): void;
 }
 
 /** Makes a progress line on `output`; `now` returns milliseconds. */
@@ -49,7 +49,7 @@ export function progressLine(
       shownAt = time;
       show(state);
     },
-    end() {
+    close() {
       if (terminal) {
         // The last line may have given way to one about waiting.
         if (latest) show(latest);

@@ -71,7 +71,7 @@ const inSeconds = (milliseconds: number): string => `${Math.max(1, Math.round(mi
 class Waiting {
   readonly #io: Pick<Io, 'stderr' | 'env'>;
   readonly #isTerminal: boolean;
-  readonly #patience: number;
+  readonly #patienceMs: number;
   /** What is under way; the last one is said. */
   readonly #items = new Set<Item>();
   #timer: NodeJS.Timeout | undefined;
@@ -87,7 +87,7 @@ class Waiting {
     this.#io = io;
     this.#isTerminal = isTerminal;
     // A log gets a line only for what takes long, as from the progress of a read.
-    this.#patience = io.patience ?? (isTerminal ? 1_000 : 5_000);
+    this.#patienceMs = io.patienceMs ?? (isTerminal ? 1_000 : 5_000);
   }
 
   /** Notes what is done; null when silence is expected. The function ends it. */
@@ -95,12 +95,12 @@ class Waiting {
     const item = { doing, since: performance.now() };
     this.#items.add(item);
     this.touch();
-    this.#lookIn(this.#patience);
+    this.#lookIn(this.#patienceMs);
     return () => {
       this.#items.delete(item);
       this.#pause = null;
       this.touch();
-      this.#lookIn(this.#patience);
+      this.#lookIn(this.#patienceMs);
     };
   }
 
@@ -136,7 +136,7 @@ class Waiting {
       const now = performance.now();
       // The event loop was busy: what is waited for may be there already.
       if (now - due > 200) return this.#lookIn(200);
-      const left = this.#lastAt + this.#patience - now;
+      const left = this.#lastAt + this.#patienceMs - now;
       if (left > 0 && !this.#isShown) return this.#lookIn(left);
       this.#show();
       if (this.#isTerminal) this.#lookIn(1000);

@@ -345,7 +345,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
     const run = stage.quick(['sync', '--every', '1s', '--store', store, '--status-port', '0'], {
       cwd: folder,
       signal: stop.signal,
-      patience: 50,
+      patienceMs: 50,
       watchErrors(text) {
         const [, url] = /^health and metrics on (\S+)$/m.exec(text) ?? [];
         if (url && text.includes('retrying in 1.0 s')) probed ??= probe(url);
