@@ -203,6 +203,12 @@ describe('redact', () => {
     ['"access_key":"abc"', '"access_key":"[secret]"'],
     ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [secret]'],
     ['rows 1-250 of 1800', 'rows 1-250 of 1800'],
+    // Whatever separates the digits.
+    ...['-', '.', ' ', '/', '_', '*', ':', ' • ', ' ---- ', ') ', '|', '~', ','].map(
+      (gap): [string, string] => [`call 303${gap}555${gap}0120 now`, 'call [number] now'],
+    ),
+    ['from 2026-11-20 10:30:00 to 2026-11-21 at 12:30', 'from 2026-11-20 10:30:00 to 2026-11-21 at 12:30'],
+    ['2026-11-20 212-555-0100', '2026-11-20 [number]'],
     // Hidden by an encoding or by the digits of another script; then the whole text is shown in its plain spelling.
     ['no caller %2B1%20555%20555%200100', 'no caller [number]'],
     ['?e=john%2540example.com&q=roof', '?e=[email]&q=roof'],
@@ -215,7 +221,9 @@ describe('redact', () => {
     ['100 % of café %C3%A9', '100 % of café %C3%A9'],
     // Names of values.
     ['billing_name=Bob Smith&x=1', 'billing_name=[secret]&x=1'],
-    ['{"full_name": "Bob Smith", "plan": "b"}', '{"full_name": [secret], "plan": "b"}'],
+    ['{"full_name": "Bob Smith", "plan": "b"}', '{"full_name": "[secret]", "plan": "b"}'],
+    ['name[first]=Bob&name[last]=Smith', 'name[first]=[secret]&name[last]=[secret]'],
+    ['contact_phone_2=Bob&sort_key=price', 'contact_phone_2=[secret]&sort_key=price'],
     ['customer name: Bob Smith, plan b', 'customer name: [secret], plan b'],
     [
       'first_name: expected string or null, found number',

@@ -3,10 +3,16 @@
 
 const secrets =
   '(?:secret_)?access_key|access_key_id|secret_key|(?:x-)?api[-_]?key|(?:access|refresh|id)?_?token|passw(?:or)?d|pwd|secret|session_?id';
-/** Names of values that say who somebody is. */
+/** Last words of names whose values say who somebody is or let them in: `email`, `billing_name`, `x.phone`. */
 const people =
-  '(?:(?:first|last|full|given|family|middle|user|caller|customer|contact|billing|[fl])[_-]?)?name|e?-?mail|(?:tele)?phone|phone_?number|tel|mobile|fax|ani|caller(?:_?id)?|customer|(?:street_?)?address|street|' +
-  'zip(?:_?code)?|post(?:al)?_?code|ssn|dob|birth_?(?:day|date)';
+  'name|[fl]name|(?:first|last|full|given|family|middle|user|caller|customer|contact|billing|shipping|nick)name|forename|surname|vorname|' +
+  'nachname|nombre|apellidos?|prenom|name_(?:first|last|full|given|family|middle)|initials|attn|payee|cardholder|customer|client|contact|' +
+  'patient|guest|buyer|person|recipient|tenant|borrower|insured|applicant|purchaser|bride|groom|spouse|e-?mail|mail|correo|' +
+  '(?:tele)?(?:phone|fon)|telefono|phone_?number|tel|mobile|movil|fax|ani|caller(?:_?id)?|ip|ip_?address|street(?:_?address)?|address|addr|' +
+  'adresse|direccion|strasse|zip(?:_?code)?|plz|post(?:al)?_?code|ssn|dob|birth_?(?:day|date)|dateofbirth|geburtsdatum|passport|iban|' +
+  `card_?number|ccnumber|cvv|${secrets}`;
+/** Names that mean as much, but only as a whole: `sort_key` names nobody. */
+const alone = 'key|user|login|pass|auth|session|card|cell|handy|postal|birth|holder';
 
 type Replacement = string | ((match: string, ...groups: string[]) => string);
 
@@ -32,15 +38,15 @@ const rules: readonly (readonly [RegExp, Replacement])[] = [
   ],
   // What is that long and has letters and digits is a key, a token or a hash of one.
   [/(?<![\w-])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[\w-]{32,}/gi, '[secret]'],
-  // A date looks like a phone number to a pattern, so it is recognized first and kept.
+  // Dates, times of day and addresses of this machine look like phone numbers to a pattern, so they are recognized first and kept.
   [
-    /(\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?(?!\d))|\+?\(?\d(?:[\s().\-_/]{0,6}\d){6,}/g,
-    (_, date) => date ?? '[number]',
+    /((?<!\d)(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?|\d{1,2}:\d{2}(?::\d{2})?|127(?:\.\d{1,3}){3}(?::\d{1,5})?)(?![\d:]))|\+?\(?\d(?:(?:(?![,;]\s)[^\p{L}\d&=?#"'<>{}[\]\n]){0,12}\d){6,}/gu,
+    (_, kept) => kept ?? '[number]',
   ],
   // Our own messages name a field and what was expected of it.
   [
     new RegExp(
-      `(?<![\\w.-])("?(?:${people})\\d?"?\\s?[:=](?!\\s?(?:expected\\b|\\[))\\s?)(?:"[^"]{1,200}"|[^&;,#|<>"\\n]{1,200})`,
+      `(?<![\\w.-])("?(?:(?:[\\w.-]{0,40}[_.-])?(?:${people})|${alone})(?:\\[[\\w-]{0,20}\\])*(?:_?(?:line|number|num|no|nr|input|field|value|\\d))*"?\\s?[:=](?!\\s?"?(?:expected\\b|\\[))\\s?"?)(?:(?<=")[^"]{1,200}|(?<!")[^&;,#|<>"\\n]{1,200})`,
       'gi',
     ),
     '$1[secret]',
