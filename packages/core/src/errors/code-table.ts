@@ -10,8 +10,12 @@ export type CodeTable<Code extends string = string> = Readonly<Record<Code, stri
  */
 export const codeTable = <Code extends string>(codes: CodeTable<Code>): CodeTable<Code> => codes;
 
-/** The meaning and the remedy in an entry of a table of codes. */
-function splitEntry(entry: string): readonly [meaning: string, remedy: string] {
+/**
+ * The meaning and the remedy in an entry of a table of codes; `scripts/errors.mjs` writes them into docs/errors.md.
+ *
+ * @public
+ */
+export function splitEntry(entry: string): readonly [meaning: string, remedy: string] {
   const end = entry.search(/(?<=[.)]) (?=[A-Z`])/);
   return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)];
 }
