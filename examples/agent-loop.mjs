@@ -88,7 +88,8 @@ const server = new StdioClientTransport({
   args: [
     fileURLToPath(new URL('../packages/mcp-server/dist/bin.js', import.meta.url)),
     '--mirror',
-    join(folder, 'calls.duckdb'),
+    '--store',
+    `duckdb:${join(folder, 'calls.duckdb')}`,
   ],
   env: {
     CALLS_BASE_URL: sandbox.url,

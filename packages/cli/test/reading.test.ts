@@ -229,6 +229,7 @@ test('calls fields searches names and meanings without a server', async () => {
   );
   expect(names).toContain('date_added');
   expect(await stage.quick(['fields', 'zzz'], { env })).toMatchObject({ code: 6, stdout: '' });
+  expect((await stage.quick(['fields', 'campaing'], { env })).stderr).toContain('did you mean campaign?');
 });
 
 test('--output writes the rows of a command to a file, in the format of its name', async () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -82,6 +84,17 @@ describe('calls serve', () => {
     expect(stderr).not.toContain('hidden');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(reason);
+  });
+
+  test('a port that is in use is refused with the option that names another', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+    const { code, stderr } = await calls(['serve', '--records', '1', '--port', port]);
+    other.close();
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/another program listens there[\s\S]*--port N names another one/);
   });
 
   test('its help names the JSON line and fits the terminal', async () => {

@@ -1,4 +1,5 @@
 import { type FieldSpec, fields as table } from '@call-attribution/core';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Handler } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -19,7 +20,7 @@ export const fields: Handler = async (args, io) => {
   if (found.length === 0) {
     throw new CliError(`no field has ${JSON.stringify(args.words[0])} in its name or meaning`, {
       exitCode: exitCodes.notFound,
-      hints: ['calls fields lists all of them'],
+      hints: [...nearField(word), 'calls fields lists all of them'],
     });
   }
   const format = formatOf(args);
@@ -57,6 +58,12 @@ export const fields: Handler = async (args, io) => {
   await show(io, lines);
   return exitCodes.ok;
 };
+
+/** The field that was probably meant: by its name or a word of it, such as `campaing`. */
+function nearField(word: string): string[] {
+  const near = nearest(word, [...new Set(table.flatMap(({ name }) => [name, ...name.split('_')]))]);
+  return near === undefined ? [] : [`did you mean ${near}?`];
+}
 
 /** So many fields are shown with everything that is known of them. */
 const few = 3;

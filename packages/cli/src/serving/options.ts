@@ -66,5 +66,8 @@ export const logsTo = (section: ServiceSection, standard: 'json' | 'off'): boole
 export function explainListening(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
   const isUsage = error instanceof RangeError || systemCode(cause) !== null;
-  throw error instanceof Error && isUsage ? new UsageError(error.message, { cause: cause ?? error }) : error;
+  if (!(error instanceof Error) || !isUsage) throw error;
+  const hints =
+    systemCode(cause) === 'EADDRINUSE' ? ['--port N names another one, --port 0 any free one'] : [];
+  throw new UsageError(error.message, { hints, cause: cause ?? error });
 }

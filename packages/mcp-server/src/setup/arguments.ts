@@ -19,7 +19,7 @@ export interface CommandLine {
   readonly authorizationServers: readonly string[];
   readonly budget: number | undefined;
   readonly reveal: readonly Reveal[];
-  /** The file of the local copy: a path, `''` for the usual file, undefined without a copy. */
+  /** The file of the local copy: a path, `''` for the usual file, undefined without `--mirror`. */
   readonly mirror: string | undefined;
   /** Accounts of the configuration file; undefined for the one account of the other settings. */
   readonly accounts: readonly string[] | 'all' | undefined;
@@ -46,14 +46,15 @@ const options = {
   'authorization-server': { type: 'string', multiple: true },
   budget: { type: 'string' },
   reveal: { type: 'string', multiple: true },
-  mirror: { type: 'string' },
+  mirror: { type: 'boolean' },
+  store: { type: 'string' },
   account: { type: 'string', multiple: true },
   'all-accounts': { type: 'boolean' },
 } as const;
 
 /** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
-  const values = parse(withMirrorFile(argv));
+  const values = parse(argv);
   const action = values.help
     ? 'help'
     : values.version
@@ -81,7 +82,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     resource: values.resource,
     authorizationServers: servers,
     budget: values.budget === undefined ? undefined : integer('--budget', values.budget, 1000, 1_000_000),
-    mirror: values.mirror,
+    mirror: mirrorOf(values.mirror === true, values.store),
     accounts: values['all-accounts']
       ? 'all'
       : values.account
@@ -92,12 +93,13 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   };
 }
 
-/** The file after `--mirror` may be left out, which `parseArgs` knows no option for. */
-function withMirrorFile(argv: readonly string[]): string[] {
-  return argv.map((each, i) => {
-    const next = argv[i + 1];
-    return each === '--mirror' && (next === undefined || next.startsWith('-')) ? '--mirror=' : each;
-  });
+/** `--mirror` keeps a copy, `--store duckdb:FILE` says where, as for `calls mcp`. */
+function mirrorOf(isKept: boolean, store: string | undefined): string | undefined {
+  if (store === undefined) return isKept ? '' : undefined;
+  if (!isKept) throw new UsageError('--store is for the local copy; add --mirror.');
+  const file = /^duckdb:(?!:memory:)(.+)$/.exec(store)?.[1];
+  if (file === undefined) throw new UsageError('--store must be duckdb:FILE, such as duckdb:calls.duckdb.');
+  return file;
 }
 
 function parse(argv: readonly string[]) {

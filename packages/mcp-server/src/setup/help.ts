@@ -12,8 +12,9 @@ Usage
 
 Options
   --reveal LIST      show personal data: caller, name, address, ip, recording, text or all (default: none)
-  --mirror [FILE]    keep all calls in a DuckDB file, refreshed every 10 minutes, and answer from it: exact at any size
-                     (needs the package @call-attribution/warehouse; default file ~/.local/share/call-attribution/calls.duckdb)
+  --mirror           keep a local copy of all calls, refreshed every 10 minutes, and answer from it: exact at any size
+                     (needs the package @call-attribution/warehouse)
+  --store URL        with --mirror: where the copy is (default duckdb:~/.local/share/call-attribution/calls.duckdb)
   --account NAMES, --all-accounts
                      answer for accounts of the configuration file: main or main,berlin, or all of them
   --budget N         most tokens in one result, by estimate (default 8000)

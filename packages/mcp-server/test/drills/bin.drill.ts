@@ -93,7 +93,10 @@ describe('the program', () => {
   it('with --mirror but without the package answers from the API, and says how to install it', async () => {
     const api = await startHostileServer({ calls: fixtureCalls(40) });
     const env = { CALLS_BASE_URL: api.url, CALLS_ACCESS_KEY: 'real-key', CALLS_SECRET_KEY: 'real-secret' };
-    const { child, exit, out, err, until } = start(['--mirror', join(folder, 'copy.duckdb')], env);
+    const { child, exit, out, err, until } = start(
+      ['--mirror', '--store', `duckdb:${join(folder, 'copy.duckdb')}`],
+      env,
+    );
     child.stdin.write(initialize);
     await until('npm install', err);
     child.stdin.end(call(2, 'count_calls') + call(3, 'count_calls', { where: 'missed' }));
