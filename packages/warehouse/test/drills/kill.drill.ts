@@ -8,7 +8,9 @@ import { expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { rowsOf, storedCalls, temporaryFolder } from '../support.ts';
 
-const kills = rounds(8, 100);
+const kills = rounds(12, 100);
+/** Kills of the first moments, when the file is created. The others come when something was committed. */
+const early = Math.min(10, Math.floor(kills / 3));
 const tally = openDrill({
   name: 'warehouse-killed-writer',
   kind: 'kills',
@@ -30,8 +32,8 @@ test('kill -9 at any moment loses no committed call and leaves a file that opens
         text += data;
       });
       const ended = once(child, 'exit');
-      // From the first moments, when the file is created, to the middle of commits and merges.
-      if (kill < 10) await delay(200 + kill * 150);
+      // To the middle of commits and merges.
+      if (kill < early) await delay(200 + (kill * 1500) / early);
       else {
         await Promise.race([once(child.stdout, 'data'), ended]);
         await delay(Math.random() * 800);
