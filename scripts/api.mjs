@@ -34,7 +34,8 @@ function writeEntries({ dir, entries }) {
 
 /**
  * How many exports and members of a report have no doc comment. Not counted: further overloads of a documented function, the
- * literal name of an error, methods that Node.js calls (_read, _transform), and tables of options, whose entries are documented.
+ * literal name of an error, methods that Node.js calls (_read, _transform), the codes of a class, and tables of options and of codes, whose entries are
+ * documented.
  * @param {string} text
  */
 function countUndocumented(text) {
@@ -46,7 +47,9 @@ function countUndocumented(text) {
     else if (line.trim() !== '') {
       const overload = /^(?:export )?function (\w+)/.exec(line)?.[1];
       const known =
-        /^(?: +(?:_\w+\(|readonly name = ")|const \w+Options: )/.test(line) ||
+        /^(?: +(?:_\w+\(|readonly name = "|static readonly codes: )|const \w+(?:Options|Errors|Codes): )/.test(
+          line,
+        ) ||
         (overload && declared.has(overload));
       if (missing && !known) count++;
       if (overload) declared.add(overload);
@@ -84,9 +87,9 @@ function withoutComment(entries, program) {
 /** Bits of SymbolFlags. */
 const [interfaceFlag, moduleFlag, aliasFlag] = [1 << 6, 1 << 9, 1 << 21];
 
-/** Types that tables of options are made with: nobody names them, and a table itself is no part of the surface. */
+/** Types that tables of options are made with: nobody names them, and a table, of options or of codes, is no part of the surface. */
 const ofTables =
-  /^(?:[a-z]\w*Options|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue)$/;
+  /^(?:[a-z]\w*(?:Options|Errors|Codes)|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue)$/;
 
 for (const pkg of packages) {
   const { name, dir } = pkg;

@@ -23,7 +23,7 @@ import {
   generatedAccounts,
   generateOptions,
 } from './generate/generate.ts';
-import { createLiveClock, type LiveOptions, type LiveSettings, liveOptions } from './live/live-clock.ts';
+import { createLiveClock, type LiveOptions, liveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 
 const sandboxOptions = defineOptions({
@@ -32,7 +32,7 @@ const sandboxOptions = defineOptions({
   /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
   store: option.string().default('sqlite::memory:'),
   /** Do new calls arrive and ad data change as time passes? Default false. */
-  live: option.flag().or(option.table<LiveOptions, LiveSettings>(liveOptions)).default(false),
+  live: option.flag().or(option.table<LiveOptions, ReadOf<typeof liveOptions>>(liveOptions)).default(false),
   /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
   faults: option.object<Readonly<Record<string, string | readonly Fault[]>>>().default({}),
   /** The number of requests that the journal keeps. Default 1,000. */

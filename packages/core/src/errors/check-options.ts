@@ -118,7 +118,7 @@ export function checkOption(name: string, kind: OptionKind, value: unknown): voi
 }
 
 /** The error of an option with a value it cannot have. */
-export const wrongOption = (name: string, kind: OptionKind, value: unknown): ConfigurationError =>
+const wrongOption = (name: string, kind: OptionKind, value: unknown): ConfigurationError =>
   new ConfigurationError(
     'invalid_option',
     setupMessages.optionInvalid(name, kind.expected, shown(value, kind)),

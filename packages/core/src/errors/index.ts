@@ -13,7 +13,6 @@ export {
   only,
   whole,
   withMethods,
-  wrongOption,
 } from './check-options.ts';
 export { type CodeTable, codeTable } from './code-table.ts';
 export type {

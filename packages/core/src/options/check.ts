@@ -41,7 +41,7 @@ export function checkOption<V>(name: string, entry: Entry<V, unknown>, value: un
 }
 
 /** The error of an option with a value it cannot have. */
-export const wrongOption = (
+const wrongOption = (
   name: string,
   { expected, isShown = false }: Pick<Entry, 'expected' | 'isShown'>,
   value: unknown,

@@ -15,7 +15,7 @@ export const liveOptions = defineOptions({
 /** How time passes in a live sandbox. */
 export interface LiveOptions extends OptionsOf<typeof liveOptions> {}
 /** The same with the defaults. */
-export interface LiveSettings extends ReadOf<typeof liveOptions> {}
+interface LiveSettings extends ReadOf<typeof liveOptions> {}
 
 /** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {

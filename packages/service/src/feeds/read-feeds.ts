@@ -102,7 +102,9 @@ export type CountingRules = Pick<
 
 /** The rules of a file, and how many days before a period are read to know who has called before. */
 export interface RulesFile {
+  /** Which calls count, and at what value. */
   readonly rules: CountingRules;
+  /** Days before a period that are read, too. */
   readonly history: number;
 }
 
