@@ -1,4 +1,4 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { sandboxDefaults } from '../defaults.ts';
 import type { Happening, Schedule } from './schedule.ts';
 
@@ -14,8 +14,6 @@ export const liveOptions = defineOptions({
 
 /** How time passes in a live sandbox. */
 export interface LiveOptions extends OptionsOf<typeof liveOptions> {}
-/** The same with the defaults. */
-interface LiveSettings extends ReadOf<typeof liveOptions> {}
 
 /** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {
