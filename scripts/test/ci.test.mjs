@@ -26,11 +26,9 @@ case " ${failing} " in *" $3 "*) exit 1;; esac
 test('ci: the closing line of the tests is the last one, and a step that fails is named and fails the run', () => {
   const closing = '5 passed, 0 failed, 0 skipped';
   expect(ciWith('')).toMatchObject({ status: 0, last: closing });
-  for (const failing of ['check', 'drills', 'check drills']) {
-    const { status, last, stdout } = ciWith(failing);
-    expect({ status, last }).toEqual({ status: 1, last: closing });
-    for (const step of failing.split(' ')) expect(stdout).toContain(`${step} FAILED`);
-  }
+  const { status, last, stdout } = ciWith('check');
+  expect({ status, last }).toEqual({ status: 1, last: closing });
+  expect(stdout).toContain('check FAILED');
   expect(ciWith('test')).toMatchObject({ status: 1, last: closing });
 });
 
