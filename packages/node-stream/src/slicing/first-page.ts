@@ -5,7 +5,7 @@ import type { PageView } from './page-view.ts';
 import { searchLower } from './questions.ts';
 import type { Region } from './region.ts';
 import { askQuestion, fromItsStart } from './requests.ts';
-import { nothingSeen, withPage } from './seen.ts';
+import { withPage } from './seen.ts';
 import { halve, regionsOf, sampleOf } from './split.ts';
 import { canSplit, type Draft, extentOf, lowerOf, put, replace, takeId } from './state.ts';
 import { isInside, type PageWork, type SliceWork } from './work.ts';
@@ -98,8 +98,11 @@ function withoutResume(draft: Draft, slice: SliceWork, page: PageView): SliceWor
   const sids = page.sids().slice(0, resume.taken);
   if (sids.length < resume.taken || sids.reduce(addSid, 0) !== resume.sidChecksum)
     return put(draft, { ...slice, resume: null });
-  const checksums = sids.map((_, i) => page.checksumOf(i));
-  return put(draft, { ...slice, resume: null, sent: [...sent, withPage(nothingSeen(), sids, checksums)] });
+  const seen = withPage(
+    [],
+    sids.map((sid, i) => [sid, page.checksumOf(i)]),
+  );
+  return put(draft, { ...slice, resume: null, sent: [...sent, seen] });
 }
 
 function split(draft: Draft, slice: SliceWork, page: PageView): void {

@@ -76,7 +76,7 @@ function pick(
   { sids, keepsFirst }: { sids: readonly string[]; keepsFirst: boolean },
 ): Judgement {
   const keep: number[] = [];
-  const checksums: number[] = [];
+  const met: [sid: string, checksum: number][] = [];
   let { sidChecksum } = pass;
   let place = pass.count - sids.length;
   let changed = 0;
@@ -86,17 +86,17 @@ function pick(
     if (resume !== null && place <= resume.taken) {
       if (place === resume.taken && sidChecksum !== resume.sidChecksum)
         return { trouble: 'changed_since_checkpoint', total: pass.total, got: pass.count };
-      checksums.push(lastSent(sent, sid) ?? deliveredBefore);
+      met.push([sid, lastSent(sent, sid) ?? deliveredBefore]);
       continue;
     }
     const checksum = page.checksumOf(i);
     const known = lastSent(sent, sid);
-    checksums.push(checksum);
+    met.push([sid, checksum]);
     if (known === checksum) continue;
     if (known !== undefined && known !== deliveredBefore) changed += 1;
     if (known === undefined || !keepsFirst) keep.push(i);
   }
-  const seen = withPage(pass.seen, sids, checksums);
+  const seen = withPage(pass.seen, met);
   const again = sids.length - keep.length;
   // A page of which all is delivered is the usual case, and its bytes need not be picked apart.
   const picked = again === 0 ? null : keep;
@@ -105,9 +105,6 @@ function pick(
 
 /** The checksum a record had when it went out last. */
 function lastSent(sent: readonly Seen[], sid: string): number | undefined {
-  for (let i = sent.length - 1; i >= 0; i--) {
-    const checksum = checksumIn(sent[i] as Seen, sid);
-    if (checksum !== undefined) return checksum;
-  }
-  return undefined;
+  const last = sent.findLast((seen) => checksumIn(seen, sid) !== undefined);
+  return last && checksumIn(last, sid);
 }

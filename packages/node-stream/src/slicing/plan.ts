@@ -74,6 +74,7 @@ function counted(draft: Draft, slice: SliceWork, { rows }: PageWork, { count, to
 
 function failed(draft: Draft, id: number, failure: Failure): void {
   const found = withResult(draft, id, failure);
+  if (found === null) draft.outputs.push({ kind: 'forget', id });
   if (found === null || failure !== 'refused') return;
   const { slice, request } = found;
   const hasExclusiveBound = draft.settings.hasExclusiveBound || slice.span.to !== null;
@@ -99,13 +100,14 @@ function withResult(
 
 function answered(draft: Draft, question: Question, event: Exclude<PlanEvent, { kind: 'wanted' }>): void {
   draft.question = null;
-  draft.outputs.push({ kind: 'forget', id: question.id });
   const slice = draft.work.find((piece) => piece.id === question.slice);
-  if (slice?.kind !== 'slice') return;
-  const total = event.kind === 'arrived' ? event.page.total : null;
   const isRefused = event.kind === 'failed' && event.failure === 'refused' && question.kind !== 'lower';
-  if (event.kind === 'failed' && !isRefused) put(draft, { ...slice, status: { stuck: question.id } });
-  else conclude(draft, slice, question, total);
+  const isStuck = slice?.kind === 'slice' && event.kind === 'failed' && !isRefused;
+  // The error of a question that failed is told when the slice is due.
+  if (!isStuck) draft.outputs.push({ kind: 'forget', id: question.id });
+  if (slice?.kind !== 'slice') return;
+  if (isStuck) put(draft, { ...slice, status: { stuck: question.id } });
+  else conclude(draft, slice, question, event.kind === 'arrived' ? event.page.total : null);
   for (const piece of draft.work)
     if (piece.kind === 'slice' && piece.status === 'unclear' && draft.question === null) decide(draft, piece);
 }

@@ -67,15 +67,16 @@ function requestPage(draft: Draft, slice: SliceWork): void {
 
 /** The slice before its first page is requested. What was delivered of it in this pass stays known. */
 export function fromItsStart(draft: Draft, slice: SliceWork): SliceWork {
-  const { pages, pass, sent } = slice;
+  const { pages, pass, sent, status } = slice;
   for (const { id } of pages) draft.outputs.push({ kind: 'forget', id });
+  if (typeof status === 'object') draft.outputs.push({ kind: 'forget', id: status.stuck });
   return {
     ...slice,
     pages: [],
     next: 0,
     status: 'requested',
     pass: newPass(draft.settings.rows),
-    sent: pass.seen.pages > 0 ? [...sent, pass.seen] : sent,
+    sent: pass.seen.length > 0 ? [...sent, pass.seen] : sent,
   };
 }
 

@@ -54,6 +54,7 @@ export class Run {
   readonly #request: RequestOptions;
   /** What the requests brought, for as long as the planning needs it. */
   readonly #pages = new Map<number, RawPage>();
+  /** How requests failed, for as long as that may be told. */
   readonly #errors = new Map<number, unknown>();
   #plan: Plan;
   /** Set before the first records are wanted. */
@@ -102,6 +103,7 @@ export class Run {
   close(reason?: unknown): void {
     this.#abort.abort(reason);
     this.#pages.clear();
+    this.#errors.clear();
     this.#waiting?.reject(this.#abort.signal.reason);
     this.#waiting = null;
   }
@@ -122,9 +124,11 @@ export class Run {
         break;
       case 'forget':
         this.#pages.delete(output.id);
+        this.#errors.delete(output.id);
         break;
       case 'batch': {
-        const page = this.#pages.get(output.batch.id) as RawPage;
+        const page = this.#pages.get(output.batch.id);
+        if (page === undefined) throw new Error(`The page of request ${output.batch.id} is not held.`);
         this.#pages.delete(output.batch.id);
         const batch = { ...output.batch, page };
         this.trace?.delivered(batch);

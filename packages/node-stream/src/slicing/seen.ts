@@ -1,44 +1,42 @@
-// What a pass over a slice has seen. The planning never changes a state it was given, and a pass may see every record of
-// an account, which is too much to copy with each page. So each `Seen` is a number of pages into a table that only grows.
-// Adding to the newest one extends the table in place, which older ones do not notice; adding to an older one copies.
+// What a pass over a slice has seen. No state of the planning is ever changed, and a pass may see every record of an account,
+// which is too much to copy with each page. So a `Seen` is a list of maps that stay as they are: a page adds a map, and maps of
+// the same number of pages are joined to a larger one. A record is copied as often as the number of pages can be divided by
+// `joined`, and a sid is looked for in a few maps only.
 
-interface Table {
-  pages: number;
-  /** By sid: the page it came on, and the checksum of its bytes. Packed into one number, since there may be millions. */
-  readonly marks: Map<string, number>;
-}
-
-/** The sids that a pass has met, each with the checksum of its record. */
-export interface Seen {
+interface Stretch {
+  /** Pages that were joined to it. */
   readonly pages: number;
-  readonly table: Table;
+  /** Checksums of records by their sids. */
+  readonly checksums: ReadonlyMap<string, number>;
 }
+
+/** The sids that a pass has met, each with the checksum of its record. The stretches get shorter from the first to the last. */
+export type Seen = readonly Stretch[];
 
 /** In place of a checksum: the record was met, but delivered by an earlier run. */
 export const deliveredBefore = 2 ** 32;
 
-const pageUnit = 2 ** 33;
-
-/** A pass that has met nothing. */
-export function nothingSeen(): Seen {
-  return { pages: 0, table: { pages: 0, marks: new Map() } };
-}
+/** So many maps of the same number of pages become one. */
+const joined = 4;
 
 /** The checksum of a record that was met, or undefined. */
-export function checksumIn({ pages, table }: Seen, sid: string): number | undefined {
-  const mark = table.marks.get(sid);
-  return mark === undefined || mark >= pages * pageUnit ? undefined : mark % pageUnit;
+export function checksumIn(seen: Seen, sid: string): number | undefined {
+  for (const { checksums } of seen) {
+    const checksum = checksums.get(sid);
+    if (checksum !== undefined) return checksum;
+  }
+  return undefined;
 }
 
-/** The same with one page more. None of the sids has been met before. */
-export function withPage(seen: Seen, sids: readonly string[], checksums: readonly number[]): Seen {
-  const { pages } = seen;
-  const table = seen.table.pages === pages ? seen.table : copyOf(seen);
-  for (const [i, sid] of sids.entries()) table.marks.set(sid, pages * pageUnit + (checksums[i] as number));
-  table.pages = pages + 1;
-  return { pages: pages + 1, table };
-}
-
-function copyOf({ pages, table }: Seen): Table {
-  return { pages, marks: new Map([...table.marks].filter(([, mark]) => mark < pages * pageUnit)) };
+/** The same with one page more, of sids and the checksums of their records. None of the sids has been met before. */
+export function withPage(seen: Seen, records: Iterable<readonly [sid: string, checksum: number]>): Seen {
+  const next: Stretch[] = [...seen, { pages: 1, checksums: new Map(records) }];
+  for (;;) {
+    const [first, ...others] = next.slice(-joined);
+    if (first === undefined || others.length < joined - 1 || first.pages !== others.at(-1)?.pages)
+      return next;
+    const checksums = new Map(first.checksums);
+    for (const other of others) for (const [sid, checksum] of other.checksums) checksums.set(sid, checksum);
+    next.splice(-joined, joined, { pages: first.pages * joined, checksums });
+  }
 }

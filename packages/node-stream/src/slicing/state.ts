@@ -64,7 +64,7 @@ export type Output =
       readonly rows: number;
       readonly start: number;
     }
-  /** The page of a request is no longer needed. */
+  /** The page of a request, or its error, is no longer needed. */
   | { readonly kind: 'forget'; readonly id: number }
   | { readonly kind: 'batch'; readonly batch: PlannedBatch }
   /** Everything was delivered. */

@@ -2,7 +2,7 @@ import type { Span } from '../query/time-slice.ts';
 import type { BoundStyle } from '../query/window-query.ts';
 import type { PageView } from './page-view.ts';
 import type { Region } from './region.ts';
-import { nothingSeen, type Seen } from './seen.ts';
+import type { Seen } from './seen.ts';
 
 /** Why a request brought no page. */
 export type Failure =
@@ -90,7 +90,7 @@ export type Work = SliceWork | RegionWork;
 
 /** What all passes begin with. */
 export function newPass(rows: number): Pass {
-  return { rows, total: null, count: 0, settled: 0, sidChecksum: 0, seen: nothingSeen() };
+  return { rows, total: null, count: 0, settled: 0, sidChecksum: 0, seen: [] };
 }
 
 /** A slice of which nothing was requested yet. */

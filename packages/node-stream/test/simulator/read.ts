@@ -61,6 +61,7 @@ export function simulateRead(
   const { settings, checkpoint: from, stopAfter } = script;
   const inFlight: InFlight[] = [];
   const pages = new Map<number, ModelView>();
+  const errors = new Set<number>();
   const ledger = new Ledger('model', from, formatNaive(settings.countBefore));
   const taken: ModelRecord[] = [];
   const rereads: Trouble[] = [];
@@ -109,12 +110,15 @@ export function simulateRead(
     for (const output of step.outputs) {
       if (output.kind === 'request') send(output);
       else if (output.kind === 'batch') take(output);
-      else if (output.kind === 'forget') pages.delete(output.id);
-      else if (output.kind === 'reread') rereads.push(output.trouble);
+      else if (output.kind === 'forget') {
+        pages.delete(output.id);
+        errors.delete(output.id);
+      } else if (output.kind === 'reread') rereads.push(output.trouble);
       else if (output.kind === 'end') ended = 'end';
       else if (output.kind === 'failure') {
         failure = output.failure;
         ended = 'failure';
+        if (failure.kind === 'request' && !errors.has(failure.id)) violations.push('a failure has no error');
       }
     }
   };
@@ -140,8 +144,10 @@ export function simulateRead(
     } else {
       inFlight.splice(choice, 1);
       const { id } = flight.request;
-      if (typeof flight.response === 'string') handle({ kind: 'failed', id, failure: flight.response });
-      else {
+      if (typeof flight.response === 'string') {
+        errors.add(id);
+        handle({ kind: 'failed', id, failure: flight.response });
+      } else {
         pages.set(id, flight.response);
         handle({ kind: 'arrived', id, page: flight.response });
       }
@@ -149,6 +155,8 @@ export function simulateRead(
   }
   if ((ended as ReadResult['ended']) === 'end' && pages.size > 0)
     violations.push('pages are kept after the end');
+  if ((ended as ReadResult['ended']) === 'end' && errors.size > 0)
+    violations.push('errors are kept after the end');
   const checkpoint = ledger.checkpoint();
   return { taken, ended, failure, checkpoint, rereads, requests, violations, again };
 }

@@ -1,8 +1,9 @@
 import { type Counts, openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
-import { playHistory, regimes } from '../simulator/history.ts';
+import { playHistories } from '../laws/planning.ts';
+import { regimes } from '../simulator/history.ts';
 
-const each = rounds(12_000, 500_000) / regimes.length;
+const each = rounds(20_000, 500_000) / regimes.length;
 const tally = openDrill({
   name: 'planning',
   kind: 'moving lists',
@@ -16,18 +17,13 @@ const kinds: readonly (readonly [RegExp, Exclude<keyof Counts, 'runs'>])[] = [
   [/./, 'lied'],
 ];
 
-// The first 20,000 are the ones of the normal tests.
-test.each(regimes.map((regime, at) => [regime, at] as const))(
+test.each(regimes)(
   `${each} histories of "%s" lose no record, deliver none twice, and are complete only when they are`,
   { timeout: 3_600_000 },
-  (regime, at) => {
-    for (let i = 0; i < each; i += 1) {
-      const seed = i * regimes.length + at;
-      const { violations } = playHistory(seed);
+  (regime) =>
+    playHistories(regime, each, ({ violations }) => {
       tally.add({ runs: 1 });
       for (const violation of violations)
         tally.add({ [kinds.find(([pattern]) => pattern.test(violation))?.[1] ?? 'lied']: 1 });
-      if (violations.length > 0) throw new Error(`history ${seed}, ${regime}: ${violations.join('; ')}`);
-    }
-  },
+    }),
 );
