@@ -24,3 +24,4 @@ export type {
   InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';
+export { propertyOf } from './property.ts';

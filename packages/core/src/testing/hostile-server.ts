@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
@@ -77,6 +77,18 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
   const { later, clear } = createTimers();
 
+  const respond = (seen: SeenRequest, response: ServerResponse): void => {
+    const fault: HostileFault = queue.shift() ?? options.fault?.(seen, requests.length - 1) ?? {};
+    const run = () => {
+      fault.before?.(served.calls);
+      const right = planResponse(served, seen.url, fault);
+      const planned = fault.change?.(right, { url: seen.url, now: Date.now() }) ?? right;
+      if (fault.send) fault.send(planned, response, later);
+      else sendResponse(planned, fault, response, later);
+    };
+    if (fault.latency === undefined) run();
+    else later(run, fault.latency);
+  };
   const server = createServer((request, response) => {
     const seen = see(request);
     requests.push(seen);
@@ -85,21 +97,7 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       seen.aborted = true;
       for (const resolve of abortWaiters.splice(0)) resolve(seen);
     });
-    request.on('data', (chunk) => {
-      seen.body += String(chunk);
-    });
-    request.on('end', () => {
-      const fault: HostileFault = queue.shift() ?? options.fault?.(seen, requests.length - 1) ?? {};
-      const run = () => {
-        fault.before?.(served.calls);
-        const right = planResponse(served, seen.url, fault);
-        const planned = fault.change?.(right, { url: seen.url, now: Date.now() }) ?? right;
-        if (fault.send) fault.send(planned, response, later);
-        else sendResponse(planned, fault, response, later);
-      };
-      if (fault.latency === undefined) run();
-      else later(run, fault.latency);
-    });
+    request.on('end', () => respond(seen, response));
   });
   const sockets = socketsOf(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -107,10 +105,7 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
 
   const close = () => {
     clear();
-    return new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
+    return end(server, sockets);
   };
   return {
     url,
@@ -128,6 +123,13 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function end(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const socket of sockets) socket.destroy();
+  });
 }
 
 /** Timers that end together. */
@@ -161,7 +163,7 @@ function socketsOf(server: Server): ReadonlySet<Socket> {
 function see(request: IncomingMessage): SeenRequest {
   const url = request.url ?? '/';
   const { searchParams } = new URL(url, 'http://server.invalid');
-  return {
+  const seen: SeenRequest = {
     method: request.method ?? '',
     url,
     query: searchParams,
@@ -169,4 +171,8 @@ function see(request: IncomingMessage): SeenRequest {
     body: '',
     aborted: false,
   };
+  request.on('data', (chunk) => {
+    seen.body += String(chunk);
+  });
+  return seen;
 }

@@ -1,7 +1,8 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
-import { type ParquetType, storedType } from './parquet-types.ts';
+import { inCall } from '../operators/decimal.ts';
+import { type ParquetType, type SchemaElement, storedType } from './parquet-types.ts';
 
 /** A column of your own. */
 export interface ParquetColumn<T = Call> {
@@ -16,7 +17,7 @@ export interface ParquetColumn<T = Call> {
 /** A column with its element of the file's schema, and how a value is stored. */
 export interface ReadyColumn<T> {
   readonly name: string;
-  readonly element: Readonly<Record<string, unknown>>;
+  readonly element: SchemaElement;
   read(item: T): unknown;
 }
 
@@ -43,7 +44,7 @@ export function parquetColumns<T>(
   return (columns ?? fields.map(({ name }) => name)).map((column) => {
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);
-    if (field) return ready(column, typeOf[field.type], (item) => (item as Record<string, unknown>)[column]);
+    if (field) return ready(column, typeOf[field.type], (item) => propertyOf(item, column));
     const names = fields.map(({ name }) => name).join(', ');
     throw new ConfigurationError(
       'invalid_option',
@@ -62,11 +63,9 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
       if (wire === null || wire === undefined) return null;
       const stored = store(wire, name, item);
       if (stored !== undefined) return stored;
-      const sid = (item as { sid?: unknown }).sid;
-      const where = typeof sid === 'string' ? ` in call ${sid}` : '';
       throw new ItemError(
         'unfit_value',
-        `column ${name}${where} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
+        `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
       );
     },
   };

@@ -15,10 +15,15 @@ export type ParquetType =
   | 'timestamp'
   | 'boolean';
 
+/** A column, in the schema of a file. */
+export type SchemaElement = ConstructorParameters<
+  typeof import('hyparquet-writer')['ParquetWriter']
+>[0]['schema'][number];
+
 /** How the values of a type are stored. */
 export interface StoredType {
   /** The type in the schema of the file. */
-  readonly element: Readonly<Record<string, unknown>>;
+  readonly element: Omit<SchemaElement, 'name'>;
   /** The value in the file; undefined for one that does not fit the type. */
   store(wire: unknown, name: string, item: unknown): unknown;
 }

@@ -4,10 +4,9 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from '../operators/operator.ts';
 import { atLeastOne } from '../option-kinds.ts';
-import { type ParquetColumn, parquetColumns } from './parquet-columns.ts';
+import { type ParquetColumn, parquetColumns, type ReadyColumn } from './parquet-columns.ts';
 
 type Peer = typeof import('hyparquet-writer');
-type Schema = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'];
 
 const parquetOptions = <T>() =>
   defineOptions({
@@ -36,63 +35,75 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
   const { rowGroupSize, ...settings } = parquetOptions<T>().read(options);
   const columns = parquetColumns<T>(settings.columns);
   const codec = codecs[settings.compression];
-  const schema = [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)];
 
   return new Operator<T, Uint8Array>(
     ({ emit }) => {
-      let data: unknown[][] = columns.map(() => []);
+      let group = newGroup(columns);
       let rows = 0;
-      let file: { group(): void; end(): void } | undefined;
-      const opened = async () => {
-        const { ByteWriter, ParquetWriter } = await peer();
-        const writer = new ByteWriter();
-        const compressors = { GZIP: (bytes: Uint8Array) => gzipSync(bytes) };
-        const parquet = new ParquetWriter({
-          writer,
-          schema: schema as unknown as Schema,
-          codec,
-          compressors,
-          createdBy: 'call-attribution',
-        });
-        const send = () => {
-          emit(writer.getBytes().slice());
-          writer.index = 0;
-        };
-        return {
-          group() {
-            const columnData = columns.map(({ name }, at) => ({ name, data: data[at] as string[] }));
-            void parquet.write({ columnData, rowGroupSize: rows });
-            data = columns.map(() => []);
-            rows = 0;
-            send();
-          },
-          end() {
-            void parquet.finish();
-            send();
-          },
-        };
-      };
-      const group = async () => {
-        file ??= await opened();
-        file.group();
+      let file: ParquetFile | undefined;
+      const write = async () => {
+        file ??= await openFile(columns, codec, emit);
+        file.write(group, rows);
+        group = newGroup(columns);
+        rows = 0;
       };
       return {
         push(item) {
-          columns.forEach((column, at) => {
-            data[at]?.push(column.read(item));
-          });
+          for (const { column, data } of group) data.push(column.read(item));
           rows += 1;
-          return rows >= rowGroupSize ? group() : undefined;
+          return rows >= rowGroupSize ? write() : undefined;
         },
         async end() {
-          file ??= await opened();
-          if (rows > 0) file.group();
+          if (rows > 0) await write();
+          file ??= await openFile(columns, codec, emit);
           file.end();
         },
       };
     },
     { bytes: true, resumable: false },
   );
+}
+
+/** The values of a row group, column by column. */
+type Group<T> = readonly { readonly column: ReadyColumn<T>; readonly data: unknown[] }[];
+
+const newGroup = <T>(columns: readonly ReadyColumn<T>[]): Group<T> =>
+  columns.map((column) => ({ column, data: [] }));
+
+interface ParquetFile {
+  write(group: Group<never>, rows: number): void;
+  end(): void;
+}
+
+async function openFile(
+  columns: readonly ReadyColumn<never>[],
+  codec: (typeof codecs)[keyof typeof codecs],
+  emit: (bytes: Uint8Array) => void,
+): Promise<ParquetFile> {
+  const { ByteWriter, ParquetWriter } = await peer();
+  const writer = new ByteWriter();
+  const parquet = new ParquetWriter({
+    writer,
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
+    codec,
+    compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) },
+    createdBy: 'call-attribution',
+  });
+  const send = () => {
+    emit(writer.getBytes().slice());
+    writer.index = 0;
+  };
+  return {
+    write(group, rows) {
+      const columnData = group.map(({ column: { name }, data }) => ({ name, data }));
+      void parquet.write({ columnData, rowGroupSize: rows });
+      send();
+    },
+    end() {
+      void parquet.finish();
+      send();
+    },
+  };
 }
 
 async function peer(): Promise<Peer> {

@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
@@ -12,12 +13,16 @@ const kinds: Readonly<Record<string, string>> = {
 export function numberOf(value: unknown, field: string, item: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'string' && decimal.test(value)) return Number(value);
-  const sid = (item as { sid?: unknown } | null)?.sid;
-  const where = typeof sid === 'string' ? ` in call ${sid}` : '';
   throw new ItemError(
     'unfit_value',
-    `${field}${where} is ${kinds[typeof value] ?? 'an object'}; expected a number or a decimal string such as "1.5"`,
+    `${field}${inCall(item)} is ${kinds[typeof value] ?? 'an object'}; expected a number or a decimal string such as "1.5"`,
   );
+}
+
+/** Where a value was found, for an error: the sid of its item, if that has one. */
+export function inCall(item: unknown): string {
+  const sid = propertyOf(item, 'sid');
+  return typeof sid === 'string' ? ` in call ${sid}` : '';
 }
 
 /**

@@ -81,10 +81,6 @@ export function mergeOrdered<T = Call>(
   }));
   let passed = Number.NEGATIVE_INFINITY;
 
-  const pull = (lane: Input<T>) => {
-    lane.next = Promise.resolve(lane.iterator.next());
-    lane.next.catch(() => {});
-  };
   const accept = (lane: Input<T>, item: T | Mark) => {
     if (item instanceof Mark) {
       if (marks && item.until !== null) lane.latest = Math.max(lane.latest, parseNaive(item.until));
@@ -102,19 +98,19 @@ export function mergeOrdered<T = Call>(
   };
   const take = async (): Promise<T | Mark | null> => {
     for (;;) {
-      const slowest = lanes.reduce<Input<T> | null>(
-        (low, lane) => (lane.ended || (low !== null && low.latest <= lane.latest) ? low : lane),
-        null,
-      );
+      const slowest = slowestOf(lanes);
       const safe = slowest === null ? Number.POSITIVE_INFINITY : slowest.latest - lateness;
-      const top = held.top;
-      if (top !== undefined && top.time < safe) return (held.pop() as Held<T>).item;
+      const { top } = held;
+      if (top !== undefined && top.time < safe) {
+        held.pop();
+        return top.item;
+      }
       if (slowest === null) return null;
       if (marks && safe > passed) {
         passed = safe;
         return new Mark({ until: formatNaive(safe) });
       }
-      for (const lane of lanes) if (lane.next === null && !lane.ended) pull(lane);
+      for (const lane of lanes) if (lane.next === null && !lane.ended) lane.next = pull(lane);
       const result = await slowest.next;
       slowest.next = null;
       if (result?.done === false) accept(slowest, result.value);
@@ -124,6 +120,21 @@ export function mergeOrdered<T = Call>(
   return pulled(take, () => {
     for (const lane of lanes) endSource(lane);
   }) as ReadableOf<T>;
+}
+
+/** The source that has come the least far. Null when all have ended. */
+function slowestOf<T>(lanes: readonly Input<T>[]): Input<T> | null {
+  return lanes.reduce<Input<T> | null>(
+    (low, lane) => (lane.ended || (low !== null && low.latest <= lane.latest) ? low : lane),
+    null,
+  );
+}
+
+function pull<T>({ iterator }: Input<T>): Promise<IteratorResult<T | Mark>> {
+  const next = Promise.resolve(iterator.next());
+  // A failure is thrown when it is the turn of this source.
+  next.catch(() => {});
+  return next;
 }
 
 function pulled<T>(take: () => Promise<T | null>, end: () => void): Readable {

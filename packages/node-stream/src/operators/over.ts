@@ -41,49 +41,23 @@ export async function* overEager<I, O>(
 ): AsyncGenerator<O | Mark, void, undefined> {
   const abort = new AbortController();
   const ready: (O | Mark)[] = [];
-  const state: { failure?: Error; input: IteratorResult<I | Mark> | undefined; isPulling: boolean } = {
-    input: undefined,
-    isPulling: false,
-  };
-  let wake = () => {};
-  let ended = false;
+  const inputs = new Inputs(source);
   const kernel = make({
     emit: (item) => {
       ready.push(item);
-      wake();
+      inputs.wake();
     },
-    fail: (error) => {
-      state.failure ??= error;
-      wake();
-    },
+    fail: (error) => inputs.fail(error),
     signal: abort.signal,
   });
-  const iterator =
-    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  const pull = async () => {
-    state.isPulling = true;
-    try {
-      state.input = await iterator.next();
-    } catch (error) {
-      ended = true;
-      state.failure ??= error as Error;
-    }
-    state.isPulling = false;
-    wake();
-  };
   try {
-    while (!ended) {
-      void pull();
-      while (state.input === undefined && state.failure === undefined) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        while (ready.length > 0) yield ready.shift() as O | Mark;
+    while (!inputs.isEnded) {
+      inputs.pull();
+      while (!inputs.hasCome) {
+        await inputs.change();
+        yield* drain(ready);
       }
-      if (state.failure) throw state.failure;
-      const input = state.input as IteratorResult<I | Mark>;
-      state.input = undefined;
-      ended = input.done === true;
+      const input = inputs.take();
       try {
         if (input.done) await kernel.end?.();
         else if (input.value instanceof Mark) {
@@ -91,18 +65,91 @@ export async function* overEager<I, O>(
           ready.push(input.value);
         } else await kernel.push(input.value);
       } catch (error) {
-        state.failure ??= error as Error;
+        inputs.fail(error);
       }
       // Output that was ready before a failure is delivered too.
-      while (ready.length > 0) yield ready.shift() as O | Mark;
-      if (state.failure) throw state.failure;
+      yield* drain(ready);
+      inputs.throwIfFailed();
     }
   } finally {
     abort.abort();
-    if (!ended) {
-      // The end of the loop must not wait for a source that was pulled and is silent: it ends by itself.
-      const left = Promise.resolve(iterator.return?.()).catch(() => {});
-      if (!state.isPulling) await left;
+    await inputs.close();
+  }
+}
+
+/** Gives what is in a queue, and what comes into it meanwhile. */
+function* drain<T>(queue: T[]): Generator<T, void, undefined> {
+  while (queue.length > 0) yield* queue.splice(0);
+}
+
+/** The items of a source, pulled one by one. A failure, of the source or another, comes in place of the next. */
+class Inputs<I> {
+  readonly #iterator: Iterator<I | Mark> | AsyncIterator<I | Mark>;
+  #next: IteratorResult<I | Mark> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  #isPulling = false;
+  #isEnded = false;
+  /** Ends the wait for a change. */
+  wake = (): void => {};
+
+  constructor(source: Source<I>) {
+    this.#iterator =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get hasCome(): boolean {
+    return this.#next !== null || this.#failure !== null;
+  }
+
+  pull(): void {
+    void this.#pull();
+  }
+
+  /** Resolves when an item, the end or a failure has come, or when woken. */
+  change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+
+  take(): IteratorResult<I | Mark> {
+    this.throwIfFailed();
+    const next = this.#next;
+    if (next === null) throw new Error('No item of the source has come yet.');
+    this.#next = null;
+    this.#isEnded = next.done === true;
+    return next;
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.wake();
+  }
+
+  throwIfFailed(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isEnded) return;
+    // The end of the loop must not wait for a source that was pulled and is silent: it ends by itself.
+    const left = Promise.resolve(this.#iterator.return?.()).catch(() => {});
+    if (!this.#isPulling) await left;
+  }
+
+  async #pull(): Promise<void> {
+    this.#isPulling = true;
+    try {
+      this.#next = await this.#iterator.next();
+    } catch (error) {
+      this.#isEnded = true;
+      this.#failure ??= { error };
     }
+    this.#isPulling = false;
+    this.wake();
   }
 }

@@ -37,60 +37,79 @@ export function tee<T>(
   const { highWaterMark } = teeOptions.read(options);
   if (!(branches >= 1))
     throw new ConfigurationError('invalid_option', `branches is ${branches}; expected at least 1`);
-  const iterator =
-    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  const full = new Set<Readable>();
-  const live = new Set<Readable>();
-  let pumping = false;
-  let done = false;
+  const divider = new Divider(source);
+  return Array.from({ length: branches }, () => divider.branch(highWaterMark));
+}
 
-  const pump = async () => {
-    while (!done && live.size > 0 && full.size === 0) {
-      const { done: ended, value } = await iterator.next();
-      done ||= ended === true;
-      for (const branch of live) {
-        if (!branch.push(done ? null : value)) full.add(branch);
-      }
-    }
-  };
-  const more = () => {
-    if (pumping) return;
-    pumping = true;
-    pump().then(
-      () => {
-        pumping = false;
-        if (!done && live.size > 0 && full.size === 0) more();
-      },
-      (error) => {
-        done = true;
-        for (const branch of live) branch.destroy(error);
-      },
-    );
-  };
-  const leave = (branch: Readable) => {
-    full.delete(branch);
-    live.delete(branch);
-    if (live.size > 0) more();
-    else if (!done) {
-      done = true;
-      if (source instanceof Readable) source.destroy();
-      else void Promise.resolve(iterator.return?.()).catch(() => {});
-    }
-  };
-  for (let index = 0; index < branches; index += 1) {
-    const branch: Readable = new Readable({
+/** Moves the items of a source to all branches that are still read, whenever none of them is full. */
+class Divider<T> {
+  readonly #source: Iterable<T> | AsyncIterable<T>;
+  readonly #iterator: Iterator<T> | AsyncIterator<T>;
+  readonly #full = new Set<Readable>();
+  readonly #live = new Set<Readable>();
+  #isPumping = false;
+  #isDone = false;
+
+  constructor(source: Iterable<T> | AsyncIterable<T>) {
+    this.#source = source;
+    this.#iterator =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  }
+
+  branch(highWaterMark: number): Readable {
+    const branch = new Readable({
       objectMode: true,
       highWaterMark,
-      read() {
-        full.delete(branch);
-        if (full.size === 0) more();
+      read: () => {
+        this.#full.delete(branch);
+        if (this.#full.size === 0) this.#more();
       },
-      destroy(error, callback) {
-        leave(branch);
+      destroy: (error, callback) => {
+        this.#leave(branch);
         callback(error);
       },
     });
-    live.add(branch);
+    this.#live.add(branch);
+    return branch;
   }
-  return [...live];
+
+  get #mayMove(): boolean {
+    return !this.#isDone && this.#live.size > 0 && this.#full.size === 0;
+  }
+
+  #more(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    this.#pump().then(
+      () => {
+        this.#isPumping = false;
+        if (this.#mayMove) this.#more();
+      },
+      (error) => {
+        this.#isDone = true;
+        for (const branch of this.#live) branch.destroy(error);
+      },
+    );
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#mayMove) {
+      const { done, value } = await this.#iterator.next();
+      this.#isDone ||= done === true;
+      for (const branch of this.#live) {
+        if (!branch.push(this.#isDone ? null : value)) this.#full.add(branch);
+      }
+    }
+  }
+
+  #leave(branch: Readable): void {
+    this.#full.delete(branch);
+    this.#live.delete(branch);
+    if (this.#live.size > 0) this.#more();
+    else if (!this.#isDone) {
+      this.#isDone = true;
+      if (this.#source instanceof Readable) this.#source.destroy();
+      else void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+    }
+  }
 }

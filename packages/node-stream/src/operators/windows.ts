@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
@@ -74,15 +74,7 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
 ): Operator<T, WindowRow<K, M>> {
   const settings = slidingOptions<T, K, M>().read(options);
   const { size, step, lateness = null, onLate } = settings;
-  if (!(step >= 1000 && size % step === 0)) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `size ${size} ms and step ${step} ms; expected a step of at least 1s that divides the size`,
-    );
-  }
-  const origin = parseNaive(settings.origin);
-  if (Number.isNaN(origin))
-    throw new ConfigurationError('invalid_option', 'origin is not a time; expected YYYY-MM-DD HH:MM:SS');
+  const origin = originOf(settings);
   const timeOf = reader<T>(settings.time);
   const table = groupTables<T, K, M>(settings, ['from', 'to']);
 
@@ -133,6 +125,20 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
   });
 }
 
+/** The start of one of the windows. Throws when the windows are not laid out as they must be. */
+function originOf({ size, step, origin }: { size: number; step: number; origin: string }): number {
+  if (!(step >= 1000 && size % step === 0)) {
+    throw new ConfigurationError(
+      'invalid_option',
+      `size ${size} ms and step ${step} ms; expected a step of at least 1s that divides the size`,
+    );
+  }
+  const time = parseNaive(origin);
+  if (Number.isNaN(time))
+    throw new ConfigurationError('invalid_option', 'origin is not a time; expected YYYY-MM-DD HH:MM:SS');
+  return time;
+}
+
 function lateItem<T>(item: T, onLate: 'fail' | 'drop' | ((item: T) => void)): void {
   if (typeof onLate === 'function') onLate(item);
   else if (onLate === 'fail') {
@@ -151,7 +157,7 @@ function noTime(item: unknown): ItemError {
 }
 
 function name(item: unknown): string {
-  const sid = (item as { sid?: unknown } | null)?.sid;
+  const sid = propertyOf(item, 'sid');
   return typeof sid === 'string' ? `call ${sid}` : 'an item';
 }
 
