@@ -5,6 +5,7 @@
 export type { JsonSchema, ObjectSchema, OutputOf } from './arguments/schema.ts';
 export type { Cell, RecordView } from './fields/view.ts';
 export type {
+  AuthMetadata,
   HttpAuth,
   HttpEndpoint,
   HttpMount,
@@ -18,7 +19,7 @@ export { pseudonymKeyFrom, type Reveal } from './privacy/masking.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';
-export type { CallsMcpOptions } from './server/options.ts';
+export type { CallsMcpOptions, SummaryLimits } from './server/options.ts';
 export { callTool, mountHttp, serveHttp, serveStdio } from './server/serve.ts';
 export type { StdioConnection, StdioStreams } from './stdio/streams.ts';
 export type { CallRequest, ToolCaller, ToolContent, ToolResult } from './tools/call.ts';

@@ -1,13 +1,12 @@
-import { checkOption, checkOptions, kinds, type OptionKind } from '@call-attribution/core/errors';
+import { checkOption, option } from '@call-attribution/core/options';
 import { FleetError } from '../errors.ts';
 import type { Board } from './board.ts';
 import { type BoardOptions, boardOptions } from './board-options.ts';
 import { BoardMemory, memoryBoard } from './memory-board.ts';
 
-const urlKind: OptionKind = {
-  expected: 'a string such as nats://host, postgres://user@host/database or memory:',
-  accepts: kinds.string.accepts,
-};
+const urlKind = option
+  .string()
+  .expecting('a string such as nats://host, postgres://user@host/database or memory:');
 
 /** Boards in memory that were opened by name; they live as long as the process. */
 const memories = new Map<string, BoardMemory>();
@@ -22,7 +21,7 @@ const memories = new Map<string, BoardMemory>();
  */
 export async function openBoard(url: string, job: string, options: BoardOptions = {}): Promise<Board> {
   checkOption('url', urlKind, url);
-  checkOptions(options, boardOptions);
+  boardOptions.check(options);
   if (!/^[a-z0-9-]{1,40}$/.test(job))
     throw new FleetError('job_invalid', 'The name of a job is 1 to 40 of a-z, 0-9 and hyphens.');
   options.signal?.throwIfAborted();

@@ -1,14 +1,8 @@
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
-import {
-  CallsError,
-  checkOptions,
-  type ErrorWords,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-} from '@call-attribution/core/errors';
+import { CallsError, type ErrorWords } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { type Environment, readInput, readJsonInput, readVariable } from '@call-attribution/core/settings';
 import type { ZodType } from 'zod';
 import { FleetError } from '../errors.ts';
@@ -16,21 +10,17 @@ import { FleetError } from '../errors.ts';
 /** Finds the credentials of an account by the reference in the job. Throws `credential_missing` when they are not there. */
 export type CredentialSource = (reference: string, account: string) => Promise<Auth>;
 
-/** Where references are looked up. */
-export interface CredentialOptions {
+const credentialOptions = defineOptions({
   /** Folder of the files that `file:` names. Without it there are none. */
-  readonly folder?: string | undefined;
+  folder: option.string(),
   /** Environment of the variables that `env:` names. Programs that own their process pass `takeEnvironment()`. Default `process.env`. */
-  readonly env?: Environment | undefined;
+  env: option.anything<Environment>(),
   /** Called once for each file that others on this machine can read. Default: a warning of the process. */
-  readonly onWarning?: ((message: string) => void) | undefined;
-}
+  onWarning: option.callback<(message: string) => void>().default((message) => process.emitWarning(message)),
+});
 
-const shape = {
-  folder: kinds.string,
-  env: kinds.anything,
-  onWarning: kinds.callback,
-} satisfies OptionShape & Record<keyof CredentialOptions, OptionKind>;
+/** Where references are looked up. */
+export interface CredentialOptions extends OptionsOf<typeof credentialOptions> {}
 
 const mostBytes = 65_536;
 const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
@@ -46,8 +36,7 @@ const wayOut = `it looks like ${form}`;
  * await credentials('file:101.json', '101');
  */
 export function credentialsFrom(options: CredentialOptions = {}): CredentialSource {
-  checkOptions(options, shape);
-  const { folder, env = process.env, onWarning = (message) => process.emitWarning(message) } = options;
+  const { folder, env = process.env, onWarning } = credentialOptions.read(options);
   const warned = new Set<string>();
   return async (reference, account) => {
     const place = `The credentials of account ${account} (${reference})`;

@@ -1,4 +1,4 @@
-import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
 import { jobOn } from '../lanes/board-values.ts';
@@ -14,13 +14,13 @@ export interface OrderResult {
   readonly state: JobValue['state'];
 }
 
-/** Settings of `pauseJob`. */
-export interface PauseOptions {
+const pauseOptions = defineOptions({
   /** Also drop the parcels that are being read: they are read again later. Default: they are finished. */
-  readonly now?: boolean | undefined;
-}
+  now: option.flag().default(false),
+});
 
-const pauseShape = { now: kinds.flag } satisfies OptionShape & Record<keyof PauseOptions, OptionKind>;
+/** Settings of `pauseJob`. */
+export interface PauseOptions extends OptionsOf<typeof pauseOptions> {}
 
 /**
  * Pauses a job: no worker takes anything new, and what is under way is finished. Syncs pause too.
@@ -30,8 +30,7 @@ const pauseShape = { now: kinds.flag } satisfies OptionShape & Record<keyof Paus
  * await pauseJob(board);
  */
 export function pauseJob(board: Board, options: PauseOptions = {}): Promise<OrderResult> {
-  checkOptions(options, pauseShape);
-  const { now = false } = options;
+  const { now } = pauseOptions.read(options);
   return setState(board, (job) => (job.state === 'cancelled' ? job : { ...job, state: 'paused', now }));
 }
 

@@ -1,11 +1,5 @@
-import {
-  CallsError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  withMethods,
-} from '@call-attribution/core/errors';
+import { CallsError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
@@ -23,19 +17,23 @@ import type { Target } from '../target/target.ts';
 import { changeEntry } from '../worker/change-entry.ts';
 import { heldJob } from './job-state.ts';
 
-/** What `retryAside` works with. */
-export interface RetryOptions {
+const retryOptions = defineOptions({
   /** The target of the job. */
-  readonly target: Target;
+  target: option
+    .methods<Target>('a target, as openTarget opens it', 'claim', 'verdicts', 'reopen')
+    .required(),
   /** Where credentials come from. */
-  readonly credentials: CredentialSource;
+  credentials: option.callback<CredentialSource>().required(),
   /** Only this account, also when it is not set aside: then it is compared with the server once more. Default: all that are set aside. */
-  readonly account?: string | undefined;
+  account: option.string(),
   /** Who does it, for those whose sync it ends. Default: `retry`. */
-  readonly holder?: string | undefined;
+  holder: option.string().default('retry'),
   /** Ends it between two accounts. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: option.signal(),
+});
+
+/** What `retryAside` works with. */
+export interface RetryOptions extends OptionsOf<typeof retryOptions> {}
 
 /** What became of an account. */
 export interface RetryResult {
@@ -56,14 +54,6 @@ export interface RetryResult {
   readonly message: string | null;
 }
 
-const shape = {
-  target: withMethods('a target, as openTarget opens it', 'claim', 'verdicts', 'reopen'),
-  credentials: kinds.callback,
-  account: kinds.string,
-  holder: kinds.string,
-  signal: kinds.signal,
-} satisfies OptionShape & Record<keyof RetryOptions, OptionKind>;
-
 /**
  * Puts what was set aside back to work, once its reason is gone: accounts whose keys open them again, and parcels that were set aside
  * after their tries. Each account costs one request.
@@ -73,8 +63,7 @@ const shape = {
  * console.log(result?.outcome, result?.parcels); // again 28
  */
 export async function retryAside(board: Board, options: RetryOptions): Promise<readonly RetryResult[]> {
-  checkOptions(options, shape);
-  const { target, credentials, account: only, holder = 'retry', signal } = options;
+  const { target, credentials, account: only, holder, signal } = retryOptions.read(options);
   const { job } = heldJob(board);
   const reach = accountClients({ ...job, credentials, limiterOf: jobLimiters(board, job, signal) });
   const retry = async (account: AccountValue): Promise<RetryResult> => {

@@ -1,12 +1,5 @@
-import {
-  CallsError,
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  whole,
-  withMethods,
-} from '@call-attribution/core/errors';
+import { CallsError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board, Json } from '../board/board.ts';
 import { accountClients } from '../job/account-client.ts';
@@ -25,23 +18,25 @@ import { asideOf } from '../worker/set-aside.ts';
 import { type Trouble, troubleOf } from '../worker/trouble.ts';
 import { type PlanContext, planAccount, putAside } from './plan-account.ts';
 
-/** What `planJob` works with. */
-export interface PlanOptions {
+const planOptions = defineOptions({
   /** The board of the job. */
-  readonly board: Board;
+  board: option.methods<Board>('a board, as openBoard opens it', 'write', 'entries').required(),
   /** The target of the job, opened with `pinJob(job)`. */
-  readonly target: Target;
+  target: option.methods<Target>('a target, as openTarget opens it', 'pin', 'plan').required(),
   /** Where credentials come from. */
-  readonly credentials: CredentialSource;
+  credentials: option.callback<CredentialSource>().required(),
   /** Accounts that are planned at the same time. Default 8. */
-  readonly concurrency?: number | undefined;
+  concurrency: option.whole(1).default(8),
   /** Called after each account. */
-  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+  onProgress: option.callback<(done: number, of: number) => void>(),
   /** Ends it. What was planned stays, and the next run goes on. */
-  readonly signal?: AbortSignal | undefined;
+  signal: option.signal(),
   /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
-}
+  now: option.callback<() => number>().default(() => Date.now()),
+});
+
+/** What `planJob` works with. */
+export interface PlanOptions extends OptionsOf<typeof planOptions> {}
 
 /** What a plan comes to. */
 export interface PlanSummary {
@@ -71,16 +66,6 @@ export interface UnplannedAccount {
   readonly message: string;
 }
 
-const shape = {
-  board: withMethods('a board, as openBoard opens it', 'write', 'entries'),
-  target: withMethods('a target, as openTarget opens it', 'pin', 'plan'),
-  credentials: kinds.callback,
-  concurrency: whole(1),
-  onProgress: kinds.callback,
-  signal: kinds.signal,
-  now: kinds.callback,
-} satisfies OptionShape & Record<keyof PlanOptions, OptionKind>;
-
 /**
  * Plans a job: cuts each account into parcels, keeps the plans in the target, and puts job, accounts and lanes on the board, where
  * workers find them. It can be run again at any time, by two at once too: it continues where another run ended, and adds accounts
@@ -95,8 +80,7 @@ const shape = {
  * console.log(plan.accounts, plan.parcels, plan.records);
  */
 export async function planJob(job: Job, options: PlanOptions): Promise<PlanSummary> {
-  checkOptions(options, shape);
-  const { board, target, credentials, concurrency = 8, onProgress, signal, now = Date.now } = options;
+  const { board, target, credentials, concurrency, onProgress, signal, now } = planOptions.read(options);
   await checkJob(job);
   signal?.throwIfAborted();
   const pinned = await pin(job, pinJob(job, now()), board, target);

@@ -1,30 +1,24 @@
 import { type Clock, type Limiter, systemClock } from '@call-attribution/core';
-import { checkOptions, either, kinds, only, whole, withMethods } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Board } from '../board/board.ts';
 import { rateKey } from '../lanes/keys.ts';
 import type { RateValue } from '../lanes/values.ts';
 
-/** What a limiter is for. */
-export interface SharedLimiterOptions {
+const limiterOptions = defineOptions({
   /** URL of the API. */
-  readonly baseUrl: string;
+  baseUrl: option.string().required(),
   /** Where the credentials are: `file:101.json`. All accounts with the same one share the limit. */
-  readonly reference: string;
+  reference: option.string().required(),
   /** Requests that all workers together may start in any 60 seconds; null: no limit, but pauses are still shared. */
-  readonly requestsPerMinute: number | null;
+  requestsPerMinute: option.whole(1).or(option.only(null)).required(),
   /** Ends what waits. */
-  readonly signal?: AbortSignal | undefined;
+  signal: option.signal(),
   /** Timers; the time itself is that of the board. Default: those of Node. */
-  readonly clock?: Clock | undefined;
-}
+  clock: option.methods<Clock>('a clock', 'now', 'timer').default(systemClock),
+});
 
-const shape = {
-  baseUrl: kinds.string,
-  reference: kinds.string,
-  requestsPerMinute: either(whole(1), only(null)),
-  signal: kinds.signal,
-  clock: withMethods('a clock', 'now', 'timer'),
-};
+/** What a limiter is for. */
+export interface SharedLimiterOptions extends OptionsOf<typeof limiterOptions> {}
 
 const minute = 60_000;
 /** Part of the limit that is used, so that what started evenly may arrive a second apart from that. */
@@ -46,8 +40,7 @@ const unansweredMs = 1_000;
  * const client = createClient({ baseUrl, auth, limiter, timeout: { total: Infinity } });
  */
 export function createSharedLimiter(board: Board, options: SharedLimiterOptions): Limiter {
-  checkOptions(options, shape);
-  return new SharedLimiter(board, options);
+  return new SharedLimiter(board, limiterOptions.read(options));
 }
 
 interface Waiter {
@@ -74,7 +67,7 @@ class SharedLimiter implements Limiter {
 
   constructor(
     board: Board,
-    { baseUrl, reference, requestsPerMinute, signal, clock = systemClock }: SharedLimiterOptions,
+    { baseUrl, reference, requestsPerMinute, signal, clock }: ReadOf<typeof limiterOptions>,
   ) {
     this.#board = board;
     this.#key = rateKey(baseUrl, reference);

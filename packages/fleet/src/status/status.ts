@@ -1,5 +1,4 @@
-import { checkOptions, kinds, number } from '@call-attribution/core/errors';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
@@ -38,13 +37,16 @@ export interface FleetStatus {
   readonly accounts: readonly AccountStatus[];
 }
 
-/** How a status is read. */
-export interface StatusOptions {
+const statusOptions = defineOptions({
   /** The board time. Default: that of the board. */
-  readonly now?: number | undefined;
+  now: option.number(0),
   /** Silence after which a worker counts as dead. Default `30s`, which is also that of workers. */
-  readonly ttl?: Duration | undefined;
-}
+  ttl: option.duration().default('30s'),
+});
+const readerOptions = defineOptions({ ttl: statusOptions.entries.ttl });
+
+/** How a status is read. */
+export interface StatusOptions extends OptionsOf<typeof statusOptions> {}
 
 /**
  * Reads what is going on off the live copy of a board. Nothing is asked of a server. A single look does not know rates; see
@@ -72,19 +74,18 @@ export interface StatusReader {
  * setInterval(() => console.log(status.read().recordsPerSecond), 1000);
  */
 export function createStatusReader(board: Board, options: Pick<StatusOptions, 'ttl'> = {}): StatusReader {
-  checkOptions(options, { ttl: kinds.anything });
+  readerOptions.check(options);
   const memory = rateMemory();
   return { read: (now) => look(board, { ...options, now }, memory) };
 }
 
 function look(board: Board, options: StatusOptions, memory: RateMemory): FleetStatus {
-  checkOptions(options, { now: number(0), ttl: kinds.anything });
-  const { now = board.now(), ttl = '30s' } = options;
+  const { now = board.now(), ttl } = statusOptions.read(options);
   const found = jobOn(board);
   if (found === null)
     throw new FleetError('unknown_job', `the board ${board.name} has no such job`, { hint: 'plan it first' });
   const { value, at } = found;
-  const workers = readWorkers(board, now, durationMillis(ttl, 'ttl'), memory);
+  const workers = readWorkers(board, now, ttl, memory);
   const accounts = readAccounts(board, now, value.job.lanes);
   const phases: Record<Phase, number> = { reading: 0, closing: 0, syncing: 0, final: 0, aside: 0 };
   let [done, records, aside, total, planned] = [0, 0, 0, 0, 0];

@@ -1,15 +1,15 @@
-import { checkOptions, kinds, type OptionKind, type OptionShape } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
 import type { Target } from './target.ts';
 
-/** How a target is opened. */
-export interface TargetOptions {
+const targetOptions = defineOptions({
   /** Folder where parts of a bucket are written before they are sent. Default: a new one below the folder for temporary files. */
-  readonly scratch?: string | undefined;
-}
+  scratch: option.string(),
+});
 
-const shape = { scratch: kinds.string } satisfies OptionShape & Record<keyof TargetOptions, OptionKind>;
+/** How a target is opened. */
+export interface TargetOptions extends OptionsOf<typeof targetOptions> {}
 
 /**
  * Opens the target of a job by its URL: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out` or `s3://bucket/prefix`. What
@@ -24,7 +24,7 @@ export async function openTarget(
   job: PinnedJob | null,
   options: TargetOptions = {},
 ): Promise<Target> {
-  checkOptions(options, shape);
+  targetOptions.check(options);
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(into)?.[1]?.toLowerCase();
   switch (scheme) {
     case 'postgres':

@@ -1,11 +1,4 @@
-import {
-  checkOptions,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  whole,
-  withMethods,
-} from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { mapCalls } from '@call-attribution/node-stream/operators';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
@@ -18,36 +11,29 @@ import { jobLimiters } from '../rate/job-limiters.ts';
 import type { Target } from '../target/target.ts';
 import { type AccountVerdict, verifyAccount } from './verify-account.ts';
 
-/** What `verifyJob` works with. */
-export interface VerifyOptions {
+const verifyOptions = defineOptions({
   /** Where the records are. */
-  readonly target: Target;
+  target: option
+    .methods<Target>('a target, as openTarget opens it', 'planOf', 'verdicts', 'count')
+    .required(),
   /** The job, as it was planned or as it is in the job file. */
-  readonly job: Job | PinnedJob;
+  job: option.object<Job | PinnedJob>().required(),
   /** Where credentials come from. */
-  readonly credentials: CredentialSource;
+  credentials: option.callback<CredentialSource>().required(),
   /** Which accounts. Default: those of the job, or else those on the board. */
-  readonly accounts?: readonly JobAccount[] | undefined;
+  accounts: option.list<JobAccount>(),
   /** The board, which knows the accounts, and by which the limits are shared with workers. The verdict does not depend on it. */
-  readonly board?: Board | undefined;
+  board: option.methods<Board>('a board, as openBoard opens it', 'get', 'entries'),
   /** Compare each parcel with the server, which takes a request for each, and each file with its SHA-256. Default false. */
-  readonly deep?: boolean | undefined;
+  deep: option.flag().default(false),
   /** Accounts at a time. Default 4. */
-  readonly concurrency?: number | undefined;
+  concurrency: option.whole(1).default(4),
   /** Ends it. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: option.signal(),
+});
 
-const shape = {
-  target: withMethods('a target, as openTarget opens it', 'planOf', 'verdicts', 'count'),
-  job: kinds.object,
-  credentials: kinds.callback,
-  accounts: kinds.list,
-  board: withMethods('a board, as openBoard opens it', 'get', 'entries'),
-  deep: kinds.flag,
-  concurrency: whole(1),
-  signal: kinds.signal,
-} satisfies OptionShape & Record<keyof VerifyOptions, OptionKind>;
+/** What `verifyJob` works with. */
+export interface VerifyOptions extends OptionsOf<typeof verifyOptions> {}
 
 /**
  * Compares each account with the server: one request for each, a few more where they differ. It works from the target alone, so it
@@ -58,8 +44,7 @@ const shape = {
  *   console.log(account, verdict, why ?? '');
  */
 export async function* verifyJob(options: VerifyOptions): AsyncGenerator<AccountVerdict, void, undefined> {
-  checkOptions(options, shape);
-  const { target, job, board, credentials, deep = false, concurrency = 4, signal } = options;
+  const { target, job, board, credentials, deep, concurrency, signal } = verifyOptions.read(options);
   const { baseUrl, version = 'v3', filter = '' } = job;
   const limits = { baseUrl, requestsPerMinute: job.requestsPerMinute ?? null };
   const limiterOf = board === undefined ? undefined : jobLimiters(board, limits, signal);

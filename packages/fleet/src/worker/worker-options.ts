@@ -1,49 +1,47 @@
 import type { Fetch, RequestDispatcher } from '@call-attribution/core';
-import {
-  either,
-  kinds,
-  type OptionKind,
-  type OptionShape,
-  only,
-  whole,
-  withMethods,
-} from '@call-attribution/core/errors';
-import type { Duration } from '@call-attribution/core/time';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Board } from '../board/board.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Target } from '../target/target.ts';
 import type { WorkerEvent } from './events.ts';
 import type { WorkerEnd } from './work-loop.ts';
 
-/** How a worker works. */
-export interface WorkerOptions {
+/** The options of a worker. */
+export const workerOptions = defineOptions({
   /** The board of the job. It stays open when the worker ends. */
-  readonly board: Board;
+  board: option
+    .methods<Board>('a board, as openBoard makes it', 'get', 'entries', 'write', 'changed')
+    .required(),
   /** Finds the credentials of an account, see `credentialsFrom`. */
-  readonly credentials: CredentialSource;
+  credentials: option.callback<CredentialSource>().required(),
   /** Where records go. It stays open when the worker ends. Default: what the job names is opened, and closed. */
-  readonly target?: Target | undefined;
+  target: option.methods<Target>('a target, as openTarget makes it', 'claim', 'planOf'),
   /** A folder for parts that are put into a bucket. Default: one in the folder of the system for temporary files. */
-  readonly scratch?: string | undefined;
+  scratch: option.string(),
   /** Name of the worker, of which there must be no other. Default: made of the name of the machine and a random part. */
-  readonly name?: string | undefined;
+  name: option.string(),
   /** Parcels that are read at the same time, or `auto`: as many as the process has time and memory for. Default `auto`. */
-  readonly slots?: number | 'auto' | undefined;
+  slots: option.whole(1).or(option.only('auto')).default('auto'),
   /** Silence after which a worker counts as dead. The same for all workers of a job. Default `30s`. */
-  readonly ttl?: Duration | undefined;
+  ttl: option.duration().default('30s'),
   /** Wait for the job when the board does not have it yet. Default: fail with `unknown_job`. */
-  readonly wait?: boolean | undefined;
+  wait: option.flag().default(false),
   /** A number from 0 up to 1, for the choice among what is ready and the jitter of waits. Default `Math.random`. */
-  readonly random?: (() => number) | undefined;
+  random: option.callback<() => number>().default(() => Math.random()),
   /** The worker's clock, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  now: option.callback<() => number>().default(() => Date.now()),
   /** Called with everything that the worker does. Must not throw. */
-  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
+  onEvent: option.callback<(event: WorkerEvent) => void>(),
   /** Sends requests with this function instead. */
-  readonly fetch?: Fetch | undefined;
+  fetch: option.callback<Fetch>(),
   /** Sends requests with this dispatcher of undici. It stays open when the worker ends. */
-  readonly dispatcher?: RequestDispatcher | undefined;
-}
+  dispatcher: option.methods<RequestDispatcher>('a dispatcher', 'dispatch'),
+});
+
+/** How a worker works. */
+export interface WorkerOptions extends OptionsOf<typeof workerOptions> {}
+/** The same with the defaults. */
+export interface WorkerSettings extends ReadOf<typeof workerOptions> {}
 
 /** What a worker has done. */
 export interface WorkerSummary {
@@ -73,20 +71,3 @@ export interface Worker {
   /** Takes nothing new, ends what is under way within `graceMs` (default 30,000), drops the rest and gives it back. */
   leave(graceMs?: number): Promise<void>;
 }
-
-/** What the options may be. */
-export const workerShape = {
-  board: withMethods('a board, as openBoard makes it', 'get', 'entries', 'write', 'changed'),
-  credentials: kinds.callback,
-  target: withMethods('a target, as openTarget makes it', 'claim', 'planOf'),
-  scratch: kinds.string,
-  name: kinds.string,
-  slots: either(whole(1), only('auto')),
-  ttl: kinds.anything,
-  wait: kinds.flag,
-  random: kinds.callback,
-  now: kinds.callback,
-  onEvent: kinds.callback,
-  fetch: kinds.callback,
-  dispatcher: withMethods('a dispatcher', 'dispatch'),
-} satisfies OptionShape & Record<keyof WorkerOptions, OptionKind>;

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigurationError, checkOptions } from '@call-attribution/core/errors';
-import { durationMillis } from '@call-attribution/core/time';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
@@ -17,7 +16,13 @@ import { createPlans } from './plans.ts';
 import type { AccountTurn } from './turn.ts';
 import { observedLimiter } from './wait-for-rate.ts';
 import { type WorkerEnd, WorkLoop } from './work-loop.ts';
-import { type Worker, type WorkerOptions, type WorkerSummary, workerShape } from './worker-options.ts';
+import {
+  type Worker,
+  type WorkerOptions,
+  type WorkerSettings,
+  type WorkerSummary,
+  workerOptions,
+} from './worker-options.ts';
 
 /** Parts of a worker that are made elsewhere. */
 export interface WorkerParts {
@@ -33,9 +38,8 @@ const graceMs = 30_000;
 
 /** Creates a worker of these parts. */
 export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Worker {
-  checkOptions(options, workerShape);
-  const { board, name = madeUpName(), onEvent } = options;
-  const ttlMs = durationMillis(options.ttl ?? '30s', 'ttl');
+  const settings = workerOptions.read(options);
+  const { board, name = madeUpName(), ttl: ttlMs, wait, onEvent } = settings;
   if (ttlMs === 0) throw new ConfigurationError('invalid_option', 'ttl is 0; expected more, such as 30s.');
   const leaving = new AbortController();
   const counts = newCounts();
@@ -55,10 +59,10 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
   };
 
   const work = async (): Promise<WorkerEnd> => {
-    const value = await jobFor(board, options.wait === true, leaving.signal);
+    const value = await jobFor(board, wait, leaving.signal);
     if (value === null) return 'left';
     const run = { job: value.job, name, ttlMs, emit, counts };
-    return withLoop(parts, options, run, (made) => {
+    return withLoop(parts, settings, run, (made) => {
       loop = made;
       if (leaving.signal.aborted) loop.leave(grace);
       return loop.run();
@@ -97,16 +101,16 @@ interface Run {
 /** Opens what a loop over a job needs, runs it, and closes everything. */
 async function withLoop(
   parts: WorkerParts,
-  options: WorkerOptions,
+  settings: WorkerSettings,
   { job, name, ttlMs, emit, counts }: Run,
   run: (loop: WorkLoop) => Promise<WorkerEnd>,
 ): Promise<WorkerEnd> {
-  const { board } = options;
-  const target = options.target ?? (await parts.openTarget(job, { scratch: options.scratch }));
+  const { board } = settings;
+  const target = settings.target ?? (await parts.openTarget(job, { scratch: settings.scratch }));
   const over = new AbortController();
   const limiterOf = parts.limiters(board, job, over.signal);
   const observed: LimiterOf = (account) => observedLimiter(limiterOf(account), emit);
-  const clients = createClients(job, options.credentials, observed, options);
+  const clients = createClients(job, settings.credentials, observed, settings);
   try {
     await checkJob(target, job);
     const plans = createPlans(target);
@@ -115,15 +119,15 @@ async function withLoop(
       clientOf: clients.of,
       refused: clients.refused,
       planOf: plans.of,
-      now: options.now ?? Date.now,
+      now: settings.now,
     };
     const loop = new WorkLoop({
       context,
       closeAccount: parts.closeAccount,
       syncAccount: parts.syncAccount,
-      slots: options.slots ?? 'auto',
+      slots: settings.slots,
       ttlMs,
-      random: options.random ?? Math.random,
+      random: settings.random,
       sums: () => ({ records: counts.records, requests: counts.requests }),
       trim: clients.trim,
     });
@@ -131,7 +135,7 @@ async function withLoop(
   } finally {
     over.abort();
     await clients.close();
-    if (options.target === undefined) await target.close();
+    if (settings.target === undefined) await target.close();
   }
 }
 

@@ -4,14 +4,15 @@ import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { checkToken, createHandler } from './handler.ts';
-import type { HttpEndpoint, HttpOptions } from './options.ts';
+import { type HttpEndpoint, type HttpOptions, httpOptions } from './options.ts';
 
 /** How long a client may take to send its headers and its request, and how often Node.js looks. */
 const slowest = { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 2_000 };
 
 /** Serves over Streamable HTTP. */
 export async function listenHttp(server: ProtocolServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
-  const { port = 3000, host = '127.0.0.1', path = '/mcp', graceMs = 5000, auth } = options;
+  const { port, host, path, graceMs, ...settings } = httpOptions.read(options);
+  const { auth } = settings;
   const protectedByToken = auth?.token !== undefined || auth?.verify !== undefined;
   if (!isLoopback(host) && !protectedByToken) {
     throw new ConfigurationError(
@@ -21,7 +22,7 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
     );
   }
   checkToken(auth);
-  const handle = createHandler(server, path, options);
+  const handle = createHandler(server, path, settings);
   const listener = createServer(slowest, (request, response) => {
     response.once('close', () => {
       // Clients keep connections open after a response, which would delay a stop for seconds.

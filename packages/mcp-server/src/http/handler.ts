@@ -14,11 +14,9 @@ import {
 } from './access.ts';
 import { serveHandshake } from './handshake.ts';
 import { BodyError, readJson, sendError, sendJson } from './json.ts';
-import type { HttpAuth, HttpOptions } from './options.ts';
+import type { EndpointSettings, HttpAuth } from './options.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { serveStateless } from './stateless.ts';
-
-const defaultMaxBody = 1024 * 1024;
 
 /** Handles requests for the endpoint, whoever listens. */
 export interface RequestHandler {
@@ -53,9 +51,9 @@ export function checkToken(auth: HttpAuth | undefined): void {
 export function createHandler(
   server: ProtocolServer,
   path: string | null,
-  options: HttpOptions,
+  settings: EndpointSettings,
 ): RequestHandler {
-  const handler = new EndpointHandler(server, path, options);
+  const handler = new EndpointHandler(server, path, settings);
   return {
     async request(incoming, response) {
       try {
@@ -76,23 +74,21 @@ class EndpointHandler {
   readonly sessions: Sessions | undefined;
   readonly #server: ProtocolServer;
   readonly #path: string | null;
-  readonly #options: HttpOptions;
+  readonly #settings: EndpointSettings;
   /** The path that clients see. */
   readonly #publicPath: string;
 
-  constructor(server: ProtocolServer, path: string | null, options: HttpOptions) {
+  constructor(server: ProtocolServer, path: string | null, settings: EndpointSettings) {
     this.#server = server;
     this.#path = path;
-    this.#options = options;
-    this.sessions = options.sessions
-      ? createSessions(server, options.sessions === true ? {} : options.sessions)
-      : undefined;
-    const resource = options.auth?.metadata?.resource;
+    this.#settings = settings;
+    this.sessions = settings.sessions ? createSessions(server, settings.sessions) : undefined;
+    const resource = settings.auth?.metadata?.resource;
     this.#publicPath = path ?? (resource === undefined ? '' : new URL(resource).pathname);
   }
 
   async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { allowedHosts = [], allowedOrigins = [] } = this.#options;
+    const { allowedHosts, allowedOrigins } = this.#settings;
     const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
     if (refusal !== undefined) {
       sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
@@ -110,7 +106,7 @@ class EndpointHandler {
 
   async #route(incoming: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
     const path = this.#path;
-    const metadata = this.#options.auth?.metadata;
+    const metadata = this.#settings.auth?.metadata;
     if (pathname === path) {
       await this.#endpoint(incoming, response);
     } else if (path !== null && (await this.#sendStatus(incoming, response, pathname))) {
@@ -126,7 +122,7 @@ class EndpointHandler {
 
   async #endpoint(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { sessions } = this;
-    const { auth, maxBodyBytes = defaultMaxBody } = this.#options;
+    const { auth, maxBodyBytes } = this.#settings;
     if (!(await isAuthorized(request, auth))) {
       const error = { code: rpcCodes.invalidRequest, message: unauthorized };
       sendError(response, 401, error, null, this.#challenge());
@@ -159,7 +155,7 @@ class EndpointHandler {
       return true;
     }
     if (status === undefined) return false;
-    if (pathname === '/metrics' && !(await isAuthorized(request, this.#options.auth))) {
+    if (pathname === '/metrics' && !(await isAuthorized(request, this.#settings.auth))) {
       sendJson(response, 401, { error: unauthorized }, this.#challenge());
       return true;
     }
@@ -171,6 +167,6 @@ class EndpointHandler {
   }
 
   #challenge() {
-    return { 'www-authenticate': challenge(this.#options.auth, this.#publicPath) };
+    return { 'www-authenticate': challenge(this.#settings.auth, this.#publicPath) };
   }
 }

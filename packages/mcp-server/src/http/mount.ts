@@ -5,10 +5,11 @@ import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { checkToken, createHandler } from './handler.ts';
 import { sendError } from './json.ts';
-import type { HttpMount, MountOptions } from './options.ts';
+import { type HttpMount, type MountOptions, mountOptions } from './options.ts';
 
 /** Makes the handlers of an endpoint for another server. */
-export function mount(server: ProtocolServer, { auth, ...rest }: MountOptions): HttpMount {
+export function mount(server: ProtocolServer, options: MountOptions): HttpMount {
+  const { auth, ...rest } = mountOptions.read(options);
   if (auth !== false && auth?.token === undefined && auth?.verify === undefined) {
     throw new ConfigurationError(
       'invalid_option',
@@ -17,7 +18,7 @@ export function mount(server: ProtocolServer, { auth, ...rest }: MountOptions): 
     );
   }
   if (auth !== false) checkToken(auth);
-  const handle = createHandler(server, null, { ...rest, ...(auth === false ? {} : { auth }) });
+  const handle = createHandler(server, null, { ...rest, auth: auth === false ? undefined : auth });
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= handle.close());
   const handler = (request: IncomingMessage, response: ServerResponse): void => {

@@ -1,53 +1,89 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FetchHandler } from '@call-attribution/core/mount';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+
+const metadataOptions = defineOptions({
+  /** The public URL of this endpoint, which is the audience of the token. */
+  resource: option.string().required(),
+  /** URLs of the servers that issue tokens. */
+  authorizationServers: option.list<string>().required(),
+  /** Scopes that a token can have. */
+  scopes: option.list<string>(),
+});
+
+/** OAuth protected-resource metadata. */
+export interface AuthMetadata extends OptionsOf<typeof metadataOptions> {}
+
+const authOptions = defineOptions({
+  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
+  token: option.string(),
+  /** Verifies a token, for instance with an authorization server. It must check the audience too. */
+  verify: option.callback<(token: string) => Promise<boolean>>(),
+  /** Publishes OAuth protected-resource metadata (RFC 9728), so that clients know where to get a token. */
+  metadata: option.table<AuthMetadata, AuthMetadata>(metadataOptions),
+});
 
 /** How the HTTP endpoint authenticates clients. */
-export interface HttpAuth {
-  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
-  readonly token?: string;
-  /** Verifies a token, for instance with an authorization server. It must check the audience too. */
-  readonly verify?: (token: string) => Promise<boolean>;
-  /** Publishes OAuth protected-resource metadata (RFC 9728), so that clients know where to get a token. */
-  readonly metadata?: {
-    /** The public URL of this endpoint, which is the audience of the token. */
-    readonly resource: string;
-    /** URLs of the servers that issue tokens. */
-    readonly authorizationServers: readonly string[];
-    /** Scopes that a token can have. */
-    readonly scopes?: readonly string[];
-  };
-}
+export interface HttpAuth extends OptionsOf<typeof authOptions> {}
 
-/** Where and how `serveHttp` listens. */
-export interface HttpOptions {
-  /** Default 3000; 0 picks a free one. */
-  readonly port?: number | undefined;
-  /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
-  readonly host?: string | undefined;
-  /** Path of the endpoint. Default `/mcp`. */
-  readonly path?: string | undefined;
-  /** Host names to accept in the `Host` header, besides those of loopback. */
-  readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins to accept in the `Origin` header, besides pages on loopback hosts. */
-  readonly allowedOrigins?: readonly string[] | undefined;
-  /** How clients prove who they are. Default: anyone on this machine may connect. */
-  readonly auth?: HttpAuth | undefined;
-  /** Largest request body in bytes. Default 1 MiB. */
-  readonly maxBodyBytes?: number | undefined;
-  /** Keeps a session per client for the revisions that have sessions. Default: stateless. */
-  readonly sessions?: boolean | SessionOptions | undefined;
-  /** Milliseconds that running calls get to finish when the server stops. Default 5000. */
-  readonly graceMs?: number | undefined;
-}
+const sessionOptions = defineOptions({
+  /** Most sessions at a time; one more ends the session that has been idle longest. Default 200. */
+  max: option.whole(1).default(200),
+  /** Milliseconds after which an idle session ends. Default 30 minutes. */
+  idleMs: option.number(1).default(30 * 60_000),
+  /** Returns the current time in milliseconds. Default `Date.now`. */
+  now: option.callback<() => number>().default(() => Date.now()),
+});
 
 /** Limits on sessions. */
-export interface SessionOptions {
-  /** Most sessions at a time; one more ends the session that has been idle longest. Default 200. */
-  readonly max?: number | undefined;
-  /** Milliseconds after which an idle session ends. Default 30 minutes. */
-  readonly idleMs?: number | undefined;
-  /** Returns the current time in milliseconds. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+export interface SessionOptions extends OptionsOf<typeof sessionOptions> {}
+/** The same with the defaults. */
+export interface SessionSettings extends ReadOf<typeof sessionOptions> {}
+
+const auth = option.table<HttpAuth, HttpAuth>(authOptions);
+
+/** The options of `mountHttp`. */
+export const mountOptions = defineOptions({
+  /** Host names to accept in the `Host` header, besides those of loopback. */
+  allowedHosts: option.list<string>().default([]),
+  /** Origins to accept in the `Origin` header, besides pages on loopback hosts. */
+  allowedOrigins: option.list<string>().default([]),
+  /** Largest request body in bytes. Default 1 MiB. */
+  maxBodyBytes: option.whole(1).default(1_048_576),
+  /** Keeps a session per client for the revisions that have sessions. Default: stateless. */
+  sessions: option
+    .flag()
+    .as((isOn) => isOn && sessionOptions.fill({}))
+    .or(option.table<SessionOptions, SessionSettings>(sessionOptions))
+    .default(false),
+  /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
+  auth: auth.or(option.only(false)),
+});
+
+/** How a mounted endpoint decides who may use it. */
+export interface MountOptions extends OptionsOf<typeof mountOptions> {}
+
+/** The options of `serveHttp`. */
+export const httpOptions = defineOptions({
+  ...mountOptions.entries,
+  /** Default 3000; 0 picks a free one. */
+  port: option.whole(0).default(3000),
+  /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
+  host: option.string().default('127.0.0.1'),
+  /** Path of the endpoint. Default `/mcp`. */
+  path: option.string().default('/mcp'),
+  /** How clients prove who they are. Default: anyone on this machine may connect. */
+  auth,
+  /** Milliseconds that running calls get to finish when the server stops. Default 5000. */
+  graceMs: option.number(0).default(5000),
+});
+
+/** Where and how `serveHttp` listens. */
+export interface HttpOptions extends OptionsOf<typeof httpOptions> {}
+
+/** What an endpoint needs to know, however it is reached. */
+export interface EndpointSettings extends Omit<ReadOf<typeof mountOptions>, 'auth'> {
+  readonly auth?: HttpAuth | undefined;
 }
 
 /** A running HTTP endpoint. `await using` closes it. */
@@ -56,13 +92,6 @@ export interface HttpEndpoint extends AsyncDisposable {
   readonly url: string;
   /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */
   close(): Promise<void>;
-}
-
-/** How a mounted endpoint decides who may use it. */
-export interface MountOptions
-  extends Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins' | 'maxBodyBytes' | 'sessions'> {
-  /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
-  readonly auth: HttpAuth | false;
 }
 
 /** An endpoint in an application that listens itself. `await using` closes it. */

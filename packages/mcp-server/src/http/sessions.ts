@@ -4,7 +4,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { sendError } from './json.ts';
-import type { SessionOptions } from './options.ts';
+import type { SessionSettings } from './options.ts';
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
@@ -19,8 +19,7 @@ export interface Sessions {
 }
 
 /** Keeps one SDK server per session, with the SDK's own transport. */
-export function createSessions(server: ProtocolServer, options: SessionOptions = {}): Sessions {
-  const { max = 200, idleMs = 30 * 60_000, now = Date.now } = options;
+export function createSessions(server: ProtocolServer, { max, idleMs, now }: SessionSettings): Sessions {
   const sessions = new Map<string, Session>();
 
   const end = async (id: string): Promise<void> => {

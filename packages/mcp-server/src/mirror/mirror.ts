@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { durationMillis } from '@call-attribution/core/time';
 import { type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
@@ -11,7 +10,7 @@ import { redactMessage } from '../privacy/patterns.ts';
 import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
 import { codeOf, type Library, loadLibrary } from './library.ts';
-import type { MirrorOptions } from './options.ts';
+import type { MirrorSettings } from './options.ts';
 
 /** What the mirror needs of its server. */
 export interface MirrorHost {
@@ -53,7 +52,7 @@ interface Opened {
 
 /** Keeps a copy of the calls of an account up to date, in the background of the server. */
 export class Mirror {
-  readonly #options: MirrorOptions;
+  readonly #options: MirrorSettings;
   readonly #host: MirrorHost;
   readonly #every: number;
   readonly #stopped = new AbortController();
@@ -67,10 +66,10 @@ export class Mirror {
   /** The first load is under way in this process. */
   #isFirst = false;
 
-  constructor(options: MirrorOptions, host: MirrorHost) {
+  constructor(options: MirrorSettings, host: MirrorHost) {
     this.#options = options;
     this.#host = host;
-    this.#every = durationMillis(options.every ?? '10m', 'every');
+    this.#every = options.every;
   }
 
   /** Fills or refreshes the copy now, and from then on again and again. */

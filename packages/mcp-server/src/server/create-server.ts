@@ -1,5 +1,5 @@
 import type { Client } from '@call-attribution/core';
-import { durationMillis } from '@call-attribution/core/time';
+import { checkOption, option } from '@call-attribution/core/options';
 import { createSyncStatus } from '@call-attribution/node-stream/status';
 import { createExports } from '../exports/exports.ts';
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
@@ -18,9 +18,8 @@ import {
 } from '../tools/call.ts';
 import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
-import { checkServer } from './check-options.ts';
 import { createLane, type Lane, type LaneAccount, type McpAccount } from './lane.ts';
-import type { CallsMcpOptions } from './options.ts';
+import { type CallsMcpOptions, serverOptions } from './options.ts';
 import { meterTools, serverStatus } from './status.ts';
 
 /** Version of this package; a test compares it with the manifest. */
@@ -51,15 +50,14 @@ export function createServer(
   client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
-  checkServer(client, options);
-  const { reveal = [], pseudonymKey, mirror, now = Date.now, log = () => undefined } = options;
-  const { tools: added = [], callTimeoutMs: timeoutMs = 45_000 } = options;
+  checkOption('client', clientKind, client);
+  const { reveal, pseudonymKey, mirror, now, log, tools: added, ...most } = serverOptions.read(options);
+  const { summaryLimits: limits, callTimeoutMs: timeoutMs } = most;
   const given = accountsOf(client, options);
   const names = given.map(({ name = '' }) => name);
-  const every = durationMillis(mirror?.every ?? '10m', 'every');
-  const copies = mirror === undefined ? null : createSyncStatus({ every, accounts: names, now });
-  const budget = Math.max(minimumBudget, options.budget ?? 8000);
-  const limits = { rows: 20_000, ms: 20_000, ...options.summaryLimits };
+  const copies =
+    mirror === undefined ? null : createSyncStatus({ every: mirror.every, accounts: names, now });
+  const budget = Math.max(minimumBudget, most.budget);
   const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, now, log };
   const lanes = given.map((account) => createLane(account, shared));
   const { settings } = lanes[0] as Lane;
@@ -102,6 +100,11 @@ export function createServer(
 }
 
 type ServerClient = Client | (() => Client | Promise<Client>) | readonly McpAccount[];
+
+const clientKind = option
+  .methods<Client>('a client made by createClient()', 'listCalls', 'getCall')
+  .or(option.callback<() => Client | Promise<Client>>().expecting('a function that returns one'))
+  .or(option.list<McpAccount>().expecting('a list of accounts'));
 
 /** The accounts that a server answers for: one without a name, or those of a list. */
 function accountsOf(client: ServerClient, { version, timeZone }: CallsMcpOptions): readonly LaneAccount[] {

@@ -5,7 +5,7 @@ import type { SyncStatus } from '@call-attribution/node-stream/status';
 import { createView } from '../fields/view.ts';
 import type { MirrorHost } from '../mirror/mirror.ts';
 import type { MirrorContext } from '../mirror/mirror-source.ts';
-import type { MirrorOptions } from '../mirror/options.ts';
+import type { MirrorSettings } from '../mirror/options.ts';
 import { createMasks, type Reveal } from '../privacy/masking.ts';
 import { redactMessage } from '../privacy/patterns.ts';
 import { ApiReads } from '../source/api-reads.ts';
@@ -39,7 +39,7 @@ export interface SharedOptions {
   readonly reveal: readonly Reveal[];
   readonly pseudonymKey?: string | Uint8Array | undefined;
   readonly limits: { readonly rows: number; readonly ms: number };
-  readonly mirror?: MirrorOptions | undefined;
+  readonly mirror?: MirrorSettings | undefined;
   /** How the copies are doing; null without copies. */
   readonly copies: SyncStatus | null;
   now(): number;
@@ -102,7 +102,7 @@ export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
 /** Starts to keep a copy. Its code is loaded only now, and after the first messages of the client. */
 function mirrorOver(
   api: CallSource,
-  options: MirrorOptions,
+  options: MirrorSettings,
   host: MirrorHost & Omit<MirrorContext, 'mirror' | 'api'>,
 ): { source(): Promise<CallSource>; close(): Promise<void> } {
   const loaded = new Promise((resolve) => setImmediate(resolve)).then(async () => {

@@ -1,33 +1,51 @@
-import type { Version } from '@call-attribution/core';
-import type { MirrorOptions } from '../mirror/options.ts';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type MirrorOptions, type MirrorSettings, mirrorOptions } from '../mirror/options.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import type { CustomTool } from '../tools/custom-tool.ts';
 
-/** How `createServer` shows calls, and its limits. */
-export interface CallsMcpOptions {
+const summaryOptions = defineOptions({
+  /** Most calls. Default 20,000. */
+  rows: option.whole(1).default(20_000),
+  /** Most milliseconds. Default 20,000. */
+  ms: option.number(0).default(20_000),
+});
+
+/** How much a question reads over the API at most. */
+export interface SummaryLimits extends OptionsOf<typeof summaryOptions> {}
+
+/** The options of `createServer`. */
+export const serverOptions = defineOptions({
   /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
-  readonly version?: Version | undefined;
+  version: option.oneOf('v2', 'v3'),
   /** Most tokens that one result may take, by estimate. Default 8,000; at least 1,000. */
-  readonly budget?: number | undefined;
+  budget: option.anything<number>().default(8000),
   /** Kinds of personal data to show as they are. Default: none. */
-  readonly reveal?: readonly Reveal[] | undefined;
+  reveal: option.list<Reveal>().default([]),
   /** Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a random key. */
-  readonly pseudonymKey?: string | Uint8Array | undefined;
+  pseudonymKey: option.of<string | Uint8Array>(
+    'a string or bytes',
+    (value) => typeof value === 'string' || value instanceof Uint8Array,
+  ),
   /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
-  readonly timeZone?: string | undefined;
+  timeZone: option.string(),
   /**
    * Keeps a local copy of all calls and answers from it. Needs the package `@call-attribution/warehouse`; call `close` in
    * the end.
    */
-  readonly mirror?: MirrorOptions | undefined;
+  mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
   /** How much a question reads over the API at most. Default 20,000 calls (`rows`) or 20 seconds (`ms`). */
-  readonly summaryLimits?: { readonly rows?: number; readonly ms?: number } | undefined;
+  summaryLimits: option
+    .table<SummaryLimits, { readonly rows: number; readonly ms: number }>(summaryOptions)
+    .default({}),
   /** Tools of your own, listed after those of this package. Default: none. */
-  readonly tools?: readonly CustomTool[] | undefined;
+  tools: option.list<CustomTool>().default([]),
   /** Milliseconds after which a tool call is aborted. Default 45,000, since most hosts give up after 60 seconds. */
-  readonly callTimeoutMs?: number | undefined;
+  callTimeoutMs: option.number(1).default(45_000),
   /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  now: option.callback<() => number>().default(() => Date.now()),
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
-  readonly log?: ((line: string) => void) | undefined;
-}
+  log: option.callback<(line: string) => void>().default(() => undefined),
+});
+
+/** How `createServer` shows calls, and its limits. */
+export interface CallsMcpOptions extends OptionsOf<typeof serverOptions> {}

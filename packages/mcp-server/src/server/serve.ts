@@ -5,7 +5,6 @@ import { createProtocolServer } from '../protocol/sdk-server.ts';
 import { connectStdio } from '../stdio/connection.ts';
 import type { StdioConnection, StdioStreams } from '../stdio/streams.ts';
 import type { ToolResult } from '../tools/call.ts';
-import { checkHttp, checkMount } from './check-options.ts';
 import type { CallsMcpServer } from './create-server.ts';
 
 /**
@@ -32,7 +31,6 @@ export function serveStdio(server: CallsMcpServer, streams: Partial<StdioStreams
  * console.log(endpoint.url);
  */
 export async function serveHttp(server: CallsMcpServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
-  checkHttp(options);
   return listenHttp(createProtocolServer(server.definition), options);
 }
 
@@ -45,7 +43,6 @@ export async function serveHttp(server: CallsMcpServer, options: HttpOptions = {
  * app.all('/mcp', mcp.handler); // Express; in Hono: app.all('/mcp', (c) => mcp.fetch(c.req.raw))
  */
 export function mountHttp(server: CallsMcpServer, options: MountOptions): HttpMount {
-  checkMount(options);
   return mount(createProtocolServer(server.definition), options);
 }
 
