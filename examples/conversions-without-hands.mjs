@@ -29,7 +29,7 @@ const file = {
 };
 const env = { CALLS_FEED_PASSWORD: 'a-long-random-password' };
 const feeds = await readFeeds(JSON.stringify(file), { source: 'feeds.json', folder: '.', env });
-const service = createService({ store, feeds, now: () => Date.UTC(2026, 10, 2) });
+const service = createService({ store, feeds, clock: { now: () => Date.UTC(2026, 10, 2) } });
 try {
   const { url } = await service.listen();
   const address = `${url}/feeds/clicks.csv`;

@@ -59,7 +59,7 @@ function doneTarget() {
 /** Milliseconds of CPU per parcel of a worker, and writes to the board per parcel. */
 async function work(board, target, job) {
   const now = () => plannedAt;
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   const writes = { won: 0, lost: 0, failed: 0 };
   let summary;
   const worker = createWorker({

@@ -31,7 +31,7 @@ try {
   const board = await openBoard(nats.url, name);
   const target = await openTarget(into, pinJob(job, plannedAt));
   const credentials = credentialsFrom({ folder: keys });
-  const plan = await planJob(job, { board, target, credentials, now: () => plannedAt });
+  const plan = await planJob(job, { board, target, credentials, clock: { now: () => plannedAt } });
   await target.close();
 
   const committed = [];

@@ -62,7 +62,7 @@ try {
       const before = process.memoryUsage.rss();
       seconds(
         'lanes and accounts put on a board',
-        await timed(() => planJob(job, { board, target, credentials, now })),
+        await timed(() => planJob(job, { board, target, credentials, clock: { now } })),
       );
       const status = createStatusReader(board);
       let seen;

@@ -31,7 +31,12 @@ export async function planned(api, accountCount, parcel, format = 'ndjson.gz', s
   const board = await openBoard(nats.url, name);
   const target = await openTarget(job.into, pinJob(job, plannedAt));
   const now = () => plannedAt;
-  const plan = await planJob(job, { board, target, credentials: credentialsFrom({ folder: keys }), now });
+  const plan = await planJob(job, {
+    board,
+    target,
+    credentials: credentialsFrom({ folder: keys }),
+    clock: { now },
+  });
   await target.close();
   return { name, keys, board, plan };
 }

@@ -35,7 +35,7 @@ async function plain(pages) {
       createCallByteStream(client, {
         filter: `date_added:[* TO ${until}}`,
         window: { pages },
-        now: () => plannedAt,
+        clock: { now: () => plannedAt },
       }),
       fileSink(file, { encode: toGzip() }),
     ),
@@ -50,10 +50,10 @@ async function fleet(format) {
   const now = () => plannedAt;
   const board = memoryBoard();
   const target = await openTarget(into, pinJob(job, plannedAt));
-  const plan = await planJob(job, { board, target, credentials, now });
+  const plan = await planJob(job, { board, target, credentials, clock: { now } });
   let summary;
   const { cpu } = await timed(async () => {
-    summary = await createWorker({ board, target, credentials, slots: 1, now }).run();
+    summary = await createWorker({ board, target, credentials, slots: 1, clock: { now } }).run();
   });
   await target.close();
   if (summary.records !== records) throw new Error(`${summary.records} of ${records} records were written`);

@@ -56,11 +56,11 @@ try {
     const now = () => plannedAt;
     const board = memoryBoard();
     const target = await openTarget(into, pinJob(job, plannedAt));
-    await planJob(job, { board, target, credentials, now });
+    await planJob(job, { board, target, credentials, clock: { now } });
     const before = cpuOfPostgres();
     let summary;
     const { cpu } = await timed(async () => {
-      summary = await createWorker({ board, target, credentials, slots: 1, now }).run();
+      summary = await createWorker({ board, target, credentials, slots: 1, clock: { now } }).run();
     });
     await target.close();
     if (summary.records !== records) throw new Error(`${summary.records} of ${records} records were written`);

@@ -17,7 +17,7 @@ const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const api = await startServer(records);
 const postgres = await postgresServer();
-const options = { rows: 1000, now: () => (firstSecond + records * step) * 1000 };
+const options = { rows: 1000, clock: { now: () => (firstSecond + records * step) * 1000 } };
 
 const withClient = async (work) => {
   const client = createClient({ baseUrl: api.url, auth: apiKeys('bench', 'bench'), compress: false });

@@ -34,7 +34,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stderr: process.stderr,
   env,
   cwd: process.cwd(),
-  now: () => new Date(),
+  clock: { now: () => Date.now() },
   signal: stop.signal,
 });
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '@call-attribution/core';
 import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -27,8 +28,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder that relative paths start from. */
   readonly cwd: string;
-  /** The present, for relative times and ages. */
-  now(): Date;
+  /** The clock, for relative times and ages. */
+  readonly clock: Pick<Clock, 'now'>;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   /** Silence after which stderr says what is waited for. Default 1,000 on a terminal, else 5,000. */

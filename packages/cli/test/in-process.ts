@@ -30,7 +30,7 @@ export async function runQuick(args: readonly string[], options: QuickOptions = 
     stderr: stderr.stream,
     env: options.env ?? {},
     cwd: options.cwd ?? process.cwd(),
-    now: () => options.now ?? new Date('2026-11-21T12:00:00Z'),
+    clock: { now: () => (options.now ?? new Date('2026-11-21T12:00:00Z')).getTime() },
     signal: options.signal ?? new AbortController().signal,
     // A machine that is busy must not add lines.
     patienceMs: options.patienceMs ?? 60_000,

@@ -187,7 +187,7 @@ const state = (done: number, total: number | null) => ({
 test('on a terminal progress is one line, repainted within the width', () => {
   const { stream, text } = output(true, 50);
   let now = 0;
-  const line = progressLine(stream, { label: 'calls', now: () => now });
+  const line = progressLine(stream, { label: 'calls', clock: { now: () => now } });
   for (let done = 0; done <= 1000; done += 100) {
     line.update(state(done, 1000));
     now += 40;
@@ -203,7 +203,7 @@ test('on a terminal progress is one line, repainted within the width', () => {
 test('elsewhere progress is a plain line every few seconds, and nothing for a short read', () => {
   const { stream, text } = output(false);
   let now = 0;
-  const line = progressLine(stream, { label: 'calls', now: () => now });
+  const line = progressLine(stream, { label: 'calls', clock: { now: () => now } });
   line.update(state(1, 10));
   line.close();
   expect(text()).toBe('');

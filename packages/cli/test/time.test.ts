@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Clock, readDayOrMonth, readEnd, readStart } from '../src/args/time.ts';
+import { type Present, readDayOrMonth, readEnd, readStart } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
 import { periodText } from '../src/reading/period.ts';
 
-const at = (now: string, timeZone: string | null): Clock => ({ now: new Date(now), timeZone });
+const at = (now: string, timeZone: string | null): Present => ({ now: Date.parse(now), timeZone });
 
 const relative: [string, string, string, string][] = [
   // text, now, zone, wall clock

@@ -63,7 +63,6 @@ export type {
   ResponseErrorCode,
 } from './errors/codes.ts';
 export { redact } from './errors/redact.ts';
-export { type Clock, monotonicClock, sleep, systemClock } from './http/clock.ts';
 export type {
   DispatchController,
   HttpRequest,
@@ -97,5 +96,6 @@ export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
 export type { SmsNumber } from './sms/read-sms-numbers.ts';
+export { type Clock, monotonicClock, sleep, systemClock } from './time/clock.ts';
 export type { Moment } from './time/moment.ts';
 export type { TraceContext } from './tracing/index.ts';

@@ -97,7 +97,7 @@ export async function openScene({
     fault: () => (opens.is ? undefined : { status: 401 }),
   });
   const clock = { now: Date.UTC(2024, 0, 20) };
-  const board = memoryBoard(new BoardMemory(() => clock.now));
+  const board = memoryBoard(new BoardMemory({ now: () => clock.now }));
   const memory = memoryTarget(kind);
   const { target, plans, verdicts, rows } = memory;
   const job: PinnedJob = {
@@ -170,7 +170,7 @@ export async function openScene({
     clientOf: async () => client,
     signal: new AbortController().signal,
     emit: (event) => events.push(event),
-    now: () => clock.now,
+    clock: { now: () => clock.now },
   };
   const accountNow = () => board.get(accountKey(id))?.value as unknown as AccountValue;
   const lane = (k: number) => board.get(laneKey(id, k))?.value as unknown as LaneValue;

@@ -14,7 +14,7 @@ test('a board in memory is shared by its address and the job', async () => {
 
 test('its time is that of the clock it was given', async () => {
   let now = 1000;
-  const board = memoryBoard(new BoardMemory(() => now));
+  const board = memoryBoard(new BoardMemory({ now: () => now }));
   expect(board.contactSince).toBe(1000);
   now = 2000;
   expect(board.now()).toBe(2000);

@@ -66,7 +66,7 @@ test('a job is planned: parcels end to end in the target, lanes and accounts on 
   const board = memoryBoard();
   const progress: number[] = [];
   const summary = await planJob(job, {
-    ...{ board, target, credentials, now },
+    ...{ board, target, credentials, clock: { now } },
     onProgress: (done, of) => progress.push(done / of),
   });
   expect(progress).toEqual([1 / 3, 2 / 3, 1]);
@@ -108,15 +108,15 @@ test('planned again it asks nothing, adds new accounts, and takes a new referenc
   const job = newJob({ accounts: [{ id: '101' }, { id: '102' }] });
   await using target = await open(job);
   const board = memoryBoard();
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   const before = everything(board);
   const requests = requestsOf();
   const later = () => now() + 86_400_000;
-  await planJob(job, { board, target, credentials, now: later });
+  await planJob(job, { board, target, credentials, clock: { now: later } });
   expect(requestsOf()).toBe(requests);
   expect(everything(board)).toEqual(before);
   const more = { ...job, accounts: [{ id: '101', credential: 'env:CALLS_101' }, { id: '103' }] };
-  const summary = await planJob(more, { board, target, credentials, now: later });
+  const summary = await planJob(more, { board, target, credentials, clock: { now: later } });
   expect(summary).toMatchObject({
     accounts: 3,
     planned: 1,
@@ -134,7 +134,12 @@ test('two planners at once make one plan', async () => {
   const targets = [await open(job), await open(job)] as const;
   const summaries = await Promise.all(
     targets.map((target, i) =>
-      planJob(job, { board: memoryBoard(memory), target, credentials, now: () => now() + i * 3_600_000 }),
+      planJob(job, {
+        board: memoryBoard(memory),
+        target,
+        credentials,
+        clock: { now: () => now() + i * 3_600_000 },
+      }),
     ),
   );
   expect(summaries.map(({ records }) => records)).toEqual([450, 450]);
@@ -156,7 +161,10 @@ test('ended at any of its writes it goes on when it is run again', async () => {
   const wanted = memoryBoard();
   {
     await using target = await open(newJob({ parcel: 200 }));
-    await planJob({ ...job, into: target.name }, { board: wanted, target, credentials, now, concurrency: 1 });
+    await planJob(
+      { ...job, into: target.name },
+      { board: wanted, target, credentials, clock: { now }, concurrency: 1 },
+    );
   }
   for (let writes = 0; ; writes += 1) {
     await using target = await open(job);
@@ -168,9 +176,13 @@ test('ended at any of its writes it goes on when it is run again', async () => {
         return board.write(...args);
       },
     });
-    const outcome = await planJob(job, { board: dying, target, credentials, now, concurrency: 1 }).catch(
-      (error) => error,
-    );
+    const outcome = await planJob(job, {
+      board: dying,
+      target,
+      credentials,
+      clock: { now },
+      concurrency: 1,
+    }).catch((error) => error);
     if (outcome instanceof Error) expect(outcome).toMatchObject({ code: 'board_unavailable' });
     else break;
     expect(writes).toBeLessThan(20);
@@ -183,10 +195,15 @@ test('a board that lost everything is filled from the plans in the target', asyn
   const job = newJob();
   await using target = await open(job);
   const first = memoryBoard();
-  await planJob(job, { board: first, target, credentials, now });
+  await planJob(job, { board: first, target, credentials, clock: { now } });
   const requests = requestsOf();
   const second = memoryBoard();
-  const summary = await planJob(job, { board: second, target, credentials, now: () => now() + 9e9 });
+  const summary = await planJob(job, {
+    board: second,
+    target,
+    credentials,
+    clock: { now: () => now() + 9e9 },
+  });
   expect(requestsOf()).toBe(requests);
   expect(everything(second)).toEqual(everything(first));
   expect(summary.requests).toBe(0);
@@ -197,7 +214,7 @@ test('a target that lost everything is planned again, and the board begins again
   const board = memoryBoard();
   const plan = async () => {
     await using target = await open(job);
-    await planJob(job, { board, target, credentials, now });
+    await planJob(job, { board, target, credentials, clock: { now } });
   };
   await plan();
   const before = everything(board);
@@ -215,11 +232,13 @@ test('a job that differs from the one on the board or in the target is refused, 
   const job = newJob({ filter: 'talk_minutes:[2 TO *]' });
   await using target = await open(job);
   const board = memoryBoard();
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   const before = everything(board);
   const other = { ...job, filter: 'talk_minutes:[3 TO *]', lanes: 3, until: '2026-10-01 00:00:00' };
   for (const place of [board, memoryBoard()]) {
-    const error = await planJob(other, { board: place, target, credentials, now }).catch((thrown) => thrown);
+    const error = await planJob(other, { board: place, target, credentials, clock: { now } }).catch(
+      (thrown) => thrown,
+    );
     expect(error).toMatchObject({ code: 'job_differs' });
     expect(error.message).toContain('filter, ');
     expect(error.message).toContain('lanes (2, now 3)');
@@ -227,7 +246,7 @@ test('a job that differs from the one on the board or in the target is refused, 
     expect(error.message).not.toContain('talk_minutes');
   }
   const { filter: _, ...without } = job;
-  await expect(planJob(without, { board, target, credentials, now })).rejects.toMatchObject({
+  await expect(planJob(without, { board, target, credentials, clock: { now } })).rejects.toMatchObject({
     code: 'job_differs',
   });
   expect(everything(board)).toEqual(before);
@@ -236,7 +255,7 @@ test('a job that differs from the one on the board or in the target is refused, 
     { ...read<object>(board, 'job'), format: 2 } as never,
     board.get('job')?.revision ?? 0,
   );
-  await expect(planJob(job, { board, target, credentials, now })).rejects.toMatchObject({
+  await expect(planJob(job, { board, target, credentials, clock: { now } })).rejects.toMatchObject({
     code: 'job_newer',
   });
 });
@@ -254,7 +273,7 @@ test('an account whose key is refused is set aside with the way back, and the ot
       : credentials(reference, account);
   };
   await writeFile(join(keys, 'wrong.json'), '{"accessKey":"a","secretKey":"b"}', { mode: 0o600 });
-  const summary = await planJob(job, { board, target, credentials: some, now });
+  const summary = await planJob(job, { board, target, credentials: some, clock: { now } });
   expect(summary).toMatchObject({ accounts: 4, planned: 2 });
   expect(summary.aside.map(({ account, code }) => [account, code]).sort()).toEqual([
     ['102', 'unauthorized'],
@@ -281,7 +300,7 @@ test('an account whose key is refused is set aside with the way back, and the ot
   await writeFile(join(keys, '104.json'), '{"accessKey":"test_access_101","secretKey":"test_secret_101"}', {
     mode: 0o600,
   });
-  const again = await planJob(job, { board, target, credentials: some, now });
+  const again = await planJob(job, { board, target, credentials: some, clock: { now } });
   expect(again).toMatchObject({ accounts: 4, planned: 1, aside: [] });
   expect(read<AccountValue>(board, 'account.104')).toMatchObject({ phase: 'reading', aside: null });
 });
@@ -292,14 +311,16 @@ test('a signal ends it, and what concerns all accounts is thrown', async () => {
   const abort = new AbortController();
   await expect(
     planJob(job, {
-      ...{ board: memoryBoard(), target, credentials, now, concurrency: 1, signal: abort.signal },
+      ...{ board: memoryBoard(), target, credentials, clock: { now }, concurrency: 1, signal: abort.signal },
       onProgress: () => abort.abort(),
     }),
   ).rejects.toMatchObject({ name: 'AbortError' });
   const full = Object.assign(Object.create(target) as Target, {
     plan: () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })),
   });
-  await expect(planJob(job, { board: memoryBoard(), target: full, credentials, now })).rejects.toMatchObject({
+  await expect(
+    planJob(job, { board: memoryBoard(), target: full, credentials, clock: { now } }),
+  ).rejects.toMatchObject({
     code: 'ENOSPC',
   });
 });
@@ -308,12 +329,12 @@ test('a paused job stays paused, a cancelled one is taken up again', async () =>
   const job = newJob({ accounts: [{ id: '101' }] });
   await using target = await open(job);
   const board = memoryBoard();
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   await pauseJob(board);
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   expect(read<JobValue>(board, 'job').state).toBe('paused');
   await cancelJob(board);
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   expect(read<JobValue>(board, 'job').state).toBe('running');
 });
 
@@ -322,7 +343,7 @@ test('a job that cannot be used is refused before anything is asked', async () =
   await using target = await open(job);
   const board = memoryBoard();
   const requests = requestsOf();
-  const set = { board, target, credentials, now };
+  const set = { board, target, credentials, clock: { now } };
   for (const wrong of [{ until: '2026-11-03 00:00:00' }, { parcel: 0 }, { accounts: [] }, { secretKey: 'x' }])
     await expect(planJob({ ...job, ...wrong } as Job, set)).rejects.toMatchObject({ code: 'job_invalid' });
   await expect(planJob(job, { ...set, concurency: 2 } as never)).rejects.toThrow('Did you mean concurrency?');

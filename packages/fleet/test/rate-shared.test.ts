@@ -30,7 +30,7 @@ test('all workers together never start more than the limit in any minute, and us
       ),
       async (requestsPerMinute, workers) => {
         const clock = createManualClock(1_000_000);
-        const memory = new BoardMemory(() => clock.now());
+        const memory = new BoardMemory(clock);
         const ending = new AbortController();
         const starts: number[] = [];
         for (const { slots, takesMs, off } of workers) {
@@ -69,7 +69,7 @@ test('all workers together never start more than the limit in any minute, and us
 /** Two workers on one board, and what they have started. */
 function twoWorkers(requestsPerMinute: number | null) {
   const clock = createManualClock(1_000_000);
-  const memory = new BoardMemory(() => clock.now());
+  const memory = new BoardMemory(clock);
   const boards = [memoryBoard(memory), memoryBoard(memory)] as const;
   const [one, two] = boards.map((board) => createSharedLimiter(board, { ...what, requestsPerMinute, clock }));
   const starts: number[] = [];
@@ -105,7 +105,7 @@ test('a worker without contact to the board starts nothing', async () => {
 test('moments that pass while a worker is held up are not made up for', async () => {
   const clock = createManualClock(1_000_000);
   let heldUp = 0;
-  const board = memoryBoard(new BoardMemory(() => clock.now() + heldUp));
+  const board = memoryBoard(new BoardMemory({ now: () => clock.now() + heldUp }));
   const limiter = createSharedLimiter(board, { ...what, requestsPerMinute: 300, clock });
   let starts = 0;
   for (let i = 0; i < 30; i += 1) void limiter.acquire().then(() => (starts += 1));

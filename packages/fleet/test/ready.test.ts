@@ -15,7 +15,7 @@ const ttl = 30_000;
 /** A board whose clock the test moves, with accounts of two lanes. */
 async function openBoard() {
   const clock = { now: 1_000_000 };
-  const board = memoryBoard(new BoardMemory(() => clock.now));
+  const board = memoryBoard(new BoardMemory({ now: () => clock.now }));
   const put = async (key: string, value: object): Promise<void> => {
     await board.write(key, JSON.parse(JSON.stringify(value)), board.get(key)?.revision ?? 0);
   };

@@ -10,7 +10,10 @@ export async function pagesOf(calls: readonly Call[], rows = 50): Promise<Stream
   const client = createClient({ baseUrl, dispatcher, auth: apiKeys('a', 'b') });
   const pages: StreamPage[] = [];
   try {
-    for await (const page of createCallStream(client, { rows, now: () => Date.UTC(2026, 5, 1) }).pages())
+    for await (const page of createCallStream(client, {
+      rows,
+      clock: { now: () => Date.UTC(2026, 5, 1) },
+    }).pages())
       pages.push(page);
   } finally {
     await client.close();

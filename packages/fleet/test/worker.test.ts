@@ -47,7 +47,7 @@ async function openScene({
   job: changes = {} as Partial<PinnedJob>,
 } = {}) {
   const began = Date.now();
-  const memory = new BoardMemory(() => began + (Date.now() - began) * 100);
+  const memory = new BoardMemory({ now: () => began + (Date.now() - began) * 100 });
   const board = memoryBoard(memory);
   const calls = new Map(Object.entries(accounts).map(([id, count]) => [id, callsOf(id, count)]));
   const plans = new Map([...calls].map(([id, list]) => [id, planOf(list, 5)]));

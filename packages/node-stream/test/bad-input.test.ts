@@ -59,7 +59,7 @@ describe('wrong options are refused when a read begins', () => {
     [{ signal: {} }, 'signal must be an AbortSignal'],
     [{ filter: 7 }, 'filter must be a string in the language of q'],
     [{ headers: 'x-key: secret-value' }, 'headers must be an object; got a string.'],
-    [{ now: 5 }, 'now must be a function; got 5.'],
+    [{ clock: 5 }, 'clock must be a clock with now(); got 5.'],
     [{ marks: 1 }, 'marks must be true or false; got 1.'],
   ])('%j', async (options, message) => {
     expect(await refused(() => createCallStream(client, options as never))).toContain(message);

@@ -7,7 +7,7 @@ import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 const now = () => Date.UTC(2026, 5, 1);
 
 async function read(server: FakeServer, options: CallStreamOptions = {}) {
-  const stream = createCallStream(server, { now, rows: 50, ...options });
+  const stream = createCallStream(server, { clock: { now }, rows: 50, ...options });
   const calls: Call[] = [];
   for await (const call of stream) calls.push(call);
   return { calls, sids: calls.map((call) => call.sid), verdict: await stream.verdict };
@@ -48,7 +48,7 @@ describe('createCallByteStream', () => {
   test('it gives the lines as the server sent them', async () => {
     const server = new FakeServer(fakeRecords(500));
     const chunks: Buffer[] = [];
-    for await (const chunk of createCallByteStream(server, { now, rows: 50 })) chunks.push(chunk);
+    for await (const chunk of createCallByteStream(server, { clock: { now }, rows: 50 })) chunks.push(chunk);
     const lines = Buffer.concat(chunks).toString().trimEnd().split('\n');
     expect(lines).toEqual(server.records.map((record) => JSON.stringify(record)));
   });

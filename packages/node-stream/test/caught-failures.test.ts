@@ -10,7 +10,7 @@ import { FakeServer, fakeRecords } from './fake-server.ts';
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
 
 const now = () => Date.UTC(2026, 5, 1);
-const options = { now, rows: 10, prefetch: 4 };
+const options = { clock: { now }, rows: 10, prefetch: 4 };
 let unhandled: unknown[] = [];
 let others: NodeJS.UnhandledRejectionListener[] = [];
 const note = (reason: unknown) => unhandled.push(reason);

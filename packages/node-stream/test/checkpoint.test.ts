@@ -46,7 +46,7 @@ describe('a checkpoint', () => {
   });
 
   test('it does not cover records that are still in the stream', async () => {
-    const stream = createCallStream(new FakeServer(fakeRecords(200)), { now, rows: 40 });
+    const stream = createCallStream(new FakeServer(fakeRecords(200)), { clock: { now }, rows: 40 });
     stream.read(0);
     await new Promise((resolve) => stream.once('readable', resolve));
     expect(stream.readableLength).toBeGreaterThan(0);
@@ -129,7 +129,7 @@ describe('the checkpoint of a byte stream', () => {
   test('it covers the pages that were taken', async () => {
     const server = new FakeServer(fakeRecords(200));
     const lines: FakeRecord[] = [];
-    const stream = createCallByteStream(server, { now, rows: 40 });
+    const stream = createCallByteStream(server, { clock: { now }, rows: 40 });
     for await (const chunk of stream) {
       lines.push(
         ...String(chunk)
@@ -142,7 +142,7 @@ describe('the checkpoint of a byte stream', () => {
     const { delivered } = stream.checkpoint();
     expect(delivered).toBe(lines.length);
     for await (const chunk of createCallByteStream(server, {
-      now,
+      clock: { now },
       rows: 40,
       checkpoint: stream.checkpoint(),
     })) {

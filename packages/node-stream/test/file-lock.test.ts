@@ -137,7 +137,7 @@ describe('a lock', () => {
 });
 
 const server = () => new FakeServer(fakeRecords(400));
-const options = { now: () => Date.UTC(2026, 5, 1), rows: 40, marks: true } as const;
+const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40, marks: true } as const;
 
 /** An export that stops after some slices, as if the process had died, but lets go of its lock. */
 async function cutExport(path: string): Promise<void> {

@@ -35,7 +35,7 @@ describe('a hostile server over real sockets', () => {
   test('the byte stream has each record as it was sent', async () => {
     const server = await serve({ calls: fixtureCalls(300) });
     const client = clientOf(server);
-    const bytes = Buffer.concat(await createCallByteStream(client, { rows: 40, now }).toArray());
+    const bytes = Buffer.concat(await createCallByteStream(client, { rows: 40, clock: { now } }).toArray());
     const lines = bytes.toString().trimEnd().split('\n');
     const { records } = await client.listCalls({ rows: 500 });
     expect(lines.map((line) => JSON.parse(line).sid)).toEqual(records.map(({ sid }) => sid));
@@ -65,7 +65,12 @@ describe('leaving a stream', () => {
       calls: fixtureCalls(100),
     });
     const abort = new AbortController();
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now, signal: abort.signal });
+    const stream = createCallStream(clientOf(server), {
+      rows: 30,
+      prefetch: 4,
+      clock: { now },
+      signal: abort.signal,
+    });
     stream.resume();
     while (server.requests.length < 2) await delay(2);
     await leave(stream, abort);
@@ -78,7 +83,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
     for await (const _ of stream) {
       while (server.requests.length < 4) await delay(2);
       break;
@@ -92,7 +97,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
     for await (const _ of stream.pages()) {
       while (server.requests.length < 4) await delay(2);
       break;
@@ -106,7 +111,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, now });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
     const sink = new Writable({
       objectMode: true,
       write: (_chunk, _encoding, done) => done(new Error('disk full')),
@@ -117,14 +122,14 @@ describe('leaving a stream', () => {
 
   test('a stream that is left before it was read sends no request', async () => {
     const server = await serve();
-    createCallStream(clientOf(server), { now }).destroy();
+    createCallStream(clientOf(server), { clock: { now } }).destroy();
     await delay(20);
     expect(server.requests).toHaveLength(0);
   });
 
   test('a signal that is aborted already sends no request', async () => {
     const server = await serve();
-    const stream = createCallStream(clientOf(server), { now, signal: AbortSignal.abort() });
+    const stream = createCallStream(clientOf(server), { clock: { now }, signal: AbortSignal.abort() });
     await expect(stream.toArray()).rejects.toMatchObject({ name: 'AbortError' });
     expect(server.requests).toHaveLength(0);
   });
@@ -136,7 +141,7 @@ describe('a read that fails', () => {
       calls: fixtureCalls(200),
       fault: (_, index) => (index < 6 ? undefined : faults.status(403)),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2, now });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2, clock: { now } });
     const sids: string[] = [];
     const read = async () => {
       for await (const { sid } of stream) {
@@ -159,7 +164,7 @@ describe('a read that fails', () => {
     server.next(...Array.from({ length: 50 }, () => faults.none()));
     const rest = await createCallStream(clientOf(server), {
       rows: 30,
-      now,
+      clock: { now },
       checkpoint: error.checkpoint,
     }).toArray();
     expect([...sids, ...rest.map((call: Call) => call.sid)]).toEqual(server.calls.map(({ sid }) => sid));
@@ -168,14 +173,14 @@ describe('a read that fails', () => {
   test('a server without totals makes it incomplete, unless a report is enough', async () => {
     const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => faults.noRange() });
     const client = clientOf(server);
-    const stream = createCallStream(client, { rows: 30, now });
+    const stream = createCallStream(client, { rows: 30, clock: { now } });
     const calls: unknown[] = [];
     const error = await (async () => {
       for await (const call of stream) calls.push(call);
     })().catch((failure) => failure);
     expect(calls).toHaveLength(70);
     expect(error).toMatchObject({ name: 'IncompleteError', code: 'incomplete', expected: null, got: 70 });
-    const quiet = createCallStream(client, { rows: 30, now, incomplete: 'report' });
+    const quiet = createCallStream(client, { rows: 30, clock: { now }, incomplete: 'report' });
     expect(await quiet.toArray()).toHaveLength(70);
     expect(await quiet.verdict).toMatchObject({ proof: 'unproven', total: null, delivered: 70 });
   });

@@ -17,7 +17,7 @@ import {
 import { fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
 
-const options = { now: () => Date.UTC(2026, 5, 1), rows: 40 };
+const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40 };
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
 

@@ -8,7 +8,7 @@ const now = () => Date.UTC(2026, 5, 1);
 
 async function read(records: FakeRecord[], options: StreamOptions = {}, behaviour: FakeBehaviour = {}) {
   const server = new FakeServer(records, behaviour);
-  const stream = createCallStream(server, { now, rows: 50, ...options });
+  const stream = createCallStream(server, { clock: { now }, rows: 50, ...options });
   const slices: { from: string | null; to: string | null; records: number }[] = [];
   stream.on('slice', (slice) => slices.push(slice));
   const sids = (await stream.toArray()).map((call: { sid: string }) => call.sid);
@@ -121,7 +121,7 @@ describe('slices', () => {
     // As a server that does not know date_added would answer: the same list whatever the range.
     server.fetchPage = (query) => fetchPage.call(server, { ...query, filter: { clauses: [] } });
     await expect(
-      createCallStream(server, { now, rows: 50, window: { bounds: 'closed' } }).toArray(),
+      createCallStream(server, { clock: { now }, rows: 50, window: { bounds: 'closed' } }).toArray(),
     ).rejects.toMatchObject({
       code: 'range_ignored',
     });
@@ -134,7 +134,7 @@ describe('slices', () => {
         return { ...page, total: (page.total ?? 0) + (holdsGhost ? 1 : 0) };
       },
     });
-    const stream = createCallStream(server, { now, rows: 10, window: { pages: 4 } });
+    const stream = createCallStream(server, { clock: { now }, rows: 10, window: { pages: 4 } });
     await expect(stream.toArray()).rejects.toMatchObject({ code: 'incomplete' });
     expect(server.requests.length).toBeLessThan(150);
   });
@@ -168,7 +168,7 @@ describe('slices', () => {
       });
       return fetchPage.call(server, { ...query, filter: { clauses: turned } });
     };
-    const stream = createCallStream(server, { now, rows: 20 });
+    const stream = createCallStream(server, { clock: { now }, rows: 20 });
     const sids = (await stream.toArray()).map((call: { sid: string }) => call.sid);
     expect(sids).toHaveLength(1200);
     expect(new Set(sids).size).toBe(1200);
@@ -245,7 +245,7 @@ describe('concurrency', () => {
     const records = fakeRecords(2000).map((record) => ({ ...record, note: 'x'.repeat(1000) }));
     const server = new FakeServer(records, { delay: () => new Promise((resolve) => setTimeout(resolve, 1)) });
     const stream = createCallStream(server, {
-      now,
+      clock: { now },
       rows: 50,
       prefetch: { pages: 50, bytes: 300_000 },
       highWaterMark: 1,
@@ -263,7 +263,7 @@ describe('concurrency', () => {
 
   test('it is low for a consumer that is slower than the server', async () => {
     const server = new FakeServer(fakeRecords(5000));
-    const stream = createCallStream(server, { now, rows: 200, prefetch: 4, highWaterMark: 16 });
+    const stream = createCallStream(server, { clock: { now }, rows: 200, prefetch: 4, highWaterMark: 16 });
     let taken = 0;
     for await (const _ of stream) {
       await new Promise((resolve) => setTimeout(resolve, 1));

@@ -10,7 +10,12 @@ describe('the status of a program that runs long', () => {
   const counts = { new: 2, changed: 1, same: 7, gone: 0, skipped: 0, pending: 3 };
   const watched = (options: Partial<SyncStatusOptions> = {}) => {
     let at = 1_000_000;
-    const status = createSyncStatus({ every: 60_000, accounts: ['main'], now: () => at, ...options });
+    const status = createSyncStatus({
+      every: 60_000,
+      accounts: ['main'],
+      clock: { now: () => at },
+      ...options,
+    });
     return { status, wait: (ms: number) => (at += ms) };
   };
 

@@ -13,7 +13,7 @@ import { FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore } from './laws/sync.ts';
 
 const now = () => Date.UTC(2026, 5, 1);
-const options = { now, rows: 40 };
+const options = { clock: { now }, rows: 40 };
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
 const sidsOf = (calls: readonly unknown[]) => (calls as Call[]).map(({ sid }) => sid);
@@ -227,7 +227,7 @@ describe('progress', () => {
     };
     await createCallStream(new FakeServer(records), {
       ...options,
-      now: clock,
+      clock: { now: clock },
       onProgress: (progress) => seen.push(progress),
     }).toArray();
     expect(seen.map(({ total }) => total)).toEqual(seen.map(() => 500));
@@ -363,8 +363,8 @@ describe('tracing channels', () => {
   test('streams run within their sync', async () => {
     const server = new FakeServer(records);
     const { ended } = await traced(server, async () => {
-      await syncInto(server, memoryStore(), { now, rows: 200 });
-      for await (const _ of syncCalls(server, { now, rows: 200, state: memoryState() }));
+      await syncInto(server, memoryStore(), { clock: { now }, rows: 200 });
+      for await (const _ of syncCalls(server, { clock: { now }, rows: 200, state: memoryState() }));
     });
     const outer = ended.filter(({ name }) => name !== 'slice');
     expect(outer.map((each) => each.path)).toEqual(['/sync/stream', '/sync', '/sync/stream', '/sync']);

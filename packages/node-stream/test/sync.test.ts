@@ -16,7 +16,7 @@ import { lockText } from './lock-text.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
-const options: SyncOptions = { now, rows: 20, lookback: '1d', settle: '10d' };
+const options: SyncOptions = { clock: { now }, rows: 20, lookback: '1d', settle: '10d' };
 
 async function kinds(server: FakeServer, state = memoryState(), more: Partial<SyncOptions> = {}) {
   const found: Record<string, string> = {};

@@ -10,7 +10,7 @@ import { FakeServer, fakeRecords } from './fake-server.ts';
 const now = () => Date.UTC(2026, 5, 1);
 
 async function read(server: FakeServer, options: StreamOptions = {}) {
-  const stream = createCallStream(server, { now, rows: 100, ...options });
+  const stream = createCallStream(server, { clock: { now }, rows: 100, ...options });
   const sids = (await stream.toArray()).map(({ sid }) => sid);
   return { sids, verdict: await stream.verdict, checkpoint: stream.checkpoint() };
 }
@@ -123,17 +123,17 @@ describe('the count at the end', () => {
 
   test('it holds over a resume, also for what earlier runs read', async () => {
     const server = new FakeServer(fakeRecords(1000));
-    const first = createCallStream(server, { now, rows: 100 });
+    const first = createCallStream(server, { clock: { now }, rows: 100 });
     let count = 0;
     for await (const _ of first) if (++count === 555) break;
     expect(await first.verdict).toMatchObject({ proof: 'unproven', reasons: [{ code: 'left_early' }] });
     const checkpoint = JSON.parse(JSON.stringify(first.checkpoint())) as Checkpoint;
     // Much later: more is settled by then, but only what the first run counted to is compared.
     const later = () => Date.UTC(2026, 8, 1);
-    const whole = await read(server, { checkpoint, now: later });
+    const whole = await read(server, { checkpoint, clock: { now: later } });
     expect(whole.verdict).toMatchObject({ proof: 'whole', recount: { expected: 1000, read: 1000 } });
     server.records.push({ sid: 'late', date_added: '2026-01-01 00:00:30' });
-    const short = await read(server, { checkpoint, now: later });
+    const short = await read(server, { checkpoint, clock: { now: later } });
     expect(short.verdict).toMatchObject({ proof: 'short', reasons: [{ code: 'count_rose', count: 1 }] });
   });
 
@@ -151,7 +151,7 @@ describe('the count at the end', () => {
         state = batch.state;
       },
     };
-    const options = { now, rows: 100 };
+    const options = { clock: { now }, rows: 100 };
     expect(await syncInto(server, sink, options)).toMatchObject({ new: 1000, proof: 'short' });
     expect(await syncInto(server, sink, options)).toMatchObject({ new: 1, proof: 'whole', reasons: [] });
     expect(sids.size).toBe(1001);
@@ -202,7 +202,7 @@ test('a verdict counts what was skipped, set aside, changed and read again in al
     };
     return { ...page, record };
   };
-  const first = createCallStream(server, { now, rows: 30, onError: () => {}, highWaterMark: 1 });
+  const first = createCallStream(server, { clock: { now }, rows: 30, onError: () => {}, highWaterMark: 1 });
   let count = 0;
   for await (const _ of first) if (++count === 100) break;
   const checkpoint = first.checkpoint();

@@ -39,10 +39,10 @@ const sandboxOptions = defineOptions({
   journal: option.whole(0).default(sandboxDefaults.journal),
   /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
   onProgress: option.callback<(made: number, total: number) => void>(),
-  /** The clock of a sandbox and of its journal, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock of a sandbox and of its journal. Default: that of the machine. */
+  clock: option.clock(),
   /** Further options of `createService`, such as shapes and limits. */
-  service: option.object<Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'now'>>().default({}),
+  service: option.object<Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'clock'>>().default({}),
 });
 
 /** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
@@ -92,20 +92,20 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = sandboxOptions.read(options);
-  const { live, now, port, host, adminPort, tls } = settings;
-  const sources = generatedAccounts(settings, Math.floor(now() / 1000));
+  const { live, clock, port, host, adminPort, tls } = settings;
+  const sources = generatedAccounts(settings, Math.floor(clock.now() / 1000));
   const store = await openFor(sources, settings.store);
   const accounts = sources.map(accountOf);
   const faults = createFaultBook(settings.seed);
   for (const [key, value] of Object.entries(settings.faults)) faults.set(key, value);
   const requests = createJournal(settings.journal);
-  const { schedules, clock } = createPassingTime(sources, store, settings);
-  const routes = controlRoutes({ book: faults, journal: requests, advance: clock.advance });
-  const intercept = createIntercept(faults, requests, now);
-  const service = createService(serviceOptions(settings, { store, accounts, now, intercept, routes }));
+  const { schedules, time } = createPassingTime(sources, store, settings);
+  const routes = controlRoutes({ book: faults, journal: requests, advance: time.advance });
+  const intercept = createIntercept(faults, requests, clock);
+  const service = createService(serviceOptions(settings, { store, accounts, clock, intercept, routes }));
   let closed: Promise<void> | undefined;
   const stop = async () => {
-    await clock.stop();
+    await time.stop();
     await service.close();
     await store.close();
   };
@@ -113,8 +113,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     await fill(store, sources, schedules, settings.onProgress);
     const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
-    if (live) clock.start();
-    const { advance } = clock;
+    if (live) time.start();
+    const { advance } = time;
     return { url, legacyUrl, accounts, faults, requests, advance, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
@@ -146,19 +146,19 @@ const accountOf = ({ account: { id, name }, records }: GeneratedCalls): SandboxA
 function createPassingTime(
   sources: readonly GeneratedCalls[],
   store: Store,
-  { live, now, service }: SandboxSettings,
+  { live, clock, service }: SandboxSettings,
 ) {
   const pace = typeof live === 'object' ? live : liveOptions.fill({});
   const schedules = sources.map((source) => createSchedule(source, pace.callsPerMinute));
-  const clock = createLiveClock(
+  const time = createLiveClock(
     schedules,
     sources[0]?.until ?? 0,
     async ({ accountId, arrived, changed }) => {
       await store.upsert(accountId, [...arrived, ...changed]);
     },
-    { ...pace, now, onError: () => service.log?.(storeFailed(now())) },
+    { ...pace, clock, onError: () => service.log?.(storeFailed(clock.now())) },
   );
-  return { schedules, clock };
+  return { schedules, time };
 }
 
 function serviceOptions(
@@ -167,7 +167,7 @@ function serviceOptions(
     routes,
     accounts,
     ...own
-  }: Pick<ServiceOptions, 'store' | 'now' | 'intercept'> & {
+  }: Pick<ServiceOptions, 'store' | 'clock' | 'intercept'> & {
     readonly routes: NonNullable<ServiceOptions['routes']>;
     readonly accounts: readonly SandboxAccount[];
   },

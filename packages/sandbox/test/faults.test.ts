@@ -93,7 +93,7 @@ describe('faults on a real connection', () => {
     const book = createFaultBook();
     const journal = createJournal();
     const changes: (ReplyChanges | undefined)[] = [];
-    const intercept = createIntercept(book, journal, () => 1234);
+    const intercept = createIntercept(book, journal, { now: () => 1234 });
     const server = createServer((request, response) => {
       intercept(request, response, (change) => {
         changes.push(change);

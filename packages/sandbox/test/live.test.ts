@@ -69,7 +69,7 @@ describe('the live clock', () => {
         await new Promise((resolve) => setImmediate(resolve));
         stored.push(...arrived.map((call) => call.sid), ...changed.map((call) => call.sid));
       },
-      { now: () => 0 },
+      { clock: { now: () => 0 } },
     );
     const [first, second] = await Promise.all([clock.advance(600), clock.advance(600)]);
     expect(first.arrived).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe('the live clock', () => {
       async (happening) => {
         arrived += happening.arrived.length;
       },
-      { now: () => (now += 1000), speed: 60, tick: 1 },
+      { clock: { now: () => (now += 1000) }, speed: 60, tick: 1 },
     );
     clock.start();
     while (arrived < 20) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -101,7 +101,7 @@ describe('the live clock', () => {
     const errors: unknown[] = [];
     let now = 0;
     const clock = createLiveClock([schedule], source.until, () => Promise.reject(new Error('disk full')), {
-      now: () => (now += 10_000),
+      clock: { now: () => (now += 10_000) },
       tick: 1,
       onError: (error) => errors.push(error),
     });

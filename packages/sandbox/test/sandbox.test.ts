@@ -192,7 +192,7 @@ describe('a sandbox in which time passes', () => {
     const { sandbox, account } = await start({
       days: 2,
       live: { tick: 5, speed: 10, callsPerMinute: 60 },
-      now: () => (now += 200),
+      clock: { now: () => (now += 200) },
     });
     const newest = async () => {
       const headers = keys(account);

@@ -57,8 +57,8 @@ export const serviceOptions = defineOptions({
   proxies: option.list<string>().default([]),
   /** Path under which an application mounts the service, such as `/calls`. Not needed where the application cuts it off. Default none. */
   prefix: option.string().default(''),
-  /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
   ...shapeOptions.entries,
 });
 

@@ -67,7 +67,7 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceOptions.read(given);
-  const { store, now, log, limits } = options;
+  const { store, clock, log, limits } = options;
   const state: State = { isStopping: false, servers: [] };
   const turns = new FairTurns({
     store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
@@ -77,13 +77,13 @@ export function createService(given: ServiceOptions): Service {
     connections: () => state.servers.reduce((sum, server) => sum + server.connections(), mounted.size),
     waiting: () => turns.waiting,
   });
-  const closures = createClosureLog(metrics, log, now);
-  const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), now);
+  const closures = createClosureLog(metrics, log, clock);
+  const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
   const routes = routesOf(options, desk);
   const admin = adminRoutes(options, desk, metrics, state);
   const fronts = createFronts(options, routes, (handle, intercept) =>
     createFront({
-      ...{ handle, intercept, metrics, log, now, turns },
+      ...{ handle, intercept, metrics, log, clock, turns },
       shape: shapeOf(options),
       mostUrlBytes: limits.urlBytes,
       draining: () => state.isStopping,
@@ -145,9 +145,9 @@ interface Routes {
 }
 
 function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
-  const { store, now, page = store === null ? false : {} } = options;
-  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, now) : null;
-  const gateOf = (find: Store['findAccount']) => createGate(find, limiter, now);
+  const { store, clock, page = store === null ? false : {} } = options;
+  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, clock) : null;
+  const gateOf = (find: Store['findAccount']) => createGate(find, limiter, clock);
   const gate = store === null ? null : gateOf((credential) => store.findAccount(credential));
   /** The numbers and calls of the page, over its own source or the store. */
   const pageData = ({ source, mostCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
@@ -158,7 +158,7 @@ function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
   return {
     own: [
       ...options.routes,
-      ...(desk.states.length === 0 ? [] : feedRoutes(desk, now)),
+      ...(desk.states.length === 0 ? [] : feedRoutes(desk, clock)),
       ...(store === null ? [] : [openApiRoute({ ...shapeOf(options), serverUrl: `${prefixOf(options)}/` })]),
       ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
     ],
@@ -168,8 +168,8 @@ function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
 
 /** Health and metrics. */
 function adminRoutes(options: ServiceSettings, desk: FeedDesk, metrics: Metrics, state: State): Route[] {
-  const { store, now } = options;
-  const countCalls = store === null ? async () => null : callCounter(store, now);
+  const { store, clock } = options;
+  const countCalls = store === null ? async () => null : callCounter(store, clock);
   return statusRoutes(store, () => state.isStopping, {
     ready: options.ready,
     metrics: async () =>

@@ -68,7 +68,7 @@ async function serving(feeds: object[] = [feed], at = {}, options = {}) {
   const service = createService({
     store,
     feeds: await read(feeds),
-    now: () => time,
+    clock: { now: () => time },
     log: (entry) => log.push(entry),
     ...options,
   });
@@ -209,7 +209,12 @@ describe('a feed that has each call once', () => {
         .slice(1)
         .map((line) => line.split('\t')[1] ?? '');
     const start = async () => {
-      const service = createService({ store, feeds: await read([once]), feedSource, now: () => time });
+      const service = createService({
+        store,
+        feeds: await read([once]),
+        feedSource,
+        clock: { now: () => time },
+      });
       const { url } = await service.listen();
       const get = (headers: object, path: string) => fetch(url + path, { headers: { ...headers } });
       return { service, get };
@@ -232,7 +237,7 @@ describe('a feed that has each call once', () => {
 
   test('only a sheet that was sent whole counts', async () => {
     const once = { ...feed, once: '1d', ledger: 'whole.ledger' };
-    const service = createService({ store, feeds: await read([once]), now: () => time });
+    const service = createService({ store, feeds: await read([once]), clock: { now: () => time } });
     const { url } = await service.listen();
     const head = await fetch(url + feed.path, { method: 'HEAD', headers: basic() });
     expect(head.status).toBe(200);

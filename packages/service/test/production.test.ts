@@ -198,7 +198,7 @@ describe('a request', () => {
   test('a revoked key and a disabled account are refused within seconds', async () => {
     let time = 0;
     const own = await openStore('sqlite::memory:');
-    const { get } = await started({ store: own, now: () => time });
+    const { get } = await started({ store: own, clock: { now: () => time } });
     expect((await get(list)).status).toBe(200);
     await own.putAccount({ id: '101', name: 'One', disabled: true });
     time += 3_000;

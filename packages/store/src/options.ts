@@ -34,8 +34,8 @@ export const storeOptions = defineOptions({
    * Default 2,000.
    */
   walkBelow: option.whole(0).default(2_000),
-  /** The clock for the times of syncs, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock for the times of syncs. Default: that of the machine. */
+  clock: option.clock(),
 });
 
 /** How a store is opened. Options of the other database have no effect. */

@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import type { Call, Clock } from '@call-attribution/core';
 import {
   findAccount,
   listAccounts,
@@ -49,7 +49,7 @@ export function createSqlStore(
     name,
     readsAtOnce: driver.readsAtOnce,
     ...accountMethods(driver),
-    ...writeMethods(driver, layouts, settings.now),
+    ...writeMethods(driver, layouts, settings.clock),
     ...readMethods(driver, layouts, settings),
     ...upkeepMethods(driver, layouts),
     close,
@@ -71,7 +71,7 @@ const accountMethods = (driver: Driver) =>
     journal: (name) => openJournal(driver, name),
   }) satisfies Partial<Store>;
 
-function writeMethods(driver: Driver, layouts: Layouts, now: () => number) {
+function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'>) {
   const parseLine = createLineParser();
   const rowOf = (call: CallInput): StoredCall =>
     typeof call === 'string' || call instanceof Uint8Array ? parseLine(call) : toStored(call);
@@ -98,7 +98,7 @@ function writeMethods(driver: Driver, layouts: Layouts, now: () => number) {
         await holdAccount(driver, session, account);
         return deleteCalls(driver, session, account, sids);
       }),
-    claim: (account, name, holder) => takeClaim(driver, account, name, holder, now()),
+    claim: (account, name, holder) => takeClaim(driver, account, name, holder, clock.now()),
     async commitClaimed(claim, { calls, remove = [], note }) {
       const rows = rowsOf(calls);
       return driver.write(async (session) => {
@@ -106,7 +106,7 @@ function writeMethods(driver: Driver, layouts: Layouts, now: () => number) {
         const stored = await writeCalls(driver, session, claim.account, rows, layouts.current);
         if (remove.length > 0) await deleteCalls(driver, session, claim.account, remove);
         const given = typeof note === 'function' ? note(stored) : note;
-        if (given !== undefined) await putNote(session, claim, given, now());
+        if (given !== undefined) await putNote(session, claim, given, clock.now());
         return stored;
       });
     },

@@ -115,7 +115,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
   });
 
   test('it keeps notes by name, and lists those with a prefix', async () => {
-    const store = await openStore(await newUrl(), { now: () => 5 });
+    const store = await openStore(await newUrl(), { clock: { now: () => 5 } });
     await store.putAccount({ id: '1', name: 'fleet' });
     for (const name of ['plan', 'parcel 2024', 'parcel 2023', 'other'])
       await store.commitClaimed(await store.claim('1', name, 'worker'), { calls: [], note: { name } });

@@ -288,7 +288,7 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
   });
 
   test('it measures sizes and ages of each account', async () => {
-    const store = await filled(newUrl, { now: () => 1_700_000_000_000 });
+    const store = await filled(newUrl, { clock: { now: () => 1_700_000_000_000 } });
     await store.putAccount({ id: '102', name: 'Empty' });
     await store.commitClaimed(await store.claim('101', 'sync', 'test'), { calls: [], note: {} });
     const { bytes, accounts } = await store.sizes();

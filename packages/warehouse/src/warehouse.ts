@@ -40,8 +40,8 @@ const warehouseOptions = defineOptions({
   wait: option.number(0).default(10_000),
   /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
   batch: option.whole(1).default(245_760),
-  /** The clock that load times are taken from, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock that load times are taken from. Default: that of the machine. */
+  clock: option.clock(),
 });
 
 /** How a warehouse is opened. */
@@ -144,12 +144,12 @@ const pathKind = option.of<string>(
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
   checkOption('path', pathKind, path);
-  const { create, memory, threads, wait, batch, now } = warehouseOptions.read(options);
+  const { create, memory, threads, wait, batch, clock } = warehouseOptions.read(options);
   const memories = memory === undefined ? usualMemories : ([memory] as const);
   const opening: OpenOptions = { memory: memories[0], threads, wait };
   const gate = gateOf(path);
   const ask: Ask = (body, limits = {}) => gate.use('ask', opening, body, limitsOf(limits));
-  const { host, close } = createHost(path, gate, opening, { batch, now, memories });
+  const { host, close } = createHost(path, gate, opening, { batch, clock, memories });
   await prepare(host, create, ask);
   return {
     path,
@@ -182,7 +182,7 @@ function createHost(
   path: string,
   gate: Gate,
   opening: OpenOptions,
-  options: Pick<LoadHost, 'batch' | 'now' | 'memories'>,
+  options: Pick<LoadHost, 'batch' | 'clock' | 'memories'>,
 ): { readonly host: LoadHost; readonly close: () => Promise<void> } {
   const sinks = new Map<string, WarehouseSink>();
   const host: LoadHost = {

@@ -16,7 +16,7 @@ const calls = [
 
 afterAll(cleanUp);
 beforeAll(async () => {
-  ({ warehouse } = await testWarehouse({ now: () => Date.UTC(2026, 9, 4) }));
+  ({ warehouse } = await testWarehouse({ clock: { now: () => Date.UTC(2026, 9, 4) } }));
   await warehouse.load(
     'main',
     calls.map(([date_added, ppc_campaign, state, talk_minutes, ani], i) =>

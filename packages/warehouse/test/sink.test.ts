@@ -156,7 +156,7 @@ describe('the sink of a sync', () => {
 
   test('calls are stored by the batch, and after a minute even when they are few', async () => {
     let now = Date.UTC(2026, 0, 1);
-    const { warehouse } = await testWarehouse({ batch: 3, now: () => now });
+    const { warehouse } = await testWarehouse({ batch: 3, clock: { now: () => now } });
     const sink = warehouse.sink('main');
     await sink.load();
     await sink.commit({ calls: [call('a'), call('b')], state: running });

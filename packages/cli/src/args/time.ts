@@ -13,8 +13,9 @@ import {
 import { UsageError } from '../errors.ts';
 
 /** What a relative time is counted from. Without a time zone only absolute times can be read. */
-export interface Clock {
-  readonly now: Date;
+export interface Present {
+  /** Milliseconds since 1970. */
+  readonly now: number;
   readonly timeZone: string | null;
 }
 
@@ -34,16 +35,16 @@ export function isTime(text: string): boolean {
 }
 
 /** Reads the start of a period as typed and returns it in the form the API compares with. */
-export function readStart(text: string, option: string, clock: Clock): string {
-  return formatNaive(readTime(text, option, clock).millis);
+export function readStart(text: string, option: string, present: Present): string {
+  return formatNaive(readTime(text, option, present).millis);
 }
 
 /** Reads the end of a period as `readStart` does. A day is included, a time of day is not. */
-export function readEnd(text: string, option: string, clock: Clock): string {
-  return formatNaive(endOfPeriod(readTime(text, option, clock)));
+export function readEnd(text: string, option: string, present: Present): string {
+  return formatNaive(endOfPeriod(readTime(text, option, present)));
 }
 
-function readTime(text: string, option: string, clock: Clock): TypedTime {
+function readTime(text: string, option: string, present: Present): TypedTime {
   const absolute = parseTime(text);
   if (absolute) return absolute;
   const word = text.trim().toLowerCase();
@@ -58,7 +59,7 @@ function readTime(text: string, option: string, clock: Clock): TypedTime {
     });
   }
   return {
-    millis: relative(match, clock.now.getTime(), needZone(clock, `${option} ${text}`)),
+    millis: relative(match, present.now, needZone(present, `${option} ${text}`)),
     isWholeDay: word === 'today' || word === 'yesterday',
   };
 }
@@ -92,7 +93,7 @@ function existing(naive: number, zone: string): number {
 }
 
 /** Reads `--on`: a whole day or month, as the two ends of a half-open range. */
-export function readDayOrMonth(text: string, clock: Clock): { from: string; to: string } {
+export function readDayOrMonth(text: string, present: Present): { from: string; to: string } {
   const word = text.trim().toLowerCase();
   if (/^\d{4}-\d{2}$/.test(word)) {
     const first = parseTime(`${word}-01`);
@@ -105,11 +106,11 @@ export function readDayOrMonth(text: string, clock: Clock): { from: string; to: 
       hints: ['write it as 2026-11-20, 2026-11, today or yesterday'],
     });
   }
-  return { from: readStart(word, '--on', clock), to: readEnd(word, '--on', clock) };
+  return { from: readStart(word, '--on', present), to: readEnd(word, '--on', present) };
 }
 
-function needZone(clock: Clock, what: string): string {
-  if (clock.timeZone !== null) return clock.timeZone;
+function needZone(present: Present, what: string): string {
+  if (present.timeZone !== null) return present.timeZone;
   throw new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, {
     hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
   });

@@ -48,7 +48,12 @@ export function badRecords(
   const waiting = new Map<string, string>();
   let unreadable = 0;
   const setAside = (bytes: Uint8Array, error: unknown): void => {
-    const line = { time: io.now().toISOString(), account, version, ...recordOf(bytes, error) };
+    const line = {
+      time: new Date(io.clock.now()).toISOString(),
+      account,
+      version,
+      ...recordOf(bytes, error),
+    };
     const key = keyOf(line);
     found.add(key);
     waiting.set(key, JSON.stringify(line));

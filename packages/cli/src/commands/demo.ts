@@ -102,8 +102,8 @@ async function toolCall(
   style: Style,
 ): Promise<string[]> {
   // Generated calls that end at a fixed time are as of that time.
-  const now = until === null ? {} : { now: () => Date.parse(`${until.replace(' ', 'T')}Z`) };
-  const server = createServer(client, { pseudonymKey: 'demo', ...now });
+  const asOf = until === null ? {} : { clock: { now: () => Date.parse(`${until.replace(' ', 'T')}Z`) } };
+  const server = createServer(client, { pseudonymKey: 'demo', ...asOf });
   const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
   const { content } = await callTool(server, 'analyze_calls', request);
   const sent = style.cyan(`→ analyze_calls ${JSON.stringify(request)}`);

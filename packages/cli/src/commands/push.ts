@@ -143,7 +143,7 @@ async function send(
       ...(ledger === null ? {} : { ledger }),
       destination: destination.name,
       validateOnly: isCheck,
-      now: () => rules.now,
+      clock: { now: () => rules.now },
     }),
   );
   saySummary(summary, { unchanged, isCheck, kind: destination.kind }, io);

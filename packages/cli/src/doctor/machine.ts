@@ -54,7 +54,7 @@ export async function withClock<T>(io: Io, run: () => Promise<T>): Promise<[T, F
   let lag: number | null = null;
   const listener = (message: unknown): void => {
     const sent = Date.parse(dateIn(message) ?? '');
-    if (!Number.isNaN(sent)) lag = io.now().getTime() - sent;
+    if (!Number.isNaN(sent)) lag = io.clock.now() - sent;
   };
   subscribe('undici:request:headers', listener);
   try {

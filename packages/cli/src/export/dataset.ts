@@ -92,7 +92,7 @@ export async function exportDataset(
 function watchFiles(total: number, shown: string, io: Io) {
   const line = progressLine(io.stderr, {
     label: shown,
-    now: () => performance.now(),
+    clock: performance,
     isDumb: io.env.TERM === 'dumb',
   });
   const start = performance.now();

@@ -64,7 +64,7 @@ export async function planWith({ job, board, target }: PlanSet, args: Args, io: 
   say(io, `${job.name}: ${about.join(', ')}`);
   const line = progressLine(io.stderr, {
     label: 'plan',
-    now: () => performance.now(),
+    clock: performance,
     isDumb: io.env.TERM === 'dumb',
   });
   try {

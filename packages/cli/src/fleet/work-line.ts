@@ -50,7 +50,7 @@ function lineOf(name: string, status: FleetStatus, board: Board, io: Io): string
   const { records, parcels, rates } = status;
   const share = records.total === 0 ? 1 : Math.min(1, records.done / records.total);
   return [
-    io.now().toTimeString().slice(0, 8),
+    new Date(io.clock.now()).toTimeString().slice(0, 8),
     ...(own ? [`${own.busy} of ${plural(own.slots, 'slot')}`] : []),
     ...(own?.recordsPerSecond == null ? [] : [`${count(own.recordsPerSecond)} records/s`]),
     board.contactSince === null ? `${board.name} does not answer` : 'board ok',
@@ -66,5 +66,8 @@ export function logEvent(event: WorkerEvent, worker: string, io: Io): void {
   if (event.kind === 'board' || event.kind === 'wait') return;
   const { kind, ...facts } = event;
   beforeOutput.getStore()?.();
-  io.stderr.write(`${JSON.stringify({ time: io.now().toISOString(), kind, worker, ...facts })}\n`, () => {});
+  io.stderr.write(
+    `${JSON.stringify({ time: new Date(io.clock.now()).toISOString(), kind, worker, ...facts })}\n`,
+    () => {},
+  );
 }

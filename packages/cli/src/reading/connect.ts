@@ -74,7 +74,11 @@ function deadlines(attempt: number): Partial<Timeouts> {
 
 /** What filterOf needs besides the options. */
 export function contextOf(settings: Settings, io: Io): FilterContext {
-  return { now: io.now(), timeZone: settings.timeZone?.value ?? null, version: settings.apiVersion.value };
+  return {
+    now: io.clock.now(),
+    timeZone: settings.timeZone?.value ?? null,
+    version: settings.apiVersion.value,
+  };
 }
 
 /** Asks at the terminal for the credentials that are not set; without a terminal an error says how to set them. */

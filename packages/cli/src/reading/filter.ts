@@ -2,12 +2,12 @@ import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
-import { type Clock, isRelative, readDayOrMonth, readEnd, readStart } from '../args/time.ts';
+import { isRelative, type Present, readDayOrMonth, readEnd, readStart } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
 /** How the options are read: the clock for relative times, the version for the fields there are. */
-export interface FilterContext extends Clock {
+export interface FilterContext extends Present {
   readonly version: 'v2' | 'v3';
 }
 
@@ -86,16 +86,16 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
 }
 
 /** The range of time that the options describe. */
-export function rangeOf(args: Args, clock: Clock): TimeRange {
+export function rangeOf(args: Args, present: Present): TimeRange {
   const on = args.has('on') ? args.text('on') : null;
   const start = args.text('from');
   const end = args.text('to');
-  const from = start === null ? null : readStart(start, '--from', clock);
-  const to = end === null ? null : readEnd(end, '--to', clock);
+  const from = start === null ? null : readStart(start, '--from', present);
+  const to = end === null ? null : readEnd(end, '--to', present);
   if (on !== null) {
     if (from !== null || to !== null)
       throw new UsageError('--on is a whole day or month; remove --from and --to');
-    return readDayOrMonth(on, clock);
+    return readDayOrMonth(on, present);
   }
   if (from !== null && to !== null && from >= to) {
     throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {

@@ -20,7 +20,7 @@ export function watch(
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
   const line = progressLine(io.stderr, {
     label,
-    now: () => performance.now(),
+    clock: performance,
     isDumb: io.env.TERM === 'dumb',
   });
   const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {

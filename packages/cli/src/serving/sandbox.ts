@@ -13,22 +13,22 @@ export interface OwnSandbox {
 }
 
 /** When the generated calls end: at `--until`, or now. */
-export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' | 'now'> {
+export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' | 'clock'> {
   const text = args.text('until');
-  const now = { now: () => io.now().getTime() };
-  if (text === null) return now;
+  const { clock } = io;
+  if (text === null) return { clock };
   const time = parseTime(text);
   if (time === null) {
     throw new UsageError(`--until must be a time, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20 or "2026-11-20 14:30:00"'],
     });
   }
-  return { ...now, until: formatNaive(time.millis) };
+  return { clock, until: formatNaive(time.millis) };
 }
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
 export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
-  const line = progressLine(io.stderr, { label: 'generated calls', now: () => performance.now() });
+  const line = progressLine(io.stderr, { label: 'generated calls', clock: performance });
   const from = performance.now();
   const onProgress = (done: number, total: number): void => {
     io.signal.throwIfAborted();

@@ -104,7 +104,7 @@ function dataOf(
   const data = { store: copy.store, feeds, feedSource: copy.feeds };
   if (sync === null) return data;
   const { ready, metrics } = sync.status;
-  return { ...data, ready, metrics, now: () => io.now().getTime() };
+  return { ...data, ready, metrics, clock: io.clock };
 }
 
 /** A row store has a page over the API that it serves; that of a warehouse has keys of its own. */

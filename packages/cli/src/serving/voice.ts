@@ -21,7 +21,7 @@ export function voiceOf(section: ServiceSection, standard: 'json' | 'off', io: I
     isLog,
     notify: (line) => (isLog ? undefined : say(io, line)),
     log: (level, message, facts) =>
-      say(io, JSON.stringify({ time: io.now().toISOString(), level, message, ...facts })),
+      say(io, JSON.stringify({ time: new Date(io.clock.now()).toISOString(), level, message, ...facts })),
   };
 }
 

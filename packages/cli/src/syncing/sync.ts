@@ -31,7 +31,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     every: scope.everyMs ?? Number.POSITIVE_INFINITY,
     accounts: accounts.map(labelOf),
     failsAtOnce: scope.failsAtOnce,
-    now: () => io.now().getTime(),
+    clock: io.clock,
   });
   const clients = clientsOf(args, io, { ask: true });
   let stopServing = (): void => undefined;

@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { beforeOutput, type Output } from '../io.ts';
 import { count, duration } from './numbers.ts';
 
@@ -19,10 +20,10 @@ export interface ProgressLine {
   close(): void;
 }
 
-/** Makes a progress line on `output`; `now` returns milliseconds. */
+/** Makes a progress line on `output`. */
 export function progressLine(
   output: Output,
-  options: { label: string; now: () => number; everyMs?: number; isDumb?: boolean },
+  options: { label: string; clock: Pick<Clock, 'now'>; everyMs?: number; isDumb?: boolean },
 ): ProgressLine {
   // A dumb terminal cannot repaint a line.
   const terminal = output.isTTY === true && !options.isDumb;
@@ -42,7 +43,7 @@ export function progressLine(
   return {
     update(state) {
       latest = state;
-      const time = options.now();
+      const time = options.clock.now();
       // A terminal shows progress at once; a log shows nothing of a read that ends within the first interval.
       if (shownAt === Number.NEGATIVE_INFINITY && !terminal) shownAt = time;
       if (time - shownAt < every) return;

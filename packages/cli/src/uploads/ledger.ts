@@ -124,14 +124,16 @@ async function placeOf(shown: string, io: Io): Promise<Place> {
 
 async function open(place: Place, shown: string, now: number): Promise<Ledger> {
   try {
-    if ('file' in place) return await openLedger(place.file, { now: () => now });
+    if ('file' in place) return await openLedger(place.file, { clock: { now: () => now } });
     const { openStore } = await import('@call-attribution/store');
     // A power cut must not take back what the ledger has noted.
     const store = await openStore(place.url, { synchronous: 'full' });
-    const ledger = await openLedger(store.journal('uploads'), { now: () => now }).catch(async (error) => {
-      await store.close();
-      throw error;
-    });
+    const ledger = await openLedger(store.journal('uploads'), { clock: { now: () => now } }).catch(
+      async (error) => {
+        await store.close();
+        throw error;
+      },
+    );
     return { ...ledger, close: () => store.close() };
   } catch (error) {
     if (error instanceof LedgerDamagedError || error instanceof FileLockedError)

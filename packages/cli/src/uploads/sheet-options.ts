@@ -74,7 +74,7 @@ export async function readRules(
   const rules: ConversionRules = {
     timeZone,
     conversionName,
-    now: io.now().getTime(),
+    now: io.clock.now(),
     ...file.rules,
     ...readValue(args, file),
     ...(minTalk === null ? {} : { minTalk: minTalk * 60 }),

@@ -46,7 +46,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     records: 30,
     days: 3,
     until: formatNaive(start),
-    now: () => now,
+    clock: { now: () => now },
     live: { callsPerMinute: 14 / (24 * 60) },
   });
   const { id, accessKey, secretKey } = sandbox.accounts[0] as (typeof sandbox.accounts)[number];
@@ -69,7 +69,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     folder,
     env: {},
   });
-  const service = createService({ store, feeds, now: () => now, page: false });
+  const service = createService({ store, feeds, clock: { now: () => now }, page: false });
   const { url } = await service.listen();
 
   // The tool: it fetches once a day and counts each click, name and time once.
@@ -86,12 +86,12 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
       return { isTaken: true, refusals: [], requestId: null };
     },
   };
-  const ledger = await openLedger(memoryJournal(), { now: () => now });
+  const ledger = await openLedger(memoryJournal(), { clock: { now: () => now } });
   const accepts = dataManagerAccepts({ phone: false });
   const rules = () => ({ timeZone: 'UTC', conversionName: 'Phone lead', now });
 
   for (let passed = 0; passed <= days; passed += 1) {
-    await syncInto(client, mirrorSink(store, id), { filter: 'inc_gce:1', now: () => now });
+    await syncInto(client, mirrorSink(store, id), { filter: 'inc_gce:1', clock: { now: () => now } });
     const response = await fetch(`${url}/clicks.csv`);
     expect(response.status).toBe(200);
     for (const row of (await response.text()).trim().split('\r\n').slice(1)) {
@@ -106,7 +106,11 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
       ledger.delivered('google'),
       conversions(store.calls(id), rules(), { accepts }),
     );
-    await pushConversions(google, found.changes, { ledger, destination: 'google', now: () => now });
+    await pushConversions(google, found.changes, {
+      ledger,
+      destination: 'google',
+      clock: { now: () => now },
+    });
     if (passed === days) break;
     now += day;
     await sandbox.advance(day / 1000);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { type Clock, systemClock } from '@call-attribution/core';
 import type { LedgerEntry } from '../entry.ts';
 import { DeliveryError, LedgerDamagedError } from './errors.ts';
 import { fileJournal, type Journal } from './journal.ts';
@@ -55,8 +56,8 @@ export interface Ledger {
 
 /** Settings of `openLedger`. */
 export interface LedgerOptions {
-  /** The present, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
   /** Name of this machine, for deliveries with files. Default: the host name. */
   readonly host?: string | undefined;
 }
@@ -83,7 +84,7 @@ type Line =
  */
 export async function openLedger(
   where: string | Journal,
-  { now = Date.now, host = hostname() }: LedgerOptions = {},
+  { clock = systemClock, host = hostname() }: LedgerOptions = {},
 ): Promise<Ledger> {
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
@@ -126,13 +127,13 @@ export async function openLedger(
     destinations: () => [...delivered.keys()],
     async prepare(destination, entries, files = []) {
       if (pending(destination)) throw new DeliveryError('unfinished', destination);
-      const delivery = { id: randomUUID(), destination, preparedAt: now(), host, files, entries };
+      const delivery = { id: randomUUID(), destination, preparedAt: clock.now(), host, files, entries };
       await write({ type: 'prepared', ...delivery });
       return delivery;
     },
     commit: ({ id }, { except = [] } = { except: [] }) =>
-      write({ type: 'committed', id, at: now(), ...(except.length > 0 ? { except } : {}) }),
-    abandon: ({ id }) => write({ type: 'abandoned', id, at: now() }),
+      write({ type: 'committed', id, at: clock.now(), ...(except.length > 0 ? { except } : {}) }),
+    abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     close: () => journal.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@call-attribution/core';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ConversionChange, PushTarget } from './target.ts';
 
@@ -21,8 +22,8 @@ export interface PushOptions {
   readonly validateOnly?: boolean | undefined;
   /** Changes in one request. Default, and at most: what the tool takes. */
   readonly batch?: number | undefined;
-  /** The present, in milliseconds since 1970. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
 }
 
 /** What a push did. */
@@ -49,7 +50,7 @@ export async function pushConversions(
   changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly = false, now = Date.now, destination = 'push' } = options;
+  const { validateOnly = false, clock = systemClock, destination = 'push' } = options;
   const ledger = validateOnly ? undefined : options.ledger;
   const size = Math.min(options.batch ?? target.most, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
@@ -65,7 +66,7 @@ export async function pushConversions(
       batch.map(({ entry }) => entry),
     );
     try {
-      const outcome = await sendBatch(target, batch, validateOnly, now());
+      const outcome = await sendBatch(target, batch, validateOnly, clock.now());
       if (delivery)
         await ledger?.commit(delivery, { except: outcome.refused.map(({ entry }) => entry.orderId) });
       for (const { entry } of outcome.taken) sent[entry.action] += 1;

@@ -133,7 +133,11 @@ async function run(...calls: Call[]) {
   try {
     const outcomes = conversions(calls, rules, format);
     const { changes } = await changesToPush('microsoft', ledger.delivered('microsoft'), outcomes);
-    return await pushConversions(target, changes, { ledger, destination: 'microsoft', now: () => now });
+    return await pushConversions(target, changes, {
+      ledger,
+      destination: 'microsoft',
+      clock: { now: () => now },
+    });
   } finally {
     await ledger.close();
   }

@@ -142,7 +142,7 @@ describe('events', () => {
 describe('batches', () => {
   test('it sends all changes in batches, each checked against the schema', async () => {
     const changes = Array.from({ length: 5 }, (_, at) => change(at));
-    const summary = await pushConversions(await open(), changes, { batch: 2, now: () => now });
+    const summary = await pushConversions(await open(), changes, { batch: 2, clock: { now: () => now } });
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2, 2, 1]);
     expect(summary).toMatchObject({ sent: { add: 5, restate: 0, retract: 0 }, refused: [] });
     expect(summary.requests).toEqual(['request-1', 'request-2', 'request-3']);
@@ -158,14 +158,14 @@ describe('batches', () => {
 
   test('it never puts more than 2,000 events into a request', async () => {
     const changes = Array.from({ length: 2_001 }, (_, at) => change(at));
-    await pushConversions(await open(), changes, { batch: 10_000, now: () => now });
+    await pushConversions(await open(), changes, { batch: 10_000, clock: { now: () => now } });
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2_000, 1]);
   });
 
   test('it leaves out the events that Google refuses, names their calls, and sends the others', async () => {
     stub.badClicks.add('click-1');
     const changes = [change(0), change(1), change(2, { click: null }), change(3)];
-    const summary = await pushConversions(await open(), changes, { now: () => now });
+    const summary = await pushConversions(await open(), changes, { clock: { now: () => now } });
     expect(summary.refused).toEqual([
       { sid: '1', field: 'ad_identifiers.gclid', reason: 'INVALID_FORMAT' },
       { sid: '2', field: 'ad_identifiers', reason: 'NO_IDENTIFIERS_PROVIDED' },
@@ -175,7 +175,7 @@ describe('batches', () => {
 
   test('it only asks for a check with validateOnly, and keeps nothing', async () => {
     const ledger = await openLedger(join(folder, 'check.ledger'));
-    const options = { validateOnly: true, now: () => now, ledger, destination: 'google' };
+    const options = { validateOnly: true, clock: { now: () => now }, ledger, destination: 'google' };
     const summary = await pushConversions(await open(), [change(1)], options);
     expect(summary.sent.add).toBe(1);
     expect(ledger.destinations()).toEqual([]);
@@ -226,7 +226,7 @@ describe('the ledger', () => {
       const summary = await pushConversions(await open(), found.changes, {
         ledger,
         destination: 'google',
-        now: () => now,
+        clock: { now: () => now },
       });
       await ledger.close();
       return { ...summary.sent, unchanged: found.unchanged, unadjusted: found.unadjusted };
@@ -261,7 +261,11 @@ describe('the ledger', () => {
         ledger.delivered('google'),
         conversions([call(1), call(2)], rules, tool),
       );
-      return pushConversions(await open(), changes, { ledger, destination: 'google', now: () => now });
+      return pushConversions(await open(), changes, {
+        ledger,
+        destination: 'google',
+        clock: { now: () => now },
+      });
     };
     stub.trouble.push(() => ({ status: 403, body: '{"error":{"status":"PERMISSION_DENIED"}}' }));
     await expect(send()).rejects.toThrow('PERMISSION_DENIED');
@@ -289,7 +293,7 @@ describe('the ledger', () => {
     expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
     const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
     expect(granted).toMatchObject({ changes: [{ callerNumber: '+12025550101' }], withoutConsent: 0 });
-    await pushConversions(await open(), granted.changes, { now: () => now });
+    await pushConversions(await open(), granted.changes, { clock: { now: () => now } });
     expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
 });
@@ -301,7 +305,9 @@ describe('trouble', () => {
       () => ({ status: 429, headers: { 'retry-after': '7' } }),
       () => ({ status: 503, body: '<html>overloaded</html>' }),
     );
-    const pushed = pushConversions(await open(serviceAccount(), clock), [change(1)], { now: () => now });
+    const pushed = pushConversions(await open(serviceAccount(), clock), [change(1)], {
+      clock: { now: () => now },
+    });
     let isDone = false;
     void pushed.finally(() => {
       isDone = true;
@@ -316,9 +322,9 @@ describe('trouble', () => {
 
   test('it takes a new token when the API no longer accepts the one it has', async () => {
     const api = await open();
-    await pushConversions(api, [change(1)], { now: () => now });
+    await pushConversions(api, [change(1)], { clock: { now: () => now } });
     stub.revoke();
-    const summary = await pushConversions(api, [change(2)], { now: () => now });
+    const summary = await pushConversions(api, [change(2)], { clock: { now: () => now } });
     expect(summary.sent.add).toBe(1);
   });
 
@@ -327,7 +333,7 @@ describe('trouble', () => {
       error: { status: 'PERMISSION_DENIED', message: 'no access for +1 202 555 0123', details: [] },
     };
     stub.trouble.push(() => ({ status: 403, body: JSON.stringify(denied) }));
-    const error = await pushConversions(await open(), [change(1)], { now: () => now }).catch(
+    const error = await pushConversions(await open(), [change(1)], { clock: { now: () => now } }).catch(
       (e: unknown) => e,
     );
     expect(error).toBeInstanceOf(PushError);
@@ -338,7 +344,7 @@ describe('trouble', () => {
 
   test('it does not follow a redirect with the token', async () => {
     stub.trouble.push(() => ({ status: 302, headers: { location: 'https://evil.example/' } }));
-    const failed = pushConversions(await open(), [change(1)], { now: () => now });
+    const failed = pushConversions(await open(), [change(1)], { clock: { now: () => now } });
     await expect(failed).rejects.toThrow('sent a response with status 302 that cannot be read');
   });
 

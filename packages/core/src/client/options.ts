@@ -1,6 +1,5 @@
 import type { FilterInput } from '@call-attribution/query-dsl';
 import type { Auth, KeyAuth } from '../auth/auth.ts';
-import { type Clock, systemClock } from '../http/clock.ts';
 import type { CustomHeaders } from '../http/custom-headers.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
 import type { Fetch } from '../http/fetch-dispatcher.ts';
@@ -13,6 +12,7 @@ import type { Entries, ValuesOf } from '../options/entry.ts';
 import { option } from '../options/option.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Environment } from '../settings/environment.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import type { Address } from './address.ts';
 
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */

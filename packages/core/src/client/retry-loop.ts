@@ -1,9 +1,9 @@
 import { CallsError, DeadlineError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { withDetails } from '../errors/with-details.ts';
-import { sleep } from '../http/clock.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { retryDelay } from '../http/retry.ts';
+import { sleep } from '../time/clock.ts';
 import type { ApiResponse } from './api-request.ts';
 import { attemptOnce, type Sending } from './attempt.ts';
 import { waitTracing } from './events.ts';

@@ -1,7 +1,7 @@
 import { defineOptions, type OptionsOf } from '../options/define-options.ts';
 import { option } from '../options/option.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
-import { type Clock, systemClock } from './clock.ts';
 
 /** The options of a limiter. */
 export const limiterOptions = defineOptions({

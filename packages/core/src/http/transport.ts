@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DeadlineError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../time/clock.ts';
 import type { DispatchController, HttpRequest, RequestDispatcher, ResponseHandler } from './dispatch.ts';
 import { networkError } from './network-error.ts';
 

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../time/clock.ts';
 import { type Duration, parseDuration } from '../time/duration.ts';
 import { isObject } from './check.ts';
 import type { Entries, Entry, Filled, Needed } from './entry.ts';
@@ -124,6 +125,11 @@ export const option = {
   /** An object with these methods. */
   methods: <V extends object>(expected: string, ...names: readonly (keyof V & string)[]): Option<V> =>
     of(expected, (value) => hasMethods(value, names)),
+  /** Where the time is taken from. Default: the clock of the machine. */
+  clock: (): Filled<Pick<Clock, 'now'>> =>
+    optionOf(of<Pick<Clock, 'now'>>('a clock with now()', (value) => hasMethods(value, ['now']))).default(
+      systemClock,
+    ),
   /** An AbortSignal. */
   signal: (): Option<AbortSignal> =>
     of('an AbortSignal', (value) => hasMethods(value, ['addEventListener', 'throwIfAborted'])),

@@ -1,4 +1,4 @@
-import type { Clock } from '../http/clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** A clock whose time moves only when a test says so. */
 export interface ManualClock extends Clock {

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@call-attribution/core';
 import { FleetError } from '../errors.ts';
 import type { Board, BoardEntry, Json } from './board.ts';
 import { LiveCopy } from './live-copy.ts';
@@ -10,15 +11,15 @@ export interface Follower {
 
 /** What boards in memory share: the entries of one job, as a server would have them. */
 export class BoardMemory {
-  /** Its clock, in milliseconds. */
-  readonly now: () => number;
+  /** Its clock. */
+  readonly clock: Pick<Clock, 'now'>;
   readonly #entries = new Map<string, BoardEntry>();
   readonly #copies = new Set<Follower>();
   #revision = 0;
 
-  /** @param now its clock, in milliseconds; default that of the machine. */
-  constructor(now: () => number = Date.now) {
-    this.now = now;
+  /** @param clock its clock; default that of the machine. */
+  constructor(clock: Pick<Clock, 'now'> = systemClock) {
+    this.clock = clock;
   }
 
   /** Compare-and-set; null when the key has another revision. */
@@ -27,7 +28,7 @@ export class BoardMemory {
     this.#revision += 1;
     // A copy that nobody can change, as it would be with a server in between.
     const kept = freeze(JSON.parse(JSON.stringify(value)));
-    const entry = Object.freeze({ key, value: kept, revision: this.#revision, at: this.now() });
+    const entry = Object.freeze({ key, value: kept, revision: this.#revision, at: this.clock.now() });
     this.#entries.set(key, entry);
     for (const copy of this.#copies) copy.take(entry);
     return entry;
@@ -57,12 +58,12 @@ export class BoardMemory {
  */
 export function memoryBoard(memory: BoardMemory = new BoardMemory()): Board {
   const copy = new LiveCopy();
-  const since = memory.now();
+  const since = memory.clock.now();
   let isOpen = true;
   memory.follow(copy);
   const board: Board = {
     name: 'memory:',
-    now: () => memory.now(),
+    now: () => memory.clock.now(),
     get contactSince() {
       return isOpen ? since : null;
     },

@@ -31,8 +31,8 @@ const planOptions = defineOptions({
   onProgress: option.callback<(done: number, of: number) => void>(),
   /** Ends it. What was planned stays, and the next run goes on. */
   signal: option.signal(),
-  /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
 });
 
 /** What `planJob` works with. */
@@ -80,10 +80,10 @@ export interface UnplannedAccount {
  * console.log(plan.accounts, plan.parcels, plan.records);
  */
 export async function planJob(job: Job, options: PlanOptions): Promise<PlanSummary> {
-  const { board, target, credentials, concurrency, onProgress, signal, now } = planOptions.read(options);
+  const { board, target, credentials, concurrency, onProgress, signal, clock } = planOptions.read(options);
   await checkJob(job);
   signal?.throwIfAborted();
-  const pinned = await pin(job, pinJob(job, now()), board, target);
+  const pinned = await pin(job, pinJob(job, clock.now()), board, target);
   await putJob(board, pinned, job.accounts);
   const context: PlanContext = {
     board,

@@ -130,7 +130,7 @@ class ParcelTurn {
   }
 
   async #commit(claim: ParcelClaim, parcel: Parcel, bounds: AccountPlan['bounds']): Promise<ParcelVerdict> {
-    const { job, holder, signal, board, version, now } = this.#context;
+    const { job, holder, signal, board, version, clock } = this.#context;
     const account = this.#account.id;
     const client = await this.#context.clientOf(this.#account);
     this.#client = client;
@@ -140,7 +140,7 @@ class ParcelTurn {
       if (newest?.phase === 'aside') throw new Dropped();
     };
     const what = { job, account, parcel, bounds, claim, client };
-    return claim.commit(await readParcel({ ...what, signal, onPage, holder, version, now }, this.#count));
+    return claim.commit(await readParcel({ ...what, signal, onPage, holder, version, clock }, this.#count));
   }
 
   #later({ code, kind }: Trouble, wait: (value: LaneValue) => number): Promise<void> {

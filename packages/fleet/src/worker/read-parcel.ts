@@ -1,4 +1,4 @@
-import type { Client } from '@call-attribution/core';
+import type { Client, Clock } from '@call-attribution/core';
 import {
   createCallStream,
   IncompleteError,
@@ -23,7 +23,7 @@ export interface ParcelRead {
   readonly onPage: () => void;
   readonly holder: string;
   readonly version: string;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Requests that a read has sent, tries that failed included. */
@@ -50,7 +50,7 @@ export async function readParcel(read: ParcelRead, count: RequestCount): Promise
     // A file has one line for each call; a store replaces the row.
     onChange: job.format === null ? 'again' : 'keep',
     timeout: { total: Number.POSITIVE_INFINITY },
-    now: read.now,
+    clock: read.clock,
   });
   let records = 0;
   for await (const page of stream.pages()) {
@@ -83,7 +83,7 @@ export async function readParcel(read: ParcelRead, count: RequestCount): Promise
     requests: count.requests,
     rereads,
     skipped,
-    at: read.now(),
+    at: read.clock.now(),
     by: read.holder,
     version: read.version,
   };

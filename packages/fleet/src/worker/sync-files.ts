@@ -22,7 +22,7 @@ export async function syncFiles(
   account: AccountValue,
   { every, settle }: NonNullable<PinnedJob['sync']>,
 ): Promise<void> {
-  const { board, target, now } = context;
+  const { board, target, clock } = context;
   const { id } = account;
   const at = board.now();
   const before = await target.planOf(id);
@@ -34,7 +34,7 @@ export async function syncFiles(
   const since = formatNaive(parseNaive(lastRead(before, account)) - settle);
   const again = before.parcels.filter(({ to }) => to > since).map(({ index }) => index);
   await openAgain(context, id, ledger, again);
-  const plan = await continuePlan(context, client, id, before, formatNaive(now() - ahead));
+  const plan = await continuePlan(context, client, id, before, formatNaive(clock.now() - ahead));
   if (plan !== before) await openAgain(context, id, { ...ledger, plan }, []);
 
   const planned = totalOf(plan) - totalOf(before);

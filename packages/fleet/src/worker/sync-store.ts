@@ -54,7 +54,7 @@ async function bringUpToDate(
   { lookback, settle }: NonNullable<PinnedJob['sync']>,
   sink: UpsertSink,
 ): Promise<SyncSummary> {
-  const { job, signal, now } = context;
+  const { job, signal, clock } = context;
   const client = await context.clientOf(account);
   const { version } = client;
   const filter = sliceFilter(job.filter, { from: job.from, to: null }, bounds, version);
@@ -70,7 +70,7 @@ async function bringUpToDate(
     commit: (batch) => sink.commit(batch),
   };
   const onError = job.skip ? 'skip' : 'fail';
-  return syncInto(client, beginning, { filter, lookback, settle, signal, prefetch, now, onError });
+  return syncInto(client, beginning, { filter, lookback, settle, signal, prefetch, clock, onError });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Client } from '@call-attribution/core';
+import type { Client, Clock } from '@call-attribution/core';
 import type { Board } from '../board/board.ts';
 import type { PinnedJob } from '../job/job.ts';
 import type { AccountValue } from '../lanes/values.ts';
@@ -19,8 +19,8 @@ export interface TurnContext {
   readonly signal: AbortSignal;
   /** Tells listeners what happened. */
   emit(event: WorkerEvent): void;
-  /** The worker's own clock, in milliseconds since 1970: for ages of records and for people. Board times come from `board.now()`. */
-  now(): number;
+  /** The worker's own clock: for ages of records and for people. Board times come from `board.now()`. */
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /**

@@ -28,8 +28,8 @@ export const workerOptions = defineOptions({
   wait: option.flag().default(false),
   /** A number from 0 up to 1, for the choice among what is ready and the jitter of waits. Default `Math.random`. */
   random: option.callback<() => number>().default(() => Math.random()),
-  /** The worker's clock, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The worker's clock. Default: that of the machine. */
+  clock: option.clock(),
   /** Called with everything that the worker does. Must not throw. */
   onEvent: option.callback<(event: WorkerEvent) => void>(),
   /** Sends requests with this function instead. */

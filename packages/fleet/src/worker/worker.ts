@@ -119,7 +119,7 @@ async function withLoop(
       clientOf: clients.of,
       refused: clients.refused,
       planOf: plans.of,
-      now: settings.now,
+      clock: settings.clock,
     };
     const loop = new WorkLoop({
       context,

@@ -64,12 +64,12 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     until: formatNaive(start),
     store: url,
     journal: 0,
-    now,
+    clock: { now },
     // Time passes by hand only.
     live: { callsPerMinute: 0.2, speed: 0 },
   });
   const source = await openStore(url);
-  const board = memoryBoard(new BoardMemory(now));
+  const board = memoryBoard(new BoardMemory({ now }));
   const accounts = sandbox.accounts.map(({ id }) => id);
   const job: Job = {
     name: 'border',
@@ -86,7 +86,7 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     const keys = sandbox.accounts.find((account) => account.id === id);
     return apiKeys(keys?.accessKey ?? '', keys?.secretKey ?? '');
   };
-  await planJob(job, { board, target, credentials, now });
+  await planJob(job, { board, target, credentials, clock: { now } });
   const events: WorkerEvent[] = [];
   let moved: Promise<void> = Promise.resolve();
   const worker: Worker = createWorker({
@@ -101,7 +101,7 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     }) as Board,
     target,
     credentials,
-    now,
+    clock: { now },
     slots: 2,
     // The time of the board jumps, and nobody dies of it.
     ttl: '60d',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '@call-attribution/core';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { isObject } from '../protocol/messages.ts';
 import { cellsOf } from '../results/table.ts';
@@ -35,13 +36,14 @@ export interface Exports {
 }
 
 /** Makes the links of one server. `run` has no limit on the size of a result. */
-export function createExports(run: ToolRunner, now: () => number): Exports {
+export function createExports(run: ToolRunner, clock: Pick<Clock, 'now'>): Exports {
   const links = new Map<string, Kept>();
 
   const keep = (tool: string, args: unknown): string => {
-    for (const [uri, { until }] of links) if (until <= now() || links.size >= mostLinks) links.delete(uri);
+    for (const [uri, { until }] of links)
+      if (until <= clock.now() || links.size >= mostLinks) links.delete(uri);
     const uri = `${prefix}${randomBytes(9).toString('base64url')}.csv`;
-    links.set(uri, { tool, args: isObject(args) ? args : {}, until: now() + minutes * 60_000 });
+    links.set(uri, { tool, args: isObject(args) ? args : {}, until: clock.now() + minutes * 60_000 });
     return uri;
   };
 
@@ -61,7 +63,7 @@ export function createExports(run: ToolRunner, now: () => number): Exports {
     },
     async read(uri, request) {
       const kept = links.get(uri);
-      if (kept === undefined || kept.until <= now()) return undefined;
+      if (kept === undefined || kept.until <= clock.now()) return undefined;
       const text =
         kept.tool === 'list_calls' ? await callsCsv(run, kept, request) : await groupsCsv(run, kept, request);
       return { uri, mimeType: 'text/csv', text };

@@ -31,8 +31,8 @@ const sessionOptions = defineOptions({
   max: option.whole(1).default(200),
   /** Milliseconds after which an idle session ends. Default 30 minutes. */
   idleMs: option.number(1).default(30 * 60_000),
-  /** Returns the current time in milliseconds. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
 });
 
 /** Limits on sessions. */

@@ -19,7 +19,7 @@ export interface Sessions {
 }
 
 /** Keeps one SDK server per session, with the SDK's own transport. */
-export function createSessions(server: ProtocolServer, { max, idleMs, now }: SessionSettings): Sessions {
+export function createSessions(server: ProtocolServer, { max, idleMs, clock }: SessionSettings): Sessions {
   const sessions = new Map<string, Session>();
 
   const end = async (id: string): Promise<void> => {
@@ -30,7 +30,7 @@ export function createSessions(server: ProtocolServer, { max, idleMs, now }: Ses
   const endIdle = async (): Promise<void> => {
     const byAge = [...sessions].sort((a, b) => a[1].lastUsed - b[1].lastUsed);
     for (const [id, session] of byAge) {
-      if (sessions.size >= max || now() - session.lastUsed > idleMs) await end(id);
+      if (sessions.size >= max || clock.now() - session.lastUsed > idleMs) await end(id);
     }
   };
   const begin = async (): Promise<StreamableHTTPServerTransport> => {
@@ -39,7 +39,7 @@ export function createSessions(server: ProtocolServer, { max, idleMs, now }: Ses
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, close: () => connection.close(), lastUsed: now() });
+        sessions.set(id, { transport, close: () => connection.close(), lastUsed: clock.now() });
       },
       onsessionclosed: (id) => void end(id),
     });
@@ -65,7 +65,7 @@ export function createSessions(server: ProtocolServer, { max, idleMs, now }: Ses
         sendError(response, status, { code: -32001, message });
         return;
       }
-      session.lastUsed = now();
+      session.lastUsed = clock.now();
       await session.transport.handleRequest(request, response, body);
     },
     async close() {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, Version } from '@call-attribution/core';
+import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
@@ -24,7 +24,7 @@ export interface MirrorHost {
   readonly copies: SyncStatus | null;
   log(line: string): void;
   /** The time in milliseconds since 1970. */
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** The copy, when it can answer. */
@@ -96,7 +96,7 @@ export class Mirror {
     if (this.#isFirst && selection.to === null) return this.#notYet();
     let status = await statusOf(opened);
     const isAfterLast = selection.to === null || status?.last == null || selection.to > status.last;
-    const age = this.#host.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
+    const age = this.#host.clock.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
     if (status?.syncedAt != null && isAfterLast && age > freshFor) {
       await within(this.#refresh(true), patience, signal).catch(() => signal.throwIfAborted());
       status = await statusOf(opened);
@@ -170,7 +170,7 @@ export class Mirror {
       const { new: added, skipped } = summary;
       this.#host.copies?.succeeded(this.#host.name, summary, performance.now() - from);
       this.#isOthers = false;
-      this.#refreshedAt = this.#host.now();
+      this.#refreshedAt = this.#host.clock.now();
       if (isFirst) this.#host.log(`The copy is complete: ${added} calls.`);
       if (skipped > 0) this.#host.log(`${skipped} records could not be read and are not in the copy.`);
       this.#failure = null;

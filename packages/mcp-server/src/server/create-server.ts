@@ -51,14 +51,14 @@ export function createServer(
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
   checkOption('client', clientKind, client);
-  const { reveal, pseudonymKey, mirror, now, log, tools: added, ...most } = serverOptions.read(options);
+  const { reveal, pseudonymKey, mirror, clock, log, tools: added, ...most } = serverOptions.read(options);
   const { summaryLimits: limits, callTimeoutMs: timeoutMs } = most;
   const given = accountsOf(client, options);
   const names = given.map(({ name = '' }) => name);
   const copies =
-    mirror === undefined ? null : createSyncStatus({ every: mirror.every, accounts: names, now });
+    mirror === undefined ? null : createSyncStatus({ every: mirror.every, accounts: names, clock });
   const budget = Math.max(minimumBudget, most.budget);
-  const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, now, log };
+  const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, clock, log };
   const lanes = given.map((account) => createLane(account, shared));
   const { settings } = lanes[0] as Lane;
 
@@ -70,7 +70,7 @@ export function createServer(
     );
   const run = runner({});
   const custom = addTools(added, settings, { timeoutMs, log });
-  const exports = createExports(runner({ budget: Number.POSITIVE_INFINITY }), now);
+  const exports = createExports(runner({ budget: Number.POSITIVE_INFINITY }), clock);
   const meter = meterTools([...tools, ...added].map(({ name }) => name));
   const call = inSteps([meter.step, exports.step, custom.step], createToolCaller(run));
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Client, fields, type Version } from '@call-attribution/core';
+import { type Client, type Clock, fields, type Version } from '@call-attribution/core';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import { createView } from '../fields/view.ts';
@@ -42,7 +42,7 @@ export interface SharedOptions {
   readonly mirror?: MirrorSettings | undefined;
   /** How the copies are doing; null without copies. */
   readonly copies: SyncStatus | null;
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
   log(line: string): void;
 }
 
@@ -56,7 +56,7 @@ export interface Lane {
 /** Makes the lane of an account. */
 export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
   const { client, timeZone, name = '' } = account;
-  const { log, now } = shared;
+  const { log, clock } = shared;
   const version: Version = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   const reveal = new Set<Reveal>(shared.reveal);
   const open = typeof client === 'function' ? once(client) : async () => client;
@@ -64,13 +64,13 @@ export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
     reveal,
     masks: createMasks(account.pseudonymKey ?? shared.pseudonymKey),
   });
-  const reads = new ApiReads(open, version, shared.limits, now);
-  const api = new ApiSource({ client: open, reads, fields, version, view, now });
+  const reads = new ApiReads(open, version, shared.limits, clock);
+  const api = new ApiSource({ client: open, reads, fields, version, view, clock });
   const host = {
     client: open,
     version,
     log,
-    now,
+    clock,
     view,
     reveal,
     timeZone,
@@ -91,8 +91,8 @@ export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
       reveal,
       view,
       budget: shared.budget,
-      now,
-      today: () => formatNaive(naiveAt(now(), timeZone ?? 'UTC')).slice(0, 10),
+      clock,
+      today: () => formatNaive(naiveAt(clock.now(), timeZone ?? 'UTC')).slice(0, 10),
       ...(timeZone === undefined ? {} : { timeZone }),
     },
     close: async () => mirror?.close(),

@@ -41,8 +41,8 @@ export const serverOptions = defineOptions({
   tools: option.list<CustomTool>().default([]),
   /** Milliseconds after which a tool call is aborted. Default 45,000, since most hosts give up after 60 seconds. */
   callTimeoutMs: option.number(1).default(45_000),
-  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
   log: option.callback<(line: string) => void>().default(() => undefined),
 });

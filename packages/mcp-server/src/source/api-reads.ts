@@ -1,4 +1,11 @@
-import { type Call, type CallPage, CallsError, type Client, type Version } from '@call-attribution/core';
+import {
+  type Call,
+  type CallPage,
+  CallsError,
+  type Client,
+  type Clock,
+  type Version,
+} from '@call-attribution/core';
 import { type Clause, printFilter } from '@call-attribution/query-dsl';
 import type { Incomplete } from '../text/summaries.ts';
 import { cleanText } from '../text/untrusted.ts';
@@ -121,26 +128,31 @@ export class ApiReads {
   readonly #client: () => Promise<Client>;
   readonly #version: Version;
   readonly #limits: ReadLimits;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, 'now'>;
   #reads: PeriodRead[] = [];
   #active = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(client: () => Promise<Client>, version: Version, limits: ReadLimits, now: () => number) {
+  constructor(
+    client: () => Promise<Client>,
+    version: Version,
+    limits: ReadLimits,
+    clock: Pick<Clock, 'now'>,
+  ) {
     this.#client = client;
     this.#version = version;
     this.#limits = limits;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   async read(query: ReadQuery, run: ReadRun): Promise<ReadCalls> {
-    const started = this.#now();
+    const started = this.#clock.now();
     const read = this.#readOf(query);
     const isLater = read.calls.length > 0;
     let why: Incomplete['why'] | null = null;
     while (!read.isDone && why === null) {
       if (read.calls.length >= this.#limits.rows) why = { code: 'rows', rows: this.#limits.rows };
-      else if (read.page !== null && this.#now() - started > this.#limits.ms)
+      else if (read.page !== null && this.#clock.now() - started > this.#limits.ms)
         why = { code: 'time', ms: this.#limits.ms };
       else {
         try {
@@ -157,7 +169,7 @@ export class ApiReads {
         }
       }
     }
-    read.usedAt = this.#now();
+    read.usedAt = this.#clock.now();
     this.#forget();
     if (isLater && read.isDone)
       run.progress(read.calls.length, read.total, `Read ${read.calls.length} calls`);
@@ -171,7 +183,7 @@ export class ApiReads {
 
   #readOf(query: ReadQuery): PeriodRead {
     const rest = printFilter({ clauses: query.clauses });
-    const now = this.#now();
+    const now = this.#clock.now();
     this.#reads = this.#reads.filter((each) => each.step !== null || now - each.asOf < keptFor);
     const same = this.#reads.find(
       (each) => each.rest === rest && each.query.from === query.from && each.query.to === query.to,

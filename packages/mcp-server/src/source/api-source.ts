@@ -1,4 +1,4 @@
-import type { Call, Client, FieldSpec } from '@call-attribution/core';
+import type { Call, Client, Clock, FieldSpec } from '@call-attribution/core';
 import { addMonths, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { matcher } from '@call-attribution/query-dsl';
 import type { Cell } from '../fields/view.ts';
@@ -26,7 +26,7 @@ export interface ApiContext extends KeyContext {
   readonly client: () => Promise<Client>;
   readonly reads: ApiReads;
   /** The time in milliseconds since 1970. */
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 const latestRows = 100;
@@ -173,7 +173,7 @@ export class ApiSource implements CallSource {
   }
 
   #asOf(): string {
-    return new Date(this.#context.now()).toISOString();
+    return new Date(this.#context.clock.now()).toISOString();
   }
 }
 

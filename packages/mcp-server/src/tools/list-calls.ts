@@ -122,7 +122,7 @@ async function pageOfApi(
   _order: string | undefined,
   context: ToolContext,
 ): Promise<ListPage> {
-  const asOf = new Date(context.now()).toISOString();
+  const asOf = new Date(context.clock.now()).toISOString();
   const filter = filterOf(selection, context.version === 'v3' && selection.calls === 'all');
   const client = await context.client();
   const page: CallPage = await client.listCalls({

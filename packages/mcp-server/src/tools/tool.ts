@@ -1,4 +1,4 @@
-import type { Client, FieldSpec, Version } from '@call-attribution/core';
+import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
 import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
 import type { RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
@@ -35,7 +35,7 @@ export interface ToolContext extends CustomToolContext {
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
   /** The date of today, `YYYY-MM-DD`, in the zone of the account or else in UTC. */
   today(): string;
 }

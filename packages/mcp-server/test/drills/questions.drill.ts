@@ -92,7 +92,7 @@ beforeAll(async () => {
   else for (const _ of remembered());
   server = createServer([{ name: 'main', client, id: 'main', timeZone: zone }], {
     mirror: { file },
-    now: () => askedAt,
+    clock: { now: () => askedAt },
     log: (line) => void lines.push(line),
   });
 }, 900_000);
@@ -222,7 +222,7 @@ describe('over a local copy', () => {
     const said: string[] = [];
     const second = createServer([{ name: 'main', client, id: 'main' }], {
       mirror: { file },
-      now: () => askedAt,
+      clock: { now: () => askedAt },
       log: (line) => void said.push(line),
     });
     const { structuredContent } = await callTool(second, 'count_calls', {

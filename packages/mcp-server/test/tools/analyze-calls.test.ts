@@ -89,7 +89,7 @@ describe('analyze_calls', () => {
           now += 11_000;
         },
       }),
-      { now: () => now, summaryLimits: { ms: 20_000 } },
+      { clock: { now: () => now }, summaryLimits: { ms: 20_000 } },
     );
     const text = async () => (await callTool(slow, 'analyze_calls', { calls: 'all' })).content[0]?.text;
     expect(await text()).toContain('stopped by the limit of 20 seconds');

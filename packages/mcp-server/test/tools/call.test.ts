@@ -54,7 +54,7 @@ describe('a tool call', () => {
   ])('%s links to all rows as CSV where it leaves some out, for half an hour', async (name, args, all) => {
     let time = Date.UTC(2026, 10, 1);
     const odd = calls.map((call, i) => ({ ...call, search_term: i === 3 ? '=1+1 call 212-555-0100' : null }));
-    const server = createServer(fakeClient(odd), { now: () => time });
+    const server = createServer(fakeClient(odd), { clock: { now: () => time } });
     const { content, structuredContent } = await callTool(server, name, args);
     const { uri = '', mimeType } = content[1] ?? {};
     expect([content[1]?.type, mimeType]).toEqual(['resource_link', 'text/csv']);

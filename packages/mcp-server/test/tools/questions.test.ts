@@ -45,7 +45,7 @@ async function ask(server: CallsMcpServer, [name, args]: Ask): Promise<Content> 
 describe('over the API, one tool call answers the question', () => {
   let server: CallsMcpServer;
   beforeAll(() => {
-    server = createServer(v3, { now: () => askedAt, timeZone: zone });
+    server = createServer(v3, { clock: { now: () => askedAt }, timeZone: zone });
   });
 
   it.each(
@@ -88,7 +88,7 @@ describe('the transcript in the README', () => {
     expect(exchanges).toHaveLength(3);
     const secretKey = sandbox.accounts[0]?.secretKey;
     const server = createServer(v3, {
-      now: () => askedAt,
+      clock: { now: () => askedAt },
       timeZone: zone,
       pseudonymKey: pseudonymKeyFrom(secretKey ?? ''),
     });

@@ -95,8 +95,8 @@ export const streamOptions = defineOptions({
   onChange: option.oneOf('again', 'keep').default('again'),
   /** When the server returns no totals: `fail` (default) with an IncompleteError, or `report` it in the verdict. */
   incomplete: option.oneOf('fail', 'report').default('fail'),
-  /** The clock, in milliseconds since 1970. Default `Date.now`. */
-  now: option.callback<() => number>().default(() => Date.now()),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
 });
 
 /** Settings of the streams of call records. `timeout`, `retry` and `headers` are those of every request of the stream. */

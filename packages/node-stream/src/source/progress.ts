@@ -1,4 +1,4 @@
-import type { RawPage } from '@call-attribution/core';
+import type { Clock, RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Batch } from '../slicing/run.ts';
 import { sizeOf } from './ledger.ts';
@@ -24,7 +24,7 @@ export interface Progress {
 
 /** Counts what a read does, for its progress and its verdict. */
 export class Meter {
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #started: number;
   readonly #before: number;
   readonly #totalBefore: number;
@@ -39,9 +39,9 @@ export class Meter {
   #retries = 0;
   #isUnproven: boolean;
 
-  constructor(now: () => number, from: Checkpoint | null) {
-    this.#now = now;
-    this.#started = now();
+  constructor(clock: Pick<Clock, 'now'>, from: Checkpoint | null) {
+    this.#clock = clock;
+    this.#started = clock.now();
     this.#before = from?.delivered ?? 0;
     this.#totalBefore = from?.total ?? 0;
     this.#isUnproven = from?.unproven ?? false;
@@ -80,7 +80,7 @@ export class Meter {
   }
 
   progress(): Progress {
-    const seconds = Math.max(1e-3, (this.#now() - this.#started) / 1000);
+    const seconds = Math.max(1e-3, (this.#clock.now() - this.#started) / 1000);
     const rate = this.#delivered / seconds;
     const done = this.#before + this.#delivered;
     const total = this.#isTotalKnown ? Math.max(done, this.#totalBefore + this.#expected) : null;

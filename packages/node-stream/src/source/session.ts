@@ -33,12 +33,12 @@ export class Session {
   #trace: ReadTrace | null | undefined;
 
   constructor(client: PageClient, options: StreamSettings) {
-    const { now, rows, window, prefetch } = options;
+    const { clock, rows, window, prefetch } = options;
     const query = windowQuery(options.filter, client.version);
     const hash = queryHash(query, client.version);
     const from = options.checkpoint == null ? null : checkCheckpoint(options.checkpoint, hash);
-    const meter = new Meter(now, from);
-    const sealed = sealedBefore(window, now());
+    const meter = new Meter(clock, from);
+    const sealed = sealedBefore(window, clock.now());
     // A resumed read counts up to the same time as the first run, which its checkpoint has counted to.
     const countBefore = parseNaive(from?.settled.before ?? formatNaive(sealed));
     const settings: PlanSettings = {
@@ -47,7 +47,7 @@ export class Session {
       tries: (window || windowDefaults).tries,
       sealedBefore: sealed,
       countBefore,
-      horizon: Math.floor((now() + ahead) / second) * second,
+      horizon: Math.floor((clock.now() + ahead) / second) * second,
       lookahead: prefetch,
       lower: query.lower,
       upper: query.upper,

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@call-attribution/core';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
 
@@ -30,8 +31,8 @@ export interface SyncStatusOptions {
   readonly accounts: readonly string[];
   /** A failed sync means "not ready" at once. Default: only when the last success is older than three intervals. */
   readonly failsAtOnce?: boolean | undefined;
-  /** Returns the current time in milliseconds. Default `Date.now`. */
-  readonly now?: (() => number) | undefined;
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
 }
 
 interface AccountState {
@@ -50,7 +51,7 @@ const patience = 3;
 
 /** Starts to watch syncs that run at an interval. */
 export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
-  const { every, accounts, failsAtOnce = false, now = Date.now } = options;
+  const { every, accounts, failsAtOnce = false, clock = systemClock } = options;
   const states = new Map(accounts.map((account) => [account, initial()]));
   const stateOf = (account: string): AccountState => {
     const state = states.get(account) ?? initial();
@@ -63,13 +64,13 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     if (state.isOthers) return null;
     if (failsAtOnce && lastFailure !== null) return `the last sync${of} failed: ${lastFailure}`;
     if (lastSuccess === null) return `no sync${of} has finished yet`;
-    const age = now() - lastSuccess;
+    const age = clock.now() - lastSuccess;
     return age > patience * every ? `the last sync${of} succeeded ${ago(age)} ago` : null;
   };
   return {
     succeeded(account, counts, milliseconds) {
       const state = stateOf(account);
-      state.lastSuccess = now();
+      state.lastSuccess = clock.now();
       state.lastFailure = null;
       state.isOthers = false;
       state.seconds = milliseconds / 1000;
@@ -94,7 +95,7 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
       }
       return null;
     },
-    metrics: () => metricsText(familiesOf(states, now())),
+    metrics: () => metricsText(familiesOf(states, clock.now())),
   };
 }
 

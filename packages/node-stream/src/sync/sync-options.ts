@@ -25,12 +25,12 @@ const movingPeriodOptions = defineOptions({
  */
 export interface MovingPeriod extends OptionsOf<typeof movingPeriodOptions> {}
 
-const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now } =
+const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock } =
   streamOptions.entries;
 
 /** The options of `syncInto`. */
 export const syncOptions = defineOptions({
-  ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now },
+  ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock },
   /** Only calls of this period, whose ends move from run to run; times that stay belong to `filter`. Default: all calls. */
   period: option.table<MovingPeriod, MovingPeriod>(movingPeriodOptions),
   /**

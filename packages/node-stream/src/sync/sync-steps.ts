@@ -55,7 +55,7 @@ export async function* syncSteps(
   const { query, about } = queryOfState(base, client.version, period?.name);
   const state = loaded === null ? null : checkState(loaded, query, about);
   const lookback = lookbackOf(client, options);
-  const ceiling = options.now() + ahead;
+  const ceiling = options.clock.now() + ahead;
   const memory = new SeenRecords(state, options, compares);
   const interrupted = state?.run ?? null;
   const watermark = state?.watermark ?? null;
@@ -63,9 +63,9 @@ export async function* syncSteps(
   const to = (interrupted ? interrupted.to : period?.to) ?? null;
   const resumedAt = interrupted && (interrupted.resumedAt ?? interrupted.latest);
   let latest = interrupted ? interrupted.latest : watermark;
-  const { rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now } = options;
+  const { rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock } = options;
   const stream = createCallStream(client, {
-    ...{ rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, now },
+    ...{ rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock },
     filter: within(base.filter, from, to),
     checkpoint: interrupted?.checkpoint ?? null,
   });

@@ -9,7 +9,7 @@ const now = () => Date.UTC(2026, 5, 1);
 
 /** Reads `take` records, then stops and gives the checkpoint as it comes back from a file. */
 export async function readSome(server: FakeServer, take: number, options: CallStreamOptions) {
-  const stream = createCallStream(server, { now, ...options });
+  const stream = createCallStream(server, { clock: { now }, ...options });
   const sids: string[] = [];
   for await (const call of stream) {
     sids.push(call.sid);

@@ -92,7 +92,7 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
           });
           const client = hostileClient(server);
           const sids: string[] = [];
-          const options = { rows, prefetch, now };
+          const options = { rows, prefetch, clock: { now } };
           if (asBytes) {
             const text = (await createCallByteStream(client, options).toArray()).map(String).join('');
             sids.push(

@@ -23,7 +23,7 @@ const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');
 const placeFile = join(folder, 'place.json');
 const client = createClient({ baseUrl: url, auth: apiKeys('key', 'secret') });
-const options = { rows: 20, prefetch: 3, now: () => Date.UTC(2026, 5, 1) };
+const options = { rows: 20, prefetch: 3, clock: { now: () => Date.UTC(2026, 5, 1) } };
 
 function load<T>(): T | null {
   return existsSync(placeFile) ? JSON.parse(readFileSync(placeFile, 'utf8')) : null;

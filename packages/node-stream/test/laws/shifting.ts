@@ -133,7 +133,7 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
             rows,
             prefetch,
             window: { sealedBefore },
-            now: () => Date.UTC(2026, 3, 1),
+            clock: { now: () => Date.UTC(2026, 3, 1) },
           });
           expect(error).toBeNull();
           tally.compare(world.must, sids, world.may);
@@ -169,7 +169,7 @@ export async function readsMovingPages(numRuns: number, tally = new Tally()): Pr
             rows,
             prefetch,
             window,
-            now: () => Date.UTC(2026, 3, 1),
+            clock: { now: () => Date.UTC(2026, 3, 1) },
           });
           expect(sids.filter((sid) => !world.may.has(sid))).toEqual([]);
           expect(sids.length - new Set(sids).size).toBeLessThanOrEqual(

@@ -7,7 +7,12 @@ import type { SyncOptions } from '../../src/sync/sync-options.ts';
 import type { SyncBatch, SyncState, UpsertSink } from '../../src/sync/sync-state.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
-const options: SyncOptions = { now: () => Date.UTC(2026, 5, 1), rows: 20, lookback: '1d', settle: '10d' };
+const options: SyncOptions = {
+  clock: { now: () => Date.UTC(2026, 5, 1) },
+  rows: 20,
+  lookback: '1d',
+  settle: '10d',
+};
 
 /**
  * A store in memory that takes records and state together, and can die before a commit.

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@call-attribution/core';
 import {
   type Fault,
   FaultSyntaxError,
@@ -20,7 +21,7 @@ const faultHeader = 'x-sandbox-faults';
 const callsPath = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 
 /** Applies the faults of each API request and writes it into the journal; other requests pass unchanged. */
-export function createIntercept(book: FaultBook, journal: Journal, now: () => number): Intercept {
+export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<Clock, 'now'>): Intercept {
   return (request, response, next) => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const kind = kindOf(path);
@@ -32,7 +33,7 @@ export function createIntercept(book: FaultBook, journal: Journal, now: () => nu
     let faults: readonly Fault[] = [];
     response.once('close', () => {
       journal.add({
-        at: now(),
+        at: clock.now(),
         method: request.method ?? '',
         path,
         query: withoutSecrets(query),

@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { sandboxDefaults } from '../defaults.ts';
 import type { Happening, Schedule } from './schedule.ts';
@@ -30,9 +31,9 @@ export function createLiveClock(
   schedules: readonly Schedule[],
   from: number,
   apply: (happening: Happening) => Promise<void>,
-  options: LiveOptions & { readonly now: () => number; readonly onError?: (error: unknown) => void },
+  options: LiveOptions & { readonly clock: Pick<Clock, 'now'>; readonly onError?: (error: unknown) => void },
 ): LiveClock {
-  const { now, onError } = options;
+  const { clock, onError } = options;
   const { speed, tick } = liveOptions.fill(options);
   let time = from;
   let timer: NodeJS.Timeout | undefined;
@@ -59,9 +60,9 @@ export function createLiveClock(
   return {
     advance,
     start() {
-      let seen = now();
+      let seen = clock.now();
       const update = () => {
-        const at = now();
+        const at = clock.now();
         advance(Math.max(0, ((at - seen) / 1000) * speed))
           .catch((error) => onError?.(error))
           .finally(() => {

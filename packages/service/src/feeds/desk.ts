@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { type Edition, makeEdition } from './edition.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { createLockout, type Lockout } from './lockout.ts';
@@ -32,13 +33,17 @@ export interface FeedDesk {
 }
 
 /** Opens the desk for feeds over a source of calls. */
-export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: () => number): FeedDesk {
+export function createFeedDesk(
+  feeds: readonly Feed[],
+  source: FeedSource,
+  clock: Pick<Clock, 'now'>,
+): FeedDesk {
   const making = new Map<FeedState, Promise<Edition>>();
   const kept = new Map<FeedState, Edition>();
   const states = feeds.map(
     (feed): FeedState => ({
       feed,
-      lockout: createLockout(now),
+      lockout: createLockout(clock),
       lastFetch: null,
       fetches: 0,
       refusals: 0,
@@ -49,7 +54,7 @@ export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: 
 
   const make = async (state: FeedState): Promise<Edition> => {
     try {
-      const edition = await makeEdition(state.feed, source, now(), state.latest);
+      const edition = await makeEdition(state.feed, source, clock.now(), state.latest);
       const { parts: _, entries: __, ...facts } = edition;
       state.latest = facts;
       state.failedAt = null;
@@ -59,7 +64,7 @@ export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: 
       }, freshMs + keptMs).unref();
       return edition;
     } catch (error) {
-      state.failedAt = now();
+      state.failedAt = clock.now();
       throw error;
     } finally {
       making.delete(state);
@@ -69,8 +74,8 @@ export function createFeedDesk(feeds: readonly Feed[], source: FeedSource, now: 
     states,
     edition(state) {
       const edition = kept.get(state);
-      const isCurrent = edition !== undefined && edition.period === periodOf(state.feed, now());
-      if (isCurrent && now() - edition.madeAt < freshMs) return Promise.resolve(edition);
+      const isCurrent = edition !== undefined && edition.period === periodOf(state.feed, clock.now());
+      if (isCurrent && clock.now() - edition.madeAt < freshMs) return Promise.resolve(edition);
       const begun = making.get(state) ?? make(state);
       making.set(state, begun);
       return begun;

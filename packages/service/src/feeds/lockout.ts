@@ -1,3 +1,5 @@
+import type { Clock } from '@call-attribution/core';
+
 /** Wrong tries from one address after which it has to wait. */
 const mostTries = 10;
 /** Wrong tries from all addresses after which a feed listens only to addresses that knew its password before. */
@@ -23,13 +25,13 @@ export interface Lockout {
 }
 
 /** Slows down whoever guesses, without locking out the tool that knows the password. */
-export function createLockout(now: () => number): Lockout {
+export function createLockout(clock: Pick<Clock, 'now'>): Lockout {
   const tries = new Map<string, Tries>();
   const friends = new Set<string>();
   let all: Tries = { count: 0, ends: 0 };
 
   const current = (found: Tries | undefined): Tries =>
-    found !== undefined && found.ends > now() ? found : { count: 0, ends: now() + spanMs };
+    found !== undefined && found.ends > clock.now() ? found : { count: 0, ends: clock.now() + spanMs };
   return {
     wait(address) {
       const own = current(tries.get(address));
@@ -37,7 +39,7 @@ export function createLockout(now: () => number): Lockout {
       const isLocked = own.count >= mostTries;
       const isClosed = total.count >= mostTriesInAll && !friends.has(address);
       const ends = Math.max(isLocked ? own.ends : 0, isClosed ? total.ends : 0);
-      return ends === 0 ? 0 : Math.max(1, Math.ceil((ends - now()) / 1000));
+      return ends === 0 ? 0 : Math.max(1, Math.ceil((ends - clock.now()) / 1000));
     },
     failed(address) {
       const own = current(tries.get(address));

@@ -1,4 +1,4 @@
-import { isLoopback } from '@call-attribution/core';
+import { type Clock, isLoopback } from '@call-attribution/core';
 import type { Exchange, Reply, Route } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { FeedDesk, FeedState } from './desk.ts';
@@ -10,7 +10,7 @@ import { statusJson, statusPage } from './status-page.ts';
 const challenge = { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' };
 
 /** The routes of feeds: one for each, and `/feeds` for people. */
-export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
+export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
   return [
     ...desk.states.map(
       (state): Route => ({
@@ -21,7 +21,7 @@ export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
           const edition = await exchange.turn(() => desk.edition(state), 'loop');
           exchange.account = state.feed.account;
           exchange.audit = { ...exchange.audit, rows: edition.rows };
-          state.lastFetch = now();
+          state.lastFetch = clock.now();
           state.fetches += 1;
           return replyWith(state, edition, exchange);
         },
@@ -47,7 +47,7 @@ export function feedRoutes(desk: FeedDesk, now: () => number): Route[] {
           throw refusal;
         }
         const wantsJson = /\bapplication\/json\b/.test(exchange.request.headers.accept ?? '');
-        return wantsJson ? statusJson(allowed) : statusPage(allowed, now());
+        return wantsJson ? statusJson(allowed) : statusPage(allowed, clock.now());
       },
     },
   ];

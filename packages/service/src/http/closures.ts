@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import type { ClosedFor } from '../connections/connection.ts';
 import type { LogEntry } from './front.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,7 +21,7 @@ const reasons: Readonly<Record<ClosedFor, string>> = {
 export function createClosureLog(
   metrics: Metrics,
   log: ((entry: LogEntry) => void) | null,
-  now: () => number,
+  clock: Pick<Clock, 'now'>,
 ): { readonly add: (reason: ClosedFor) => void; end(): void } {
   const counts = new Map<ClosedFor, number>();
   let timer: NodeJS.Timeout | null = null;
@@ -29,7 +30,7 @@ export function createClosureLog(
     for (const [reason, count] of counts) {
       const connections = count === 1 ? '1 connection was' : `${count} connections were`;
       log?.({
-        time: new Date(now()).toISOString(),
+        time: new Date(clock.now()).toISOString(),
         level: 'info',
         message: `${connections} closed: ${reasons[reason]}.`,
       });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@call-attribution/core';
 import { forwardedFor } from '../connections/addresses.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Turns } from '../connections/turns.ts';
@@ -48,7 +49,7 @@ export interface FrontOptions {
   readonly metrics: Metrics;
   readonly mostUrlBytes: number;
   readonly log: ((entry: LogEntry) => void) | null;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   /** True while the service is closing: each response then closes its connection. */
   readonly draining: () => boolean;
   readonly turns: Turns;
@@ -106,7 +107,7 @@ async function respond(
   const status = isAbandoned && !response.headersSent ? 499 : response.statusCode;
   options.metrics.finished({ route, method, status, seconds });
   options.log?.({
-    time: new Date(options.now()).toISOString(),
+    time: new Date(options.clock.now()).toISOString(),
     level: fault === undefined ? 'info' : 'error',
     message: isAbandoned ? 'abandoned' : fault === undefined ? 'completed' : 'failed',
     requestId: exchange.requestId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '@call-attribution/core';
 import type { Account, AccountCredential, Store } from '@call-attribution/store';
 import { refused } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -21,13 +22,13 @@ const memorySize = 10_000;
 export function createGate(
   findAccount: Store['findAccount'],
   limiter: RateLimiter | null,
-  now: () => number,
+  clock: Pick<Clock, 'now'>,
 ): Gate {
   const memory = new Map<string, { account: Account; until: number }>();
 
   const find = async (key: string, credential: AccountCredential): Promise<Account> => {
     const known = memory.get(key);
-    if (known !== undefined && known.until > now()) return known.account;
+    if (known !== undefined && known.until > clock.now()) return known.account;
     memory.delete(key);
     const account = await findAccount(credential);
     if (account === null) {
@@ -37,7 +38,7 @@ export function createGate(
       );
     }
     if (memory.size >= memorySize) memory.clear();
-    memory.set(key, { account, until: now() + memoryMs });
+    memory.set(key, { account, until: clock.now() + memoryMs });
     return account;
   };
 

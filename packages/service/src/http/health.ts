@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import { everything, type Store } from '@call-attribution/store';
 import type { Reply, Route } from './exchange.ts';
@@ -35,7 +36,7 @@ const countFor = 10_000;
 /** The number of calls in the store; null while it does not respond. */
 export function callCounter(
   store: Pick<Store, 'accounts' | 'count'>,
-  now: () => number,
+  clock: Pick<Clock, 'now'>,
 ): () => Promise<number | null> {
   let counted: { readonly at: number; readonly calls: Promise<number | null> } | null = null;
   const count = async (): Promise<number> => {
@@ -44,8 +45,8 @@ export function callCounter(
     return sum;
   };
   return () => {
-    if (counted === null || now() - counted.at >= countFor)
-      counted = { at: now(), calls: count().catch(() => null) };
+    if (counted === null || clock.now() - counted.at >= countFor)
+      counted = { at: clock.now(), calls: count().catch(() => null) };
     return counted.calls;
   };
 }

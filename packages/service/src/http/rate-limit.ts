@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Refusal } from './refusal.ts';
 
@@ -19,11 +20,11 @@ export interface RateLimiter {
 }
 
 /** A limiter of this process; several instances count separately. */
-export function createRateLimiter({ requests, seconds }: RateLimit, now: () => number): RateLimiter {
+export function createRateLimiter({ requests, seconds }: RateLimit, clock: Pick<Clock, 'now'>): RateLimiter {
   let spans = new Map<string, { used: number; ends: number }>();
   return {
     take(key) {
-      const time = now();
+      const time = clock.now();
       let span = spans.get(key);
       if (span === undefined || span.ends <= time) {
         // Only accepted keys get here, so the map is no larger than the number of keys in use.

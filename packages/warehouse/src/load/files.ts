@@ -66,14 +66,14 @@ async function loadGroup(
   group: FileGroup,
 ): Promise<Merged> {
   if (group.isOwn && !(await hasDuplicates(reader, group))) {
-    return host.write((session) => merge(session, account, ownSource(group), undefined, host.now()));
+    return host.write((session) => merge(session, account, ownSource(group), undefined, host.clock.now()));
   }
   return host.sink(account).addAll(foreignCalls(reader, group));
 }
 
 /** Stores calls again within an open session, through files of their own. */
 export async function storeAgain(
-  host: Pick<SinkHost, 'path' | 'now'>,
+  host: Pick<SinkHost, 'path' | 'clock'>,
   session: Session,
   account: string,
   calls: readonly Call[],
@@ -85,7 +85,7 @@ export async function storeAgain(
   for (let done = 0; done < calls.length; ) {
     done += await staging.add(calls.slice(done), calls.length);
     await staging.finish();
-    await merge(session, account, stagedSource(staging.staged), undefined, host.now());
+    await merge(session, account, stagedSource(staging.staged), undefined, host.clock.now());
     await staging.clear();
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Call } from '@call-attribution/core';
+import type { Call, Clock } from '@call-attribution/core';
 import type { SyncBatch, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
@@ -22,7 +22,7 @@ export interface SinkHost {
   readonly path: string;
   /** Opens the database to write, runs `body` and closes it. */
   write<T>(body: (session: Session) => Promise<T>, options?: WriteOptions): Promise<T>;
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
   /** Calls staged before they are stored. */
   readonly batch: number;
   /** Memory to store with, and what to take when that is not enough. */
@@ -57,7 +57,7 @@ export class WarehouseSink implements UpsertSink {
     this.#host = host;
     this.#account = account;
     this.#staging = new Staging(stagingFolder(host.path), account);
-    this.#storedAt = host.now();
+    this.#storedAt = host.clock.now();
   }
 
   /** Where the sync is. Takes the account for this process; what an earlier process left staged is stored first. */
@@ -98,7 +98,7 @@ export class WarehouseSink implements UpsertSink {
     const latest = [...new Map(calls.map((call) => [String(call?.sid), call])).values()];
     if (this.#staging.hasAny(latest)) await this.flush({ more: true });
     const { batch } = this.#host;
-    const commit = state === undefined ? undefined : { state, at: this.#host.now() };
+    const commit = state === undefined ? undefined : { state, at: this.#host.clock.now() };
     let rest = latest;
     do {
       // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
@@ -112,7 +112,7 @@ export class WarehouseSink implements UpsertSink {
     const { isHeavy } = this.#staging;
     const { records } = this.#staging.staged;
     const { batch } = this.#host;
-    const isDue = isHeavy || records >= batch || this.#host.now() - this.#storedAt >= storeEvery;
+    const isDue = isHeavy || records >= batch || this.#host.clock.now() - this.#storedAt >= storeEvery;
     if (isDue) await this.#tryFlush(isHeavy || records >= 4 * batch);
   }
 
@@ -120,7 +120,7 @@ export class WarehouseSink implements UpsertSink {
   async flush({ wait, more = false }: { wait?: number | undefined; more?: boolean } = {}): Promise<void> {
     const { staged } = this.#staging;
     if (staged.records === 0 && staged.commit === undefined) return;
-    const now = this.#host.now();
+    const now = this.#host.clock.now();
     await this.#staging.finish();
     const merged = await this.#merge(staged, now, wait);
     await this.#staging.clear({ more });
@@ -143,7 +143,7 @@ export class WarehouseSink implements UpsertSink {
   async #storeLeftovers(): Promise<void> {
     const staged = await this.#staging.leftBehind();
     if (staged === null) return;
-    await this.#merge(staged, this.#host.now());
+    await this.#merge(staged, this.#host.clock.now());
     await this.#staging.clear();
   }
 

@@ -17,7 +17,7 @@ openDrill({
 /** A warehouse as a killed process leaves it, with these calls and the state of a finished sync staged. */
 async function leftBehind(account: string, calls: Call[], at: number): Promise<string> {
   const path = join(temporaryFolder(), 'calls.duckdb');
-  const warehouse = await openWarehouse(path, { now: () => at });
+  const warehouse = await openWarehouse(path, { clock: { now: () => at } });
   const sink = warehouse.sink(account);
   await sink.load();
   await sink.commit({ calls, state: syncState(false) });
