@@ -1,5 +1,5 @@
 import type { ClickIdName } from './click-ids.ts';
-import type { Conversion } from './conversion.ts';
+import type { Consent, Conversion } from './conversion.ts';
 
 /** What was uploaded for one call, and how it was changed later. It has no personal data. */
 export interface LedgerEntry {
@@ -23,10 +23,24 @@ export interface LedgerEntry {
   readonly currency: string | null;
   /** Seconds of talk when it was last uploaded. */
   readonly talkSeconds: number;
+  /** What the caller agreed to, where the rules say it: what may have been lost is sent again with it. */
+  readonly consent?: Consent;
 }
 
 /** What the ledger keeps of a conversion. */
 export function entryOf(conversion: Conversion, action: LedgerEntry['action'] = 'add'): LedgerEntry {
-  const { orderId, sid, account, click, startedAt: at, name, value, currency, talkSeconds } = conversion;
-  return { action, orderId, sid, account, click, at, name, value, currency, talkSeconds };
+  const {
+    orderId,
+    sid,
+    account,
+    click,
+    startedAt: at,
+    name,
+    value,
+    currency,
+    talkSeconds,
+    consent,
+  } = conversion;
+  const agreed = consent === null ? {} : { consent };
+  return { action, orderId, sid, account, click, at, name, value, currency, talkSeconds, ...agreed };
 }

@@ -26,22 +26,24 @@ const entry = (orderId: string, changes: Partial<LedgerEntry> = {}): LedgerEntry
   ...changes,
 });
 
-test('it remembers what was delivered to each destination, apart from what was refused or abandoned', async () => {
+test('it remembers what was delivered or is under way, apart from what was refused or abandoned', async () => {
   const ledger = await openLedger(path);
   const first = await ledger.prepare('a', [entry('1'), entry('2')]);
   expect(ledger.pending('a')).toEqual(first);
-  expect(ledger.delivered('a').size).toBe(0);
+  expect([...ledger.delivered('a').keys()]).toEqual(['1', '2']);
   await expect(ledger.prepare('a', [])).rejects.toThrow('A delivery to a is not finished.');
   await ledger.commit(first, { except: ['2'] });
   await ledger.abandon(await ledger.prepare('b', [entry('3')]));
-  await ledger.prepare('b', [entry('4')]);
+  expect(ledger.delivered('b').size).toBe(0);
+  // The number of a caller is not noted, so what was matched by it cannot be sent again from here.
+  await ledger.prepare('b', [entry('4'), entry('5', { click: null })]);
   await ledger.close();
 
   const again = await openLedger(path);
   expect([...again.delivered('a').keys()]).toEqual(['1']);
   expect(again.pending('a')).toBeNull();
-  expect(again.delivered('b').size).toBe(0);
-  expect(again.pending('b')?.entries).toEqual([entry('4')]);
+  expect([...again.delivered('b').keys()]).toEqual(['4']);
+  expect(again.pending('b')?.entries).toEqual([entry('4'), entry('5', { click: null })]);
   expect(again.destinations()).toEqual(['a', 'b']);
   await again.close();
 });

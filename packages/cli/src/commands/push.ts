@@ -197,10 +197,15 @@ function counted(
 }
 
 function saySummary(
-  { sent, refused, requests }: PushSummary,
+  { sent, resent, refused, requests }: PushSummary,
   { unchanged, isCheck, kind }: { unchanged: number; isCheck: boolean; kind: Destination['kind'] },
   io: Io,
 ): void {
+  if (resent > 0)
+    say(
+      io,
+      `an earlier run got no answer: ${plural(resent, 'change')} of it ${resent === 1 ? 'was' : 'were'} sent again`,
+    );
   const figures = `${sent.add} new, ${sent.restate} corrected, ${sent.retract} taken back`;
   say(io, isCheck ? `checked, nothing is stored: ${figures}` : `sent: ${figures}; ${unchanged} sent before`);
   for (const { sid, field, reason } of refused)

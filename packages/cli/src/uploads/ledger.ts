@@ -9,7 +9,6 @@ import {
   finishDeliveries,
   type Ledger,
   LedgerDamagedError,
-  type LedgerEntry,
   type Outcome,
   openLedger,
   SheetError,
@@ -67,7 +66,7 @@ export async function openUploadLedger(
     throw explained(error, shown);
   }
   return {
-    changes: (outcomes) => changesSince(known(ledger, destination), outcomes, format),
+    changes: (outcomes) => changesSince(ledger?.delivered(destination) ?? new Map(), outcomes, format),
     async deliver(changes) {
       if (ledger === null) return;
       try {
@@ -78,13 +77,6 @@ export async function openUploadLedger(
     },
     close: async () => ledger?.close(),
   };
-}
-
-/** What was delivered, and what an interrupted run would have delivered once it is finished. */
-function known(ledger: Ledger | null, destination: string): ReadonlyMap<string, LedgerEntry> {
-  const entries = new Map(ledger?.delivered(destination));
-  for (const entry of ledger?.pending(destination)?.entries ?? []) entries.set(entry.orderId, entry);
-  return entries;
 }
 
 function explained(error: unknown, shown: string): unknown {

@@ -34,7 +34,10 @@ export interface Delivery {
  * that after a crash it is known what was under way.
  */
 export interface Ledger {
-  /** The latest entry of each call that was uploaded to a destination, by order id. */
+  /**
+   * The latest entry of each call that was uploaded to a destination, by order id. A delivery that is not finished counts: it
+   * may have left. Only what has neither a file nor a click does not, because it cannot be sent again from here.
+   */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
   /** The delivery to a destination that was prepared and not finished; null when there is none. */
   pending(destination: string): Delivery | null;
@@ -122,7 +125,13 @@ export async function openLedger(
     throw error;
   }
   return {
-    delivered: (destination) => delivered.get(destination) ?? new Map(),
+    delivered(destination) {
+      const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
+      const delivery = pending(destination);
+      if (delivery === null) return known;
+      const entries = delivery.files.length > 0 ? delivery.entries : delivery.entries.filter(canResend);
+      return new Map([...known, ...entries.map((entry) => [entry.orderId, entry] as const)]);
+    },
     pending,
     destinations: () => [...delivered.keys()],
     async prepare(destination, entries, files = []) {
@@ -136,6 +145,11 @@ export async function openLedger(
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     close: () => journal.close(),
   };
+}
+
+/** Can an entry be sent again as it was noted? The number of a caller is in no ledger. */
+export function canResend({ click }: LedgerEntry): boolean {
+  return click !== null;
 }
 
 function parsed(text: string, count: number): Line {

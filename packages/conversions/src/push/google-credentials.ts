@@ -208,7 +208,7 @@ function granted(
   const token = body[name];
   if (status === 200 && typeof token === 'string' && token !== '') return { token, seconds };
   // The description may quote the account; the code says enough.
-  throw refused(url, status, typeof body.error === 'string' ? body.error : undefined);
+  throw refused(url, { status }, typeof body.error === 'string' ? body.error : undefined);
 }
 
 /** A signed statement of who asks for a token, as RFC 7523 describes it. */

@@ -8,6 +8,7 @@ import {
   type JsonResponse,
   refused,
   type Sending,
+  type SignedResponse,
   safeUrl,
   sendSigned,
 } from './http.ts';
@@ -69,7 +70,7 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const destination = wireDestination(options.destination);
   const token = createTokenSource(options.credentials, sending);
 
-  const call = (url: URL, request: JsonRequest): Promise<JsonResponse> =>
+  const call = (url: URL, request: JsonRequest): Promise<SignedResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
         const { quota_project_id: project } = options.credentials.key();
@@ -155,7 +156,7 @@ function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[]
   return refusals.every(isAbout) ? refusals : [];
 }
 
-function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
-  const error = object(body.error);
-  return refused(url, status, error?.status, error?.message);
+function refusalOf(url: URL, response: SignedResponse): PushError {
+  const error = object(response.body.error);
+  return refused(url, response, error?.status, error?.message);
 }

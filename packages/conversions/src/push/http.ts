@@ -26,6 +26,12 @@ export interface JsonResponse {
   readonly body: JsonObject;
 }
 
+/** A response to a request that may have been sent more than once. */
+export interface SignedResponse extends JsonResponse {
+  /** May an earlier attempt have been taken, whatever this response says? */
+  readonly mayBeTaken: boolean;
+}
+
 /** A request of which any number may be sent. */
 export interface JsonRequest {
   readonly method: 'GET' | 'POST';
@@ -61,7 +67,7 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
   const body = status >= 300 && status < 400 ? null : objectOf(text);
   if (body === null) {
     // A proxy or a load balancer says in HTML that it is overloaded.
-    if (isPassing(status)) throw refused(url, status);
+    if (isPassing(status)) throw refused(url, { status });
     throw new PushError({ code: 'unreadable_response', host: url.host, status });
   }
   return { status, headers, body };
@@ -75,24 +81,30 @@ const longestWait = 120_000;
 interface Signing {
   /** Headers with a token; with `renew`, another one than before. */
   headers(renew: boolean): Promise<Readonly<Record<string, string>>>;
-  refusalOf(url: URL, response: JsonResponse): PushError;
+  refusalOf(url: URL, response: SignedResponse): PushError;
 }
 
-/** Sends a request with a token, and again while its failure may pass. Any other response is returned as it is. */
+/**
+ * Sends a request with a token, and again while its failure may pass. Any other response is returned as it is. An error says
+ * whether one of the attempts may have been taken.
+ */
 export async function sendSigned(
   url: URL,
   request: JsonRequest,
   sending: Sending,
   { headers, refusalOf }: Signing,
-): Promise<JsonResponse> {
+): Promise<SignedResponse> {
   const { clock, signal } = sending;
   let renew = false;
+  let mayBeTaken = false;
   for (let number = 1; ; number += 1) {
     let failure: PushError;
     let requested: number | undefined;
+    let isSent = false;
     try {
       const signed = { ...request, headers: { ...(await headers(renew)), ...request.headers } };
-      const response = await sendJson(url, signed, sending);
+      isSent = true;
+      const response = { ...(await sendJson(url, signed, sending)), mayBeTaken };
       const { status } = response;
       // A token may have been revoked before its time; another one is worth one attempt.
       if (status === 401 && !renew) {
@@ -107,25 +119,46 @@ export async function sendSigned(
       if (!(error instanceof PushError)) throw error;
       failure = error;
     }
+    mayBeTaken ||= isSent && !isUntaken(failure);
     const wait = retryDelay(retries, number, requested, Math.random);
-    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait) throw failure;
+    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait)
+      throw mayBeTaken ? new PushError(failure.problem, { mayBeTaken }) : failure;
     await sleep(clock, wait, signal);
   }
+}
+
+const neverConnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+]);
+
+/** Does the failure of a request say that the tool has not taken it? */
+function isUntaken({ problem }: PushError): boolean {
+  if (problem.code === 'unreachable') return neverConnected.has(problem.reason);
+  return 'status' in problem && problem.status >= 300 && problem.status < 500;
 }
 
 /** May the same request succeed later? */
 const isPassing = (status: number): boolean => status === 429 || status >= 500;
 
 /** What a response says that is not a success: the name of its error, and its sentence without personal data. */
-export function refused(url: URL, status: number, reason?: unknown, detail?: unknown): PushError {
-  return new PushError({
+export function refused(
+  url: URL,
+  { status, mayBeTaken = false }: { readonly status: number; readonly mayBeTaken?: boolean },
+  reason?: unknown,
+  detail?: unknown,
+): PushError {
+  const problem = {
     code: 'refused',
     host: url.host,
     status,
     reason: String(reason ?? `HTTP ${status}`),
     detail: redact(String(detail ?? '')).slice(0, 300),
     mayPass: isPassing(status),
-  });
+  } as const;
+  return new PushError(problem, { mayBeTaken });
 }
 
 /** A URL that credentials may be sent to: https, or plain http on this machine. */

@@ -5,9 +5,9 @@ import type { ZodType } from 'zod';
 import {
   isJsonObject,
   type JsonRequest,
-  type JsonResponse,
   refused,
   type Sending,
+  type SignedResponse,
   safeUrl,
   sendJson,
   sendSigned,
@@ -122,12 +122,17 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
       },
       refusalOf,
     });
-    if (response.status !== 200) throw refusalOf(url, response);
-    return refusalsOf(response.body.PartialErrors);
+    if (response.status !== 200 || failuresOf(response).length > 0) throw refusalOf(url, response);
+    const refusals = refusalsOf(response.body.PartialErrors);
+    const nameless = refusals.find(({ index }) => items[index] === undefined);
+    // Which conversion it is about is not known, nor whether the others were taken.
+    if (nameless) throw refused(url, { ...response, mayBeTaken: true }, nameless.reason);
+    return refusals;
   };
 
   return {
     most: 1_000,
+    oneKind: true,
     async send(changes, { validateOnly, now }) {
       if (validateOnly)
         throw new PushError({
@@ -205,7 +210,7 @@ async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending:
   const { status, body } = await sendJson(url, { method: 'POST', headers, body: form.toString() }, sending);
   const { access_token: token, refresh_token: refresh, expires_in: seconds, error } = body;
   if (status !== 200 || typeof token !== 'string')
-    throw refused(url, status, typeof error === 'string' ? error : undefined);
+    throw refused(url, { status }, typeof error === 'string' ? error : undefined);
   if (typeof refresh === 'string') await credentials.keep(refresh);
   return { token, seconds: Number(seconds) };
 }
@@ -216,12 +221,22 @@ function refusalsOf(errors: unknown): ChangeRefusal[] {
   return errors.filter(isJsonObject).map(({ Index, ErrorCode, FieldPath, Message }) => {
     const reason =
       typeof ErrorCode === 'string' && ErrorCode !== '' ? ErrorCode : redact(String(Message ?? ''));
-    return { index: Number(Index ?? -1), field: typeof FieldPath === 'string' ? FieldPath : '', reason };
+    return {
+      index: typeof Index === 'number' ? Index : -1,
+      field: typeof FieldPath === 'string' ? FieldPath : '',
+      reason,
+    };
   });
 }
 
-function refusalOf(url: URL, { status, body }: JsonResponse): PushError {
-  const lists = [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray);
-  const first: unknown = lists.flat()[0];
-  return isJsonObject(first) ? refused(url, status, first.ErrorCode, first.Message) : refused(url, status);
+/** What is wrong with a request as a whole. */
+function failuresOf({ body }: SignedResponse): readonly unknown[] {
+  return [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray).flat();
+}
+
+function refusalOf(url: URL, response: SignedResponse): PushError {
+  const [first] = failuresOf(response);
+  return isJsonObject(first)
+    ? refused(url, response, first.ErrorCode, first.Message)
+    : refused(url, response);
 }

@@ -37,18 +37,21 @@ export class PushError extends CallsError<PushProblem['code']> {
   static override readonly codes: CodeTable = pushErrors;
   /** What happened, as facts. */
   readonly problem: PushProblem;
+  /** May the tool have taken the request all the same? */
+  readonly mayBeTaken: boolean;
 
   static {
     nameErrors(PushError, 'PushError');
   }
 
-  constructor(problem: PushProblem) {
+  constructor(problem: PushProblem, { mayBeTaken = false }: { readonly mayBeTaken?: boolean } = {}) {
     const [message, hint] = pushProblemText(problem);
     super(problem.code, hint === undefined ? message : { message, hint }, {
       isRetryable: problem.code === 'unreachable' || (problem.code === 'refused' && problem.mayPass),
       ...('status' in problem ? { status: problem.status } : {}),
     });
     this.problem = problem;
+    this.mayBeTaken = mayBeTaken;
   }
 }
 

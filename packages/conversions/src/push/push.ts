@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '@call-attribution/core';
-import type { Ledger } from '../ledger/ledger.ts';
+import { canResend, type Delivery, type Ledger } from '../ledger/ledger.ts';
+import { PushError } from './problems.ts';
 import type { ConversionChange, PushTarget } from './target.ts';
 
 /** A call that the tool refused. */
@@ -30,6 +31,8 @@ export interface PushOptions {
 export interface PushSummary {
   /** Changes that the tool has taken, by kind. */
   readonly sent: Readonly<Record<'add' | 'restate' | 'retract', number>>;
+  /** Changes of an earlier run that were sent again, because nobody knew whether the tool had taken them. In `sent`, too. */
+  readonly resent: number;
   /** Calls that it refused, each with the first reason. */
   readonly refused: readonly RefusedCall[];
   /** IDs of the requests, for `diagnose`. */
@@ -38,11 +41,12 @@ export interface PushSummary {
 
 /**
  * Sends changes in batches. Of a batch that the tool refuses because of some, the others are sent again. Each batch
- * is noted in the ledger before it is sent and after it was taken; a batch of which a crash has left only the first note is
- * sent again, under the same transaction IDs, so that nothing counts twice.
+ * is noted in the ledger before it is sent and after the tool has answered. A batch that may have been taken keeps its note:
+ * the next run sends it again, as it was, before anything else, so that nothing counts twice and a later change of a call is
+ * a correction of what the tool has.
  *
  * @example
- * const { changes } = await changesToPush(ledger.delivered('google'), conversions(calls, rules, tool));
+ * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
  * const summary = await pushConversions(api, changes, { ledger, destination: 'google' });
  */
 export async function pushConversions(
@@ -56,29 +60,70 @@ export async function pushConversions(
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const requests: string[] = [];
+  const held = new Set<string>();
 
-  const unfinished = ledger?.pending(destination);
-  if (unfinished) await ledger?.abandon(unfinished);
-  for (let at = 0; at < changes.length; at += size) {
-    const batch = changes.slice(at, at + size);
-    const delivery = await ledger?.prepare(
-      destination,
-      batch.map(({ entry }) => entry),
-    );
+  const deliver = async (batch: readonly ConversionChange[], noted?: Delivery): Promise<number> => {
+    const entries = batch.map(({ entry }) => entry);
+    const delivery = noted ?? (await ledger?.prepare(destination, entries));
     try {
       const outcome = await sendBatch(target, batch, validateOnly, clock.now());
-      if (delivery)
-        await ledger?.commit(delivery, { except: outcome.refused.map(({ entry }) => entry.orderId) });
+      if (delivery) {
+        const taken = new Set(outcome.taken.map(({ entry }) => entry.orderId));
+        // It was taken the first time, or it never can be: there is nothing left to take back.
+        for (const { entry } of outcome.refused)
+          if (noted && entry.action === 'retract') taken.add(entry.orderId);
+        const others = delivery.entries.filter(({ orderId }) => !taken.has(orderId));
+        await ledger?.commit(delivery, { except: others.map(({ orderId }) => orderId) });
+      }
       for (const { entry } of outcome.taken) sent[entry.action] += 1;
-      refused.push(...outcome.refused.map(({ entry, field, reason }) => ({ sid: entry.sid, field, reason })));
+      for (const { entry, field, reason } of outcome.refused) {
+        refused.push({ sid: entry.sid, field, reason });
+        if (!noted || entry.action !== 'retract') held.add(entry.orderId);
+      }
       if (outcome.requestId !== null) requests.push(outcome.requestId);
+      return outcome.taken.length;
     } catch (error) {
-      // Whether the tool has taken it or not, sending it again is safe.
-      if (delivery && ledger?.pending(destination)) await ledger.abandon(delivery);
+      if (delivery && isUntaken(error, noted !== undefined)) await ledger?.abandon(delivery);
       throw error;
     }
+  };
+
+  let resent = 0;
+  const noted = ledger?.pending(destination);
+  if (noted && noted.files.length === 0) {
+    const again = noted.entries.filter(canResend);
+    const unknown = again.map((entry) => ({ entry, callerNumber: null, consent: entry.consent ?? null }));
+    resent = await deliver(unknown, noted);
   }
-  return { sent, refused, requests };
+  for (const batch of batchesOf(changes, size, target.oneKind ?? false)) {
+    // Nothing follows a change that the tool refused: a new click would count besides one that was not taken back.
+    const open = batch.filter(({ entry }) => !held.has(entry.orderId));
+    if (open.length > 0) await deliver(open);
+  }
+  return { sent, resent, refused, requests };
+}
+
+function* batchesOf(
+  changes: readonly ConversionChange[],
+  size: number,
+  isOneKind: boolean,
+): Generator<readonly ConversionChange[]> {
+  let batch: ConversionChange[] = [];
+  for (const change of changes) {
+    const isOther = isOneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
+    if (batch.length > 0 && (isOther || batch.length >= size)) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(change);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Is it certain that the tool has not taken a batch? That a second attempt was turned away says nothing about the first. */
+function isUntaken(error: unknown, isResent: boolean): boolean {
+  if (!(error instanceof PushError) || error.mayBeTaken) return false;
+  return !isResent || (error.problem.code === 'refused' && error.problem.status === 400);
 }
 
 interface Sent {

@@ -26,6 +26,10 @@ export interface PushTarget {
   /** The most changes of one request. */
   readonly most: number;
   /**
+   * A request has additions only, or corrections only, so that what became of each kind is known by itself. Default false.
+   */
+  readonly oneKind?: boolean;
+  /**
    * Sends changes in one request, repeated while the API is busy or cannot be reached. `isTaken`: those that were not refused
    * were taken; otherwise nothing was.
    */

@@ -25,10 +25,10 @@ export function noteSent({ once }: Feed, period: string, entries: readonly Ledge
   if (once === undefined) return Promise.resolve();
   const { ledger } = once;
   const note = async (): Promise<void> => {
-    const known = ledger.delivered(period);
-    const news = entries.filter(({ orderId }) => !known.has(orderId));
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);
+    const known = ledger.delivered(period);
+    const news = entries.filter(({ orderId }) => !known.has(orderId));
     if (news.length > 0) await ledger.commit(await ledger.prepare(period, news));
   };
   const done = (noting.get(ledger) ?? Promise.resolve()).then(note);

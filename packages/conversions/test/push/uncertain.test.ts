@@ -1,0 +1,404 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  type ConversionRules,
+  conversions,
+  type Journal,
+  openLedger,
+  sheetFormats,
+} from '../../src/index.ts';
+import {
+  changesToPush,
+  createDataManager,
+  createMicrosoftAds,
+  dataManagerAccepts,
+  findGoogleCredentials,
+  type PushSummary,
+  type PushTarget,
+  pushConversions,
+  readMicrosoftCredentials,
+} from '../../src/push/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'uncertain-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const now = Date.UTC(2026, 10, 21);
+// A wait takes no time.
+const clock = {
+  now: () => now,
+  timer(run: () => void) {
+    const handle = setImmediate(run);
+    return () => clearImmediate(handle);
+  },
+};
+
+/** What becomes of a request: `lost` is taken, but nobody hears of it. */
+type Fate =
+  | 'fine'
+  | 'lost'
+  | 'overloaded'
+  | 'unreadable'
+  | 'never sent'
+  | 'denied'
+  | 'operation error'
+  | 'nameless error';
+
+/** A tool as the next run finds it: what it has, and what it does with the next requests. */
+interface Tool {
+  readonly kind: 'google' | 'microsoft';
+  /** Values by what the tool finds a conversion by. */
+  readonly has: Map<string, number>;
+  readonly requests: string[];
+  /** What becomes of the next requests; those that are lost are lost at each attempt. */
+  readonly fates: Fate[];
+  /** Clicks that it refuses. */
+  readonly refuses: Set<string>;
+  open(): Promise<PushTarget>;
+}
+
+type Item = Record<string, unknown>;
+const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
+
+/** Answers each request, and again the same to each new attempt of it. */
+function answering(tool: Pick<Tool, 'fates' | 'requests'>, take: (url: string, body: string) => Response) {
+  let last = '';
+  let fate: Fate = 'fine';
+  const broken = (code: string) => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+  };
+  const answer: typeof fetch = async (input, init) => {
+    const url = String(input);
+    const body = String(init?.body);
+    if (url.includes('token')) return json({ access_token: 'a', expires_in: 3600, refresh_token: 'r' });
+    if (last !== body) fate = tool.fates.shift() ?? 'fine';
+    last = body;
+    if (fate === 'never sent') return broken('ECONNREFUSED');
+    if (fate === 'denied') return json({ error: { status: 'PERMISSION_DENIED' } }, 403);
+    if (fate === 'operation error')
+      return json({
+        PartialErrors: [],
+        OperationErrors: [{ ErrorCode: 'GoalNotFound', Message: 'no goal' }],
+      });
+    tool.requests.push(`${url.split('/').at(-2)} ${body}`);
+    const response = take(url, body);
+    if (fate === 'lost') return broken('ECONNRESET');
+    if (fate === 'overloaded') return new Response('<html>', { status: 503 });
+    if (fate === 'unreadable') return new Response('<html>', { status: 200 });
+    if (fate === 'nameless error')
+      return json({ PartialErrors: [{ Index: null, ErrorCode: 'InternalError' }] });
+    return response;
+  };
+  return answer;
+}
+
+function microsoft(): Tool {
+  const file = join(folder, 'microsoft.json');
+  const key = { developerToken: 'd', clientId: 'c', refreshToken: 'r', customerId: '1', accountId: '2' };
+  writeFileSync(file, JSON.stringify(key));
+  const has = new Map<string, number>();
+  const tool = { has, requests: [], fates: [], refuses: new Set<string>() };
+  const take = (url: string, body: string): Response => {
+    const items = Object.values(JSON.parse(body) as Record<string, Item[]>)[0] ?? [];
+    const PartialErrors = items.flatMap((item, Index) => {
+      const click = String(item.MicrosoftClickId);
+      const isAdjustment = url.includes('Adjustments');
+      if (tool.refuses.has(click) || (isAdjustment && !has.has(click)))
+        return [{ Index, ErrorCode: 'Refused', FieldPath: 'MicrosoftClickId' }];
+      if (item.AdjustmentType === 'Retract') has.delete(click);
+      else if (isAdjustment) has.set(click, Number(item.AdjustmentValue));
+      // As its reference says: the first one is used, the others are ignored.
+      else if (!has.has(click)) has.set(click, Number(item.ConversionValue));
+      return [];
+    });
+    return json({ PartialErrors });
+  };
+  return {
+    ...tool,
+    kind: 'microsoft',
+    open: async () =>
+      createMicrosoftAds({
+        credentials: await readMicrosoftCredentials(file),
+        clock,
+        fetch: answering(tool, take),
+      }),
+  };
+}
+
+function google(): Tool {
+  const file = join(folder, 'google.json');
+  const key = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' };
+  writeFileSync(file, JSON.stringify(key));
+  const has = new Map<string, number>();
+  const tool = { has, requests: [], fates: [], refuses: new Set<string>() };
+  const take = (_: string, body: string): Response => {
+    const { events } = JSON.parse(body) as { events: Item[] };
+    const clickOf = (event: Item) => String((event.adIdentifiers as Item | undefined)?.gclid);
+    const fieldViolations = events.flatMap((event, index) =>
+      tool.refuses.has(clickOf(event)) ? [{ field: `events.events[${index}]`, reason: 'BAD' }] : [],
+    );
+    if (fieldViolations.length > 0)
+      return json({ error: { status: 'INVALID_ARGUMENT', details: [{ fieldViolations }] } }, 400);
+    for (const event of events) has.set(clickOf(event), Number(event.conversionValue));
+    return json({ requestId: 'request-1' });
+  };
+  return {
+    ...tool,
+    kind: 'google',
+    open: async () =>
+      createDataManager({
+        credentials: await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: file }),
+        destination: { account: '1234567890', conversionAction: '1' },
+        clock,
+        fetch: answering(tool, take),
+      }),
+  };
+}
+
+/** What is true of a call: its value (0 when it does not count) and its click. */
+interface Truth {
+  readonly value: number;
+  readonly click: string;
+}
+
+const rules: ConversionRules = {
+  timeZone: 'UTC',
+  conversionName: 'Phone lead',
+  now,
+  value: (call) => Number(call.talk_minutes),
+  currency: 'USD',
+};
+
+/** Runs pushes one after the other; each reads what is true then. */
+function pusher(tool: Tool) {
+  const lines: string[] = [];
+  const journal: Journal = {
+    async *read() {
+      yield* lines;
+    },
+    async append(line) {
+      lines.push(line);
+    },
+    async close() {},
+  };
+  const format =
+    tool.kind === 'google'
+      ? { accepts: dataManagerAccepts({ phone: false }) }
+      : sheetFormats['microsoft-ads'];
+  return async (truth: readonly Truth[], batch = 1_000): Promise<PushSummary> => {
+    const calls = truth.map(({ value, click }, index) => ({
+      sid: String(index),
+      acct_id: '101',
+      date_added: '2026-11-18 10:00:00',
+      talk_minutes: value.toFixed(1),
+      ppc_status: 'Found',
+      ppc_gclid: click,
+      landing_page: `https://a.example/?msclkid=${click}`,
+    })) as unknown as Call[];
+    const ledger = await openLedger(journal);
+    try {
+      const outcomes = conversions(calls, rules, format);
+      const { changes } = await changesToPush(tool.kind, ledger.delivered('tool'), outcomes);
+      const options = { ledger, destination: 'tool', clock, batch };
+      return await pushConversions(await tool.open(), changes, options);
+    } finally {
+      await ledger.close();
+    }
+  };
+}
+
+const click = (number: number): string => `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
+const first = click(1);
+
+describe.each([
+  ['google', google],
+  ['microsoft', microsoft],
+] as const)('a push to %s whose answer is lost', (_, make) => {
+  test.each(['lost', 'overloaded', 'unreadable'] as const)(
+    'it is sent again by the next run and corrected, when the call has another value or does not count any more (%s)',
+    async (fate) => {
+      const changed = make();
+      const push = pusher(changed);
+      changed.fates.push(fate);
+      await expect(push([{ value: 40, click: first }])).rejects.toThrow();
+      expect(changed.has.get(first)).toBe(40);
+      expect(await push([{ value: 12, click: first }])).toMatchObject({
+        resent: 1,
+        sent: { add: 1, restate: 1, retract: 0 },
+      });
+      expect(changed.has.get(first)).toBe(12);
+
+      changed.fates.push(fate);
+      await expect(push([{ value: 13, click: first }])).rejects.toThrow();
+      expect(await push([{ value: 0, click: first }])).toMatchObject({
+        resent: 1,
+        sent: { add: 0, restate: 1, retract: 1 },
+      });
+      expect(changed.has.get(first) ?? 0).toBe(0);
+      expect(await push([{ value: 0, click: first }])).toMatchObject({ resent: 0, sent: { retract: 0 } });
+    },
+  );
+
+  test('the note stays until there is an answer, whatever ends the runs in between', async () => {
+    const tool = make();
+    const push = pusher(tool);
+    tool.fates.push('lost', 'never sent', 'denied', 'lost');
+    for (const value of [40, 30, 20, 0]) await expect(push([{ value, click: first }])).rejects.toThrow();
+    expect(await push([{ value: 0, click: first }])).toMatchObject({ resent: 1, sent: { retract: 1 } });
+    expect(tool.has.get(first) ?? 0).toBe(0);
+  });
+
+  test.each(['never sent', 'denied'] as const)(
+    'it is not sent as it was when it was certainly not taken (%s)',
+    async (fate) => {
+      const tool = make();
+      const push = pusher(tool);
+      tool.fates.push(fate);
+      await expect(push([{ value: 40, click: first }])).rejects.toThrow();
+      expect(await push([{ value: 12, click: first }])).toMatchObject({
+        resent: 0,
+        sent: { add: 1, restate: 0 },
+      });
+      expect(tool.has.get(first)).toBe(12);
+    },
+  );
+
+  test('what is refused when it is sent again is named, and nothing is corrected that is not there', async () => {
+    const tool = make();
+    const push = pusher(tool);
+    tool.refuses.add(first);
+    tool.fates.push('overloaded');
+    await expect(
+      push([
+        { value: 40, click: first },
+        { value: 7, click: click(2) },
+      ]),
+    ).rejects.toThrow();
+    const summary = await push([
+      { value: 12, click: first },
+      { value: 7, click: click(2) },
+    ]);
+    expect(summary).toMatchObject({ resent: 1, sent: { add: 1, restate: 0 }, refused: [{ sid: '0' }] });
+    expect([...tool.has]).toEqual([[click(2), 7]]);
+  });
+});
+
+describe('Microsoft Advertising', () => {
+  test.each([
+    ['operation error', 'GoalNotFound'],
+    ['nameless error', 'InternalError'],
+  ] as const)('a 200 with an %s fails the batch by its name', async (fate, name) => {
+    const tool = microsoft();
+    const push = pusher(tool);
+    tool.fates.push(fate);
+    await expect(push([{ value: 40, click: first }])).rejects.toThrow(name);
+    // Of a batch that failed without saying which of it, some may have been taken.
+    const { sent } = await push([{ value: 12, click: first }]);
+    expect(sent).toEqual({ add: 1, restate: fate === 'nameless error' ? 1 : 0, retract: 0 });
+    expect(tool.has.get(first)).toBe(12);
+  });
+
+  test.each(['operation error', 'denied', 'lost', 'never sent'] as const)(
+    'when a retraction is taken and its new conversion is not (%s), only that is sent again',
+    async (fate) => {
+      const tool = microsoft();
+      const push = pusher(tool);
+      await push([{ value: 40, click: first }]);
+      tool.requests.length = 0;
+      tool.fates.push('fine', fate);
+      await expect(push([{ value: 40, click: click(2) }])).rejects.toThrow();
+      expect(await push([{ value: 40, click: click(2) }])).toMatchObject({
+        sent: { add: 1, retract: 0 },
+        refused: [],
+      });
+      expect([...tool.has]).toEqual([[click(2), 40]]);
+      const retractions = new Set(tool.requests.filter((request) => request.includes('Retract')));
+      expect(retractions.size).toBe(1);
+    },
+  );
+
+  test('when a retraction is refused its new conversion waits, so that the call does not count twice', async () => {
+    const tool = microsoft();
+    const push = pusher(tool);
+    await push([{ value: 40, click: first }]);
+    tool.refuses.add(first);
+    expect(await push([{ value: 40, click: click(2) }])).toMatchObject({
+      sent: { add: 0 },
+      refused: [{ sid: '0' }],
+    });
+    expect([...tool.has.keys()]).toEqual([first]);
+    tool.refuses.clear();
+    expect(await push([{ value: 40, click: click(2) }])).toMatchObject({ sent: { add: 1, retract: 1 } });
+    expect([...tool.has]).toEqual([[click(2), 40]]);
+  });
+});
+
+/** A fixed sequence of numbers from 0 up to, but without, 1. */
+function randomness(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+test.each([
+  ['google', google],
+  ['microsoft', microsoft],
+] as const)(
+  'after any history of lost answers the next two runs make %s equal to the calls',
+  async (kind, make) => {
+    const fates: readonly Fate[] = ['fine', 'lost', 'overloaded', 'unreadable', 'never sent', 'denied'];
+    const faults: readonly Fate[] =
+      kind === 'google' ? fates : [...fates, 'operation error', 'nameless error'];
+    let lost = 0;
+    for (let seed = 1; seed <= 150; seed += 1) {
+      const random = randomness(seed);
+      const pick = (below: number) => Math.floor(random() * below);
+      const tool = make();
+      const push = pusher(tool);
+      let clicks = 10;
+      const truth: Truth[] = Array.from({ length: 6 }, (_, index) => ({
+        value: 10 + index,
+        click: click(index),
+      }));
+      for (let run = 0; run < 6; run += 1) {
+        for (let change = pick(4); change > 0; change -= 1) {
+          const index = pick(truth.length);
+          const one = truth[index];
+          // What was taken back cannot count again in Microsoft Advertising, and Google keeps the first click.
+          if (one === undefined || one.value === 0) continue;
+          const other = pick(5);
+          if (other === 0) truth[index] = { ...one, value: 0 };
+          else if (other === 1 && kind === 'microsoft') {
+            clicks += 1;
+            truth[index] = { ...one, click: click(clicks) };
+          } else truth[index] = { ...one, value: 1 + pick(90) };
+        }
+        tool.fates.push(...Array.from({ length: 1 + pick(3) }, () => faults[pick(faults.length)] ?? 'fine'));
+        await push(truth, 1 + pick(6)).catch(() => {
+          lost += 1;
+        });
+      }
+      tool.fates.length = 0;
+      await push(truth);
+      const last = await push(truth);
+      expect({ seed, ...last.sent, resent: last.resent }).toEqual({
+        seed,
+        add: 0,
+        restate: 0,
+        retract: 0,
+        resent: 0,
+      });
+      const counting = (entries: Iterable<readonly [string, number]>) =>
+        [...entries].filter(([, value]) => value !== 0).sort();
+      expect({ seed, has: counting(tool.has) }).toEqual({
+        seed,
+        has: counting(truth.map((one) => [one.click, one.value] as const)),
+      });
+    }
+    expect(lost).toBeGreaterThan(100);
+  },
+);
