@@ -113,16 +113,27 @@ describe.each(boards)('over %s', (_, start) => {
   });
 
   test('a second signal ends a worker at once, and the job is finished by another', async () => {
-    const folder = jobFolder({ name: 'second', requestsPerMinute: 300 });
-    await fleet(folder, ['plan', 'job.json']);
-    let child: ChildProcess | undefined;
-    const running = fleet(folder, ['work', 'second', '--ttl', '2s'], (started) => {
-      child = started;
+    const folder = jobFolder({
+      name: 'second',
+      requestsPerMinute: 300,
+      accounts: [{ id: stage.sandbox.accounts[0]?.id }],
     });
-    await setTimeout(1500);
-    child?.kill('SIGINT');
-    await setTimeout(50);
-    child?.kill('SIGINT');
+    await fleet(folder, ['plan', 'job.json']);
+    const running = fleet(folder, ['work', 'second', '--ttl', '2s'], (child) => {
+      // The first signal when the worker reads, the second when it says that it leaves.
+      let said = '';
+      child.stderr?.on('data', (chunk) => {
+        said += chunk;
+        if (said.includes('leaving: ')) child.kill('SIGINT');
+      });
+      void firstParcel().then(() => child.kill('SIGINT'));
+    });
+    async function firstParcel() {
+      for (;;) {
+        const { stdout } = await fleet(folder, ['status', 'second', '--json', '--ttl', '2s']);
+        if (JSON.parse(stdout).parcels.done > 0) return;
+      }
+    }
     expect(await running).toMatchObject({ code: null, signal: 'SIGINT' });
     expect(await fleet(folder, ['work', 'second', '--ttl', '2s'])).toMatchObject({ code: 0 });
     expect(await fleet(folder, ['verify', 'second'])).toMatchObject({ code: 0 });
