@@ -47,6 +47,7 @@ export type { Progress } from './source/progress.ts';
 export type { SliceTrace, StreamTrace } from './source/read-trace.ts';
 export type { StreamPage } from './source/stream-page.ts';
 export {
+  type CountDifference,
   describeVerdict,
   type Proof,
   type Recount,

@@ -202,7 +202,7 @@ describe('a file whose first slices were empty', () => {
         place: null,
         total: 0,
         delivered: 0,
-        settled: { before: day, count: 0 },
+        settled: { before: day, stretches: [] },
       };
       const begun = fileSink(path, { encode: encode() });
       await new Promise((resolve) => begun.write(new Mark({ checkpoint }), resolve));

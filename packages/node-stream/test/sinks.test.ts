@@ -35,7 +35,7 @@ const place = (slices: number): Checkpoint => ({
   place: null,
   total: slices * 10,
   delivered: slices * 10,
-  settled: { before: day(20), count: slices * 10 },
+  settled: { before: day(20), stretches: [[day(20), slices * 10]] },
 });
 
 /** Three slices of ten calls, from the one a checkpoint names; fails before item `failAt` of the whole. */

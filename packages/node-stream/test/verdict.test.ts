@@ -68,6 +68,63 @@ describe('the count at the end', () => {
     expect(verdict).toMatchObject({ proof: 'short', reasons: [{ code: 'count_rose', count: 1 }] });
   });
 
+  test('calls that were removed do not hide as many that came late elsewhere', async () => {
+    const server = new FakeServer(fakeRecords(1000, () => 60));
+    server.behaviour.before = (_, { records, requests }) => {
+      if (requests.length !== 170) return;
+      records.splice(0, 5);
+      const late = Array.from({ length: 5 }, (_, i) => ({
+        sid: `late${i}`,
+        date_added: `2026-01-01 09:00:0${i}`,
+      }));
+      records.splice(
+        records.findIndex(({ date_added }) => date_added > '2026-01-01 09:00:00'),
+        0,
+        ...late,
+      );
+    };
+    const { sids, verdict } = await read(server, { rows: 5 });
+    expect(sids.filter((sid) => sid.startsWith('late'))).toEqual([]);
+    expect(verdict).toMatchObject({
+      proof: 'short',
+      reasons: [
+        { code: 'count_rose', count: 5 },
+        { code: 'count_fell', count: 5 },
+      ],
+      recount: { expected: 1000, read: 1000 },
+    });
+    expect(verdict.recount?.differences).toHaveLength(2);
+    expect(describeVerdict(verdict)).toMatch(
+      /of which 5 calls are missing here between 2026-01-01 0\d:\d\d:\d\d and 2026-01-01 \d\d:\d\d:\d\d: read again/,
+    );
+    expect(server.requests.slice(-6).filter(isRecount)).toHaveLength(6);
+  });
+
+  test.each(['in one run', 'over a resume'])('a total that falls is a reason, %s', async (runs) => {
+    const server = new FakeServer(fakeRecords(5000, () => 1));
+    const all = server.records;
+    server.behaviour.before = () => {
+      server.records =
+        server.requests.length === 0 || server.requests.length === 1 ? all : all.slice(0, 4900);
+    };
+    const options: StreamOptions = { rows: 500 };
+    if (runs === 'over a resume') {
+      const first = createCallStream(server, { clock: { now }, ...options });
+      let count = 0;
+      for await (const _ of first) if (++count === 1200) break;
+      options.checkpoint = JSON.parse(JSON.stringify(first.checkpoint()));
+    }
+    const { verdict } = await read(server, options);
+    expect(verdict).toMatchObject({
+      proof: 'unproven',
+      reasons: [{ code: 'total_fell', count: 100 }],
+      recount: { expected: 4900, read: 4900, differences: [] },
+    });
+    expect(describeVerdict(verdict)).toMatch(
+      'the server counted 100 calls more before than it then gave, so calls were removed or are missing',
+    );
+  });
+
   test('less than was read is reported too', async () => {
     const server = new FakeServer(fakeRecords(1000));
     server.behaviour.before = (_, { records, requests }) => {

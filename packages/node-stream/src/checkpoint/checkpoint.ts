@@ -23,6 +23,8 @@ export interface Checkpoint {
   } | null;
   /** Records that the ranges held, in all runs so far. */
   readonly total: number;
+  /** The most records that the server counted in the whole query. Absent until it gave a total. */
+  readonly expected?: number;
   /** Records delivered in all runs so far. */
   readonly delivered: number;
   /** Records left out because they could not be read, in all runs so far. Absent when there are none. */
@@ -33,8 +35,14 @@ export interface Checkpoint {
   readonly changed?: number;
   /** Slices read again because their pages did not agree. */
   readonly rereads?: number;
-  /** Records of `done` from before a time that lay safely in the past when the first run began. */
-  readonly settled: { readonly before: string; readonly count: number };
+  /**
+   * Records of `done` from before a time that lay safely in the past when the first run began, in stretches: where each ends, and its
+   * records.
+   */
+  readonly settled: {
+    readonly before: string;
+    readonly stretches: readonly (readonly [to: string, count: number])[];
+  };
   /** The server gave no total for part of it, so nothing proves that part complete. */
   readonly unproven?: true;
 }
@@ -99,6 +107,7 @@ function isCheckpoint(value: unknown): value is Checkpoint {
     done,
     place,
     total,
+    expected = 0,
     delivered,
     skipped = 0,
     setAside = 0,
@@ -110,10 +119,11 @@ function isCheckpoint(value: unknown): value is Checkpoint {
   return (
     version === 1 &&
     typeof query === 'string' &&
-    [total, delivered, skipped, setAside, changed, rereads].every(isCount) &&
+    [total, expected, delivered, skipped, setAside, changed, rereads].every(isCount) &&
     typeof settled?.before === 'string' &&
     isEnd(settled.before) &&
-    isCount(settled.count) &&
+    Array.isArray(settled.stretches) &&
+    settled.stretches.every((pair) => Array.isArray(pair) && isEnd(pair[0]) && isCount(pair[1])) &&
     unproven === true &&
     Array.isArray(done) &&
     done.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isEnd)) &&

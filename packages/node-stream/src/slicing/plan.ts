@@ -164,7 +164,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   const { sids, again, changed } = judgement;
   const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, sids, result);
   const settled = judgement.pass.settled + settledOn(draft, slice, result) - dropped;
-  const pass = { ...judgement.pass, settled };
+  const pass = { ...judgement.pass, settled, hasStrays: judgement.pass.hasStrays || dropped > 0 };
   const isLast = pass.total === null ? result.count < pass.rows : pass.count >= pass.total;
   if (isLast) replace(draft, slice.id);
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
@@ -188,6 +188,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
       count: pass.count,
       total: pass.total,
       settled,
+      hasStrays: pass.hasStrays,
     },
   });
   return true;

@@ -100,6 +100,8 @@ export interface PlannedBatch {
   readonly total: number | null;
   /** Those of them that are from before `countBefore` and not delivered with an earlier slice too. */
   readonly settled: number;
+  /** Some records of the slice were. */
+  readonly hasStrays: boolean;
 }
 
 /** Why a read cannot go on. */

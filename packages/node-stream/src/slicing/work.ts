@@ -32,6 +32,8 @@ export interface Pass {
   readonly count: number;
   /** Those of them that the count at the end will hold. */
   readonly settled: number;
+  /** Some of them were delivered with an earlier slice. */
+  readonly hasStrays: boolean;
   /** Checksum of the sids of these records, in order. */
   readonly sidChecksum: number;
   /** The same records by sid. A pass that ends with its first page needs none. */
@@ -90,7 +92,7 @@ export type Work = SliceWork | RegionWork;
 
 /** What all passes begin with. */
 export function newPass(rows: number): Pass {
-  return { rows, total: null, count: 0, settled: 0, sidChecksum: 0, seen: [] };
+  return { rows, total: null, count: 0, settled: 0, hasStrays: false, sidChecksum: 0, seen: [] };
 }
 
 /** A slice of which nothing was requested yet. */

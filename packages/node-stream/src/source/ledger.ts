@@ -2,6 +2,7 @@ import { type Checkpoint, withDone } from '../checkpoint/checkpoint.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import { addSid } from '../slicing/judge.ts';
 import type { PlannedBatch } from '../slicing/state.ts';
+import { withCounted } from './settled.ts';
 
 /** What a stream counts: a batch counted by records can be taken in part. */
 type Unit = 'record' | 'byte' | 'batch';
@@ -28,9 +29,14 @@ export class Ledger {
 
   /** `before`: the time from before which records are counted for the count at the end. */
   constructor(query: string, from: Checkpoint | null, before: string) {
-    const settled = { before, count: 0 };
+    const settled = { before, stretches: [] };
     const { done, total, delivered } = { done: [], total: 0, delivered: 0 };
     this.#covered = from ?? { version: 1, query, done, place: null, total, delivered, settled };
+  }
+
+  /** The server counts so many records in the whole query. */
+  expect(total: number): void {
+    this.#covered = { ...this.#covered, expected: Math.max(this.#covered.expected ?? 0, total) };
   }
 
   /** A batch is on its way to the consumer; `size` is its length in what the stream counts. */
@@ -90,14 +96,14 @@ function covering(before: Checkpoint, { batch, skipped, setAside }: Entry): Chec
   const taken = added(before, sizeOf(batch), skipped.length, setAside.length);
   const after = { ...taken, ...sum('changed', taken.changed, batch.changed) };
   if (!batch.isLast) return { ...after, place: placeIn(batch, sizeOf(batch), after.place) };
-  const { before: time, count } = after.settled;
+  const counted = { span: batch.span, count: batch.settled, hasStrays: batch.hasStrays };
   return {
     ...after,
     ...sum('rereads', after.rereads, batch.passes - 1),
     done: withDone(after, batch.span),
     place: null,
     total: after.total + batch.count,
-    settled: { before: time, count: count + batch.settled },
+    settled: withCounted(after.settled, counted),
     ...(batch.total === null ? { unproven: true as const } : {}),
   };
 }

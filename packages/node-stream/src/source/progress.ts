@@ -28,6 +28,7 @@ export class Meter {
   readonly #started: number;
   readonly #before: number;
   readonly #totalBefore: number;
+  readonly #expectedBefore: number;
   #expected = 0;
   #isTotalKnown = false;
   #read = 0;
@@ -44,13 +45,15 @@ export class Meter {
     this.#started = clock.now();
     this.#before = from?.delivered ?? 0;
     this.#totalBefore = from?.total ?? 0;
+    this.#expectedBefore = from?.expected ?? 0;
     this.#isUnproven = from?.unproven ?? false;
   }
 
-  /** The total of the part still to be read. */
-  expect(total: number): void {
+  /** The total of a part still to be read. Returns that of the query, as far as it is known. */
+  expect(total: number): number {
     this.#expected += total;
     this.#isTotalKnown = true;
+    return this.#totalBefore + this.#expected;
   }
 
   received({ meta: { attempts } }: RawPage): void {
@@ -106,11 +109,17 @@ export class Meter {
     const { skipped = 0, setAside = 0, changed = 0, rereads = 0 } = read;
     const total = this.#isUnproven ? null : this.#totalBefore + this.#read;
     const hasCount = recount !== null && 'read' in recount;
+    const expected = Math.max(this.#expectedBefore, this.#totalBefore + this.#expected);
+    const counted = hasCount ? differenceIn(recount) : recount === null ? [] : [recount];
+    const missing = counted.find(({ code }) => code === 'count_rose')?.count ?? 0;
+    // Calls that the count at the end finds missing had been in the total before, too.
+    const fell = total === null || !isEnd ? 0 : expected - total - missing;
     const reasons: VerdictReason[] = [
       ...(isEnd ? [] : [{ code: 'left_early', count: null } as const]),
       ...(this.#isUnproven ? [{ code: 'no_total', count: null } as const] : []),
       ...(skipped > 0 ? [{ code: 'skipped', count: skipped } as const] : []),
-      ...(hasCount ? differenceIn(recount) : recount === null ? [] : [recount]),
+      ...(fell > 0 ? [{ code: 'total_fell', count: fell } as const] : []),
+      ...counted,
     ];
     return {
       proof: proofOf(reasons),
@@ -130,7 +139,12 @@ export class Meter {
   }
 }
 
-function differenceIn({ expected, read }: Recount): VerdictReason[] {
-  if (expected === read) return [];
-  return [{ code: expected > read ? 'count_rose' : 'count_fell', count: Math.abs(expected - read) }];
+function differenceIn({ differences }: Recount): VerdictReason[] {
+  const missing = differences.map(({ expected, read }) => expected - read);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + Math.max(0, count), 0);
+  const [rose, fell] = [sum(missing), sum(missing.map((count) => -count))];
+  return [
+    ...(rose > 0 ? [{ code: 'count_rose', count: rose } as const] : []),
+    ...(fell > 0 ? [{ code: 'count_fell', count: fell } as const] : []),
+  ];
 }

@@ -1,7 +1,7 @@
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { safeCaller } from '@call-attribution/core/tracing';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
-import type { Span } from '../query/time-slice.ts';
+import { type Span, timeSliceOf } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
@@ -10,7 +10,8 @@ import { Ledger } from './ledger.ts';
 import { type StreamSettings, type WindowSettings, windowDefaults } from './options.ts';
 import { Meter } from './progress.ts';
 import { ReadTrace } from './read-trace.ts';
-import type { Recount, Verdict, VerdictReason } from './verdict.ts';
+import { spansToCount } from './settled.ts';
+import type { CountDifference, Recount, Verdict, VerdictReason } from './verdict.ts';
 
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
 const ahead = 38 * hour;
@@ -68,7 +69,11 @@ export class Session {
       newPlan(settings, spansToRead(from), { resume: from?.place ?? null, style }),
       {
         onPage: (page) => meter.received(page),
-        onTotal: (total) => meter.expect(total),
+        onTotal: (total) => {
+          const expected = meter.expect(total);
+          this.ledger.expect(expected);
+          this.ahead.expect(expected);
+        },
         onReread: () => meter.reread(),
       },
       options,
@@ -134,16 +139,30 @@ export class Session {
     if (range === null || unproven) return;
     // A single slice needs no sum: its pages carried the total of the whole query.
     if (this.meter.slices < 2 && this.options.checkpoint == null) return;
-    const { count: read, before } = settled;
-    this.#recount = { code: 'recount_failed', count: null };
-    // One more try for a server that lagged or could not be reached.
-    for (let i = 0; i < 2; i += 1) {
-      const expected = await this.#run.count(range).catch(() => null);
-      this.#run.throwIfClosed();
-      if (expected === null) continue;
-      this.#recount = { before: range.to === null ? null : before, expected, read };
-      if (expected === read) return;
+    const recount = { before: range.to === null ? null : settled.before, expected: 0, read: 0 };
+    const differences: CountDifference[] = [];
+    for (const { span, read } of spansToCount(settled, range, this.options.rows)) {
+      const expected = await this.#countTwice(span, read);
+      if (expected === null) {
+        this.#recount = { code: 'recount_failed', count: null };
+        return;
+      }
+      recount.expected += expected;
+      recount.read += read;
+      if (expected !== read) differences.push({ ...timeSliceOf(span), expected, read });
     }
+    this.#recount = { ...recount, differences };
+  }
+
+  /** The server's count of a span, with one more try for a server that lagged or could not be reached. */
+  async #countTwice(span: Span, read: number): Promise<number | null> {
+    let counted: number | null = null;
+    for (let i = 0; i < 2 && counted !== read; i += 1) {
+      const answer = await this.#run.count(span).catch(() => null);
+      this.#run.throwIfClosed();
+      counted = answer ?? counted;
+    }
+    return counted;
   }
 
   /** Publishes how the stream ended. */

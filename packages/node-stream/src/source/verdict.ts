@@ -1,3 +1,5 @@
+import type { TimeSlice } from '../query/time-slice.ts';
+
 /**
  * What a read proved. `whole`: every record of the query was delivered, or passed to `onError`. `unproven`: none is known to
  * be missing, but not everything that would prove it could be checked. `short`: records are known to be missing.
@@ -9,14 +11,31 @@ export interface VerdictReason {
   /**
    * `left_early`: the read was left or aborted before its end. `no_total`: the server gave no total for a part of it.
    * `skipped`: records that could not be parsed were left out. `count_rose`, `count_fell`: the count at the end is more,
-   * or less, than what was read of the same range. `recount_failed`: the server did not give that count.
+   * or less, than what was read of the same range. `recount_failed`: the server did not give that count. `total_fell`: the
+   * server counted more records before than it then gave.
    */
-  readonly code: 'left_early' | 'no_total' | 'skipped' | 'count_rose' | 'count_fell' | 'recount_failed';
+  readonly code:
+    | 'left_early'
+    | 'no_total'
+    | 'skipped'
+    | 'count_rose'
+    | 'count_fell'
+    | 'recount_failed'
+    | 'total_fell';
   /** Records that the reason is about; null when their number is not known. */
   readonly count: number | null;
 }
 
-/** The count that was requested after everything had been read, for the records that lie safely in the past. */
+/** A stretch of the query of which the server counts more or fewer records at the end than were read. */
+export interface CountDifference extends TimeSlice {
+  readonly expected: number;
+  readonly read: number;
+}
+
+/**
+ * What the server counts after everything was read, of the records that lie safely in the past: in one count for each 50
+ * pages, at most 16, so that records that were removed do not hide others that came late.
+ */
 export interface Recount {
   /** The records before this naive time were counted; null when all records of the query were. */
   readonly before: string | null;
@@ -24,6 +43,8 @@ export interface Recount {
   readonly expected: number;
   /** What was read, in all runs. */
   readonly read: number;
+  /** The stretches that differ, also when they were counted twice. */
+  readonly differences: readonly CountDifference[];
 }
 
 /** The result of a read. */
@@ -105,12 +126,27 @@ function sentenceOf({ code, count }: VerdictReason, { recount }: Verdict): strin
     case 'skipped':
       return `${plural(count ?? 0, 'call')} could not be read`;
     case 'count_rose':
-      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, of which ${plural(count ?? 0, 'call is', 'calls are')} missing here: read again from the beginning`;
+      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, of which ${plural(count ?? 0, 'call is', 'calls are')} missing here${placesOf(recount, code)}: read again from the beginning`;
     case 'count_fell':
-      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, ${number(count ?? 0)} less than were read, so calls were removed or its counts disagree`;
+      return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, ${number(count ?? 0)} less than were read${placesOf(recount, code)}, so calls were removed or its counts disagree`;
+    case 'total_fell':
+      return `the server counted ${plural(count ?? 0, 'call')} more before than it then gave, so calls were removed or are missing`;
     case 'recount_failed':
       return 'the server did not give the count at the end that would confirm the sum';
   }
+}
+
+/** Where the counts differ, when that is known better than for the whole read. */
+function placesOf(recount: Recount | null, code: 'count_rose' | 'count_fell'): string {
+  const places = (recount?.differences ?? []).filter(
+    ({ expected, read, from, to }) =>
+      (from !== null || to !== (recount?.before ?? null)) && expected > read === (code === 'count_rose'),
+  );
+  const [first, ...others] = places;
+  if (first === undefined) return '';
+  const { from, to } = first;
+  const place = from === null ? `before ${to}` : to === null ? `from ${from}` : `between ${from} and ${to}`;
+  return ` ${place}${others.length > 0 ? ` and in ${plural(others.length, 'other place')}` : ''}`;
 }
 
 function notesOn(verdict: Verdict): string[] {
