@@ -130,7 +130,7 @@ describe('operators, encoders and sinks refuse options they do not have, and wro
     [
       'fileSink',
       () => fileSink('a', any({ encoding: toCsv() })),
-      'no option encoding. Known options: encode, resume, durable, metadata.',
+      'no option encoding. Known options: encode, resume, durable, metadata, receipt, clock.',
     ],
     ['fileSink', () => fileSink('a', any({ encode: 'csv' })), 'encode must be an encoder such as toCsv()'],
     ['sliceFiles', () => sliceFiles('a', any({ encode: toCsv() })), 'name must be a function; got nothing.'],

@@ -12,6 +12,7 @@ import { exportEach, type Planner, type Writer } from '../export/each.ts';
 import type { FormatOptions } from '../export/encode.ts';
 import { exportToFile, saveCalls } from '../export/file.ts';
 import { exportToParquet } from '../export/parquet.ts';
+import { receiptAbout, refuseReceipt } from '../export/receipt.ts';
 import { exportRequest } from '../export/request.ts';
 import { exportToOutput } from '../export/stream.ts';
 import { readTarget, type Target } from '../export/target.ts';
@@ -27,6 +28,7 @@ export const exportCalls: Handler = (args, io) => exportEach(planOf, args, io);
 
 const planOf: Planner = async (args, settings, _context, io) => {
   const dataset = readDataset(args, settings, io);
+  if (dataset !== null) refuseReceipt(args, 'the files of --partition have none; export one file');
   const write = dataset ? datasetWriter(dataset) : callsWriter(readTarget(args, io.cwd), readFields(args));
   return { write: refusingResume(write), rows: args.integer('rows', { min: 1 }) };
 };
@@ -61,17 +63,21 @@ const callsWriter =
     sayExtensions(filter, version, io);
     const { path, shown } = target;
     if (path === null || target.isSpecial) {
+      refuseReceipt(args, `${shown} is not a file; name a file with --output`);
       if (resume)
         throw new UsageError(`cannot resume ${shown}, because it is not a file; name a file with --output`);
       return exportToOutput(calls, target, { format, stream, io });
     }
     const file = { ...target, path };
+    const receipt = receiptAbout(args, settings, source.address, fields);
+    const text = printFilter(filter);
     let verdict: Ending;
-    if (isWarehouse(source)) verdict = await saveCalls(calls, file, { format, stream, io });
+    if (isWarehouse(source))
+      verdict = await saveCalls(calls, file, { format, stream, receipt, filter: text, io });
     else {
-      const request = exportRequest(args, settings, target, printFilter(filter));
+      const request = exportRequest(args, settings, target, text);
       const save = target.format === 'parquet' ? exportToParquet : exportToFile;
-      ({ verdict } = await save(calls, file, { format, stream, request, resume, bad, io }));
+      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, bad, io }));
     }
     say(io, `${shown}: ${bytes((await stat(path)).size)}`);
     return verdict;

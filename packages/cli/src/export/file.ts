@@ -11,6 +11,7 @@ import { fileError, type Io, say } from '../io.ts';
 import type { Source } from '../reading/source.ts';
 import type { Ending } from '../reading/verdict.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
+import { type ReceiptAbout, receiptMaker } from './receipt.ts';
 import { type ExportRequest, keptRequest } from './request.ts';
 import type { Target } from './target.ts';
 
@@ -26,6 +27,8 @@ export interface FileExport {
   readonly request: ExportRequest;
   /** Continue what an earlier run has begun. */
   readonly resume: boolean;
+  /** What the receipt of the file says; null when it gets none. */
+  readonly receipt: ReceiptAbout | null;
   readonly bad: BadRecords;
   readonly io: Io;
 }
@@ -34,7 +37,12 @@ export interface FileExport {
 export interface CompleteRead {
   readonly request: ExportRequest;
   readonly verdict: Ending;
+  /** When the reading ended, in milliseconds since 1970. */
+  readonly at: number;
 }
+
+/** Called when all calls were read, before the file gets its name. */
+type OnRead = (read: CompleteRead) => Promise<void>;
 
 /**
  * Writes the calls of the API to a file, which appears when it is complete. What was written before a failure stays for
@@ -44,21 +52,44 @@ export async function exportToFile(
   source: Pick<Source, 'read'>,
   target: FileTarget,
   set: FileExport,
+  onRead: OnRead = async () => {},
 ): Promise<CompleteRead> {
-  const { format, request, resume, io } = set;
-  const sink = fileSink(target.path, { encode: encodingOf(target, format), metadata: request, resume });
+  const { format, request, resume, receipt, io } = set;
+  const ended = whenEnded();
+  const sink = fileSink(target.path, {
+    encode: encodingOf(target, format),
+    metadata: request,
+    resume,
+    receipt: receiptMaker(receipt, ended.read),
+  });
   try {
     const kept = keptRequest(sink, request, target.shown);
     if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
     // Relative times have moved since, and the file must hold the calls of one query.
     if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
     const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
-    const verdict = await streamInto(sink, source, target, { ...set, stream });
-    return { request: kept ?? request, verdict };
+    const onEnd = async (verdict: Ending): Promise<void> => {
+      const read = { request: kept ?? request, verdict, at: io.clock.now() };
+      await onRead(read);
+      ended.resolve(read);
+    };
+    await streamInto(sink, source, target, { ...set, stream }, onEnd);
+    return await ended.read;
   } catch (error) {
     sink.destroy();
+    // What a later run finds is complete only then.
+    if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
     throw error;
   }
+}
+
+/** The end of a reading, which the receipt of its file waits for. */
+function whenEnded() {
+  let resolve: (read: CompleteRead) => void = () => {};
+  const read = new Promise<CompleteRead>((done) => {
+    resolve = done;
+  });
+  return { read, resolve: (value: CompleteRead) => resolve(value) };
 }
 
 async function streamInto(
@@ -66,29 +97,24 @@ async function streamInto(
   source: Pick<Source, 'read'>,
   target: FileTarget,
   { format, stream: options, bad, io }: FileExport,
-): Promise<Ending> {
+  onEnd: (verdict: Ending) => Promise<void>,
+): Promise<void> {
   const { checkpoint } = sink;
   const { stream, verdict } = source.read({ ...options, checkpoint, marks: true, signal: io.signal });
+  const prepare = async function* (items: AsyncIterable<Call | Mark>): AsyncGenerator<Call | Mark> {
+    for await (const item of items) {
+      // A resumed export does not read again what is before a mark.
+      if (isMark(item)) await bad.settle();
+      yield isMark(item) ? item : picked(item, format, target.format);
+    }
+    await bad.settle();
+    await onEnd(await verdict);
+  };
   try {
-    await pipeline(stream, (items) => prepared(items, format, target, bad), sink);
+    await pipeline(stream, prepare, sink);
   } catch (error) {
     throw await withNextStep(error, target, io);
   }
-  return verdict;
-}
-
-async function* prepared(
-  items: AsyncIterable<Call | Mark>,
-  format: FormatOptions,
-  target: Target,
-  bad: BadRecords,
-): AsyncGenerator<Call | Mark> {
-  for await (const item of items) {
-    // A resumed export does not read again what is before a mark.
-    if (isMark(item)) await bad.settle();
-    yield isMark(item) ? item : picked(item, format, target.format);
-  }
-  await bad.settle();
 }
 
 /** The error with how to continue, where there is something to continue. */
@@ -110,14 +136,17 @@ const isOptionOfExport = (name: string): boolean => ['q', 'resume', 'rows'].incl
 export async function saveCalls(
   source: Pick<Source, 'read'>,
   target: FileTarget,
-  { format, stream: options, io }: Pick<FileExport, 'format' | 'stream' | 'io'>,
+  set: Pick<FileExport, 'format' | 'stream' | 'receipt' | 'io'> & { readonly filter: string },
 ): Promise<Ending> {
+  const { format, stream: options, receipt, filter, io } = set;
   const { stream, verdict } = source.read({ ...options, signal: io.signal });
+  const read = verdict.then((verdict) => ({ request: { filter }, verdict, at: io.clock.now() }));
   const pick = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
     for await (const call of calls) yield picked(call, format, target.format);
   };
+  const encode = encodingOf(target, format);
   try {
-    await pipeline(stream, pick, fileSink(target.path, { encode: encodingOf(target, format) }));
+    await pipeline(stream, pick, fileSink(target.path, { encode, receipt: receiptMaker(receipt, read) }));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
     throw fileError(error, target.shown);

@@ -7,11 +7,12 @@ import { lockFile, readLines, writeWholeFile } from '@call-attribution/node-stre
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { CliError, Interrupted } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
-import { fileError, type Io, say } from '../io.ts';
+import { fileError, say } from '../io.ts';
 import type { Source } from '../reading/source.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { encodingOf, type FormatOptions } from './encode.ts';
+import { encodingOf } from './encode.ts';
 import { type CompleteRead, exportToFile, type FileExport, type FileTarget } from './file.ts';
+import { receiptMaker } from './receipt.ts';
 import { sameRequest } from './request.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function exportToParquet(
   target: FileTarget,
   set: FileExport,
 ): Promise<CompleteRead> {
-  const { format, request, resume, io } = set;
+  const { request, resume, io } = set;
   const rows: FileTarget = {
     ...target,
     path: `${target.path}.rows`,
@@ -42,10 +43,11 @@ export async function exportToParquet(
       say(io, `all calls were read before; writing ${target.shown}`);
     } else {
       await rm(note, { force: true });
-      read = await exportToFile(source, rows, set);
-      await writeWholeFile(note, JSON.stringify(read));
+      // Noted before the rows get their name: whoever finds them knows that they are all there.
+      const onRead = (whole: CompleteRead) => writeWholeFile(note, JSON.stringify(whole));
+      read = await exportToFile(source, rows, { ...set, receipt: null }, onRead);
     }
-    await convert(rows, target, format, io);
+    await convert(rows, target, read, set);
     for (const path of [rows.path, note]) await rm(path, { force: true });
     return read;
   } finally {
@@ -59,9 +61,15 @@ async function readBefore(rows: FileTarget, note: string): Promise<CompleteRead 
   return JSON.parse(await readFile(note, 'utf8'));
 }
 
-async function convert(rows: FileTarget, { path, shown }: FileTarget, format: FormatOptions, io: Io) {
+async function convert(
+  rows: FileTarget,
+  { path, shown }: FileTarget,
+  read: CompleteRead,
+  { format, receipt, io }: FileExport,
+): Promise<void> {
   const hint = `all calls were read and are in ${rows.shown}; to write ${shown}, run the same command with --resume`;
-  const sink = fileSink(path, { encode: encodingOf({ format: 'parquet', gzip: false }, format) });
+  const encode = encodingOf({ format: 'parquet', gzip: false }, format);
+  const sink = fileSink(path, { encode, receipt: receiptMaker(receipt, read) });
   try {
     await whileWaiting(`writing ${shown}`, () =>
       pipeline(Readable.from(callsIn(rows.path)), sink, { signal: io.signal }),

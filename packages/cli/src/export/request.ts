@@ -67,7 +67,7 @@ function typedOptions(args: Args, settings: Settings, { format, gzip }: TargetFo
     return value === null ? [] : [`--${name} ${value}`];
   });
   const fields = args.list('fields');
-  const flags = ['include-extensions', 'spreadsheet'].filter((name) => args.flag(name));
+  const flags = ['include-extensions', 'spreadsheet', 'receipt'].filter((name) => args.flag(name));
   return [
     `--api-version ${settings.apiVersion.value}`,
     `--format ${format}${gzip ? ' (.gz)' : ''}`,

@@ -23,6 +23,8 @@ export interface Part {
 
 /** Where a command reads calls: the API, or something that holds a copy of them. */
 export interface Source {
+  /** Address of the API without credentials, or the name of what holds the copy. */
+  readonly address: string | null;
   /** How many calls match, and how that is known. */
   count(filter: Filter): Promise<{ readonly total: number; readonly source: string }>;
   /** One call; an error when there is none with this session ID. */
@@ -37,6 +39,7 @@ export interface Source {
 /** The API as a source. Closing it closes the client. */
 export function apiSource(client: Client, signal: AbortSignal): Source {
   return {
+    address: client.baseUrl,
     count: (filter) => client.countCalls({ filter, signal }),
     get: (sid) =>
       client.getCall(sid, { signal }).catch(async (error: unknown) => {

@@ -58,6 +58,7 @@ export const isWarehouse = (source: Source): source is WarehouseSource => source
 /** A warehouse as a source of calls. Whenever it answers, it says how fresh it is. */
 export class WarehouseSource implements Source {
   readonly warehouse: Warehouse;
+  readonly address: string;
   /** Milliseconds that a question may take. */
   readonly timeLimit: number;
   readonly #file: WarehouseFile;
@@ -72,6 +73,7 @@ export class WarehouseSource implements Source {
     io: Io,
   ) {
     this.warehouse = warehouse;
+    this.address = `duckdb:${file.shown}`;
     this.timeLimit = timeLimit;
     this.#file = file;
     this.#scope = scope;

@@ -43,6 +43,10 @@ export const movingCommands: readonly CommandSpec[] = [
         choices: ['month', 'day'],
         text: 'from a warehouse: a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
       },
+      {
+        name: 'receipt',
+        text: 'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later',
+      },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
       ...filterOptions,

@@ -26,6 +26,17 @@ const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 
 const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
 
+/** Makes the function that gives the text of a cell before it is quoted; null for an empty one. */
+export function csvText({ safe }: Pick<CsvForm, 'safe'>): (value: unknown) => string | null {
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return safe && typeof value === 'string' && isFormula(text) ? `'${text}` : text;
+  };
+}
+
+const isFormula = (text: string): boolean => formula.test(text) && !plainNumber.test(text);
+
 /** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
 function csvCell({ delimiter, safe }: CsvForm): (value: unknown) => string {
   const needsQuotes = special[delimiter];
@@ -38,8 +49,7 @@ function csvCell({ delimiter, safe }: CsvForm): (value: unknown) => string {
     return needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
   };
   if (!safe) return plain;
-  return (value) =>
-    plain(typeof value === 'string' && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value);
+  return (value) => plain(typeof value === 'string' && isFormula(value) ? `'${value}` : value);
 }
 
 /**

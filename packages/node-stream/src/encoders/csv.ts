@@ -2,7 +2,8 @@ import { type Call, fields } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { Operator } from '../operators/operator.ts';
-import { type CsvColumn, type CsvDialect, csvDialectOptions, csvLine, csvRow } from './csv-row.ts';
+import { type CsvColumn, type CsvDialect, csvDialectOptions, csvLine, csvRow, csvText } from './csv-row.ts';
+import { cellTexts } from './row-text.ts';
 import { type TextOptions, textChunks, textOptions } from './text-chunks.ts';
 
 const csvOptions = <T>() =>
@@ -40,6 +41,11 @@ export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8A
     newline: settings.newline,
     safe: settings.safe,
   });
+  const cell = csvText(settings);
+  const readers = columns.map((column) =>
+    typeof column === 'string' ? (item: T): unknown => item[column] : column.value,
+  );
+  const texts = cellTexts(titles);
   return new Operator<T, Uint8Array>(
     (outlet) => {
       const chunks = textChunks(outlet, settings);
@@ -60,7 +66,15 @@ export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8A
         },
       };
     },
-    { bytes: true },
+    {
+      bytes: true,
+      rows: {
+        format: 'csv',
+        fields: titles,
+        csv: { delimiter: settings.delimiter, header: settings.header },
+        text: (item) => texts(readers.map((read) => cell(read(item)))),
+      },
+    },
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { Operator } from '../operators/operator.ts';
+import { recordTexts } from './row-text.ts';
 import { type TextOptions, textChunks, textOptions } from './text-chunks.ts';
 
 /**
@@ -20,7 +21,7 @@ export function toNdjson<T = Call>(options: TextOptions = {}): Operator<T, Uint8
         end: chunks.flush,
       };
     },
-    { bytes: true },
+    { bytes: true, rows: { format: 'ndjson', fields: null, text: recordTexts() } },
   );
 }
 
@@ -48,6 +49,6 @@ export function toJsonArray<T = Call>(options: TextOptions = {}): Operator<T, Ui
         },
       };
     },
-    { bytes: true },
+    { bytes: true, rows: { format: 'json', fields: null, text: recordTexts() } },
   );
 }

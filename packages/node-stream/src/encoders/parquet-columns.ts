@@ -2,7 +2,8 @@ import { type Call, type FieldType, fields } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { ItemError } from '../errors.ts';
 import { inCall } from '../operators/decimal.ts';
-import { type ParquetType, type SchemaElement, storedType } from './parquet-types.ts';
+import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
+import type { Cell } from './row-text.ts';
 
 /** A column of your own. */
 export interface ParquetColumn<T = Call> {
@@ -19,6 +20,8 @@ export interface ReadyColumn<T> {
   readonly name: string;
   readonly element: SchemaElement;
   read(item: T): unknown;
+  /** What a reader of the file gets for it. */
+  cell(item: T): Cell;
 }
 
 const typeOf: Readonly<Record<FieldType, ParquetType>> = {
@@ -55,19 +58,21 @@ export function parquetColumns<T>(
 
 function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
   const { element, store } = storedType(type, name);
+  const read = (item: T): unknown => {
+    const wire = value(item);
+    if (wire === null || wire === undefined) return null;
+    const stored = store(wire, name, item);
+    if (stored !== undefined) return stored;
+    throw new ItemError(
+      'unfit_value',
+      `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
+    );
+  };
   return {
     name,
     element: { name, repetition_type: 'OPTIONAL', ...element },
-    read(item) {
-      const wire = value(item);
-      if (wire === null || wire === undefined) return null;
-      const stored = store(wire, name, item);
-      if (stored !== undefined) return stored;
-      throw new ItemError(
-        'unfit_value',
-        `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
-      );
-    },
+    read,
+    cell: (item) => readBack(read(item), element),
   };
 }
 

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { numberOf } from '../operators/decimal.ts';
+import type { Cell } from './row-text.ts';
 
 /**
  * The type of a Parquet column. `decimal` is a floating-point number; `decimal(9,1)` keeps every digit: nine of them here,
@@ -83,6 +84,20 @@ export function storedType(type: ParquetType, column: string): StoredType {
     'invalid_option',
     `column ${column} has the unknown type ${JSON.stringify(type)}; expected ${Object.keys(types).join(', ')} or decimal(digits,digits after the point) with 38 digits at most`,
   );
+}
+
+/** What a reader gets for a stored value: exact decimals come as the nearest numbers. */
+export function readBack(stored: unknown, { scale }: StoredType['element']): Cell {
+  switch (typeof stored) {
+    case 'bigint':
+      return typeof scale === 'number' ? Number(stored) * 10 ** -scale : stored;
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return stored;
+    default:
+      return null;
+  }
 }
 
 function exactDecimal(type: string): StoredType | undefined {

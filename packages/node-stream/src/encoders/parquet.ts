@@ -5,6 +5,7 @@ import { defineOptions, type OptionsOf, option } from '@call-attribution/core/op
 import { Operator } from '../operators/operator.ts';
 import { atLeastOne } from '../option-kinds.ts';
 import { type ParquetColumn, parquetColumns, type ReadyColumn } from './parquet-columns.ts';
+import { cellTexts } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
 
@@ -35,6 +36,8 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
   const { rowGroupSize, ...settings } = parquetOptions<T>().read(options);
   const columns = parquetColumns<T>(settings.columns);
   const codec = codecs[settings.compression];
+  const titles = columns.map(({ name }) => name);
+  const texts = cellTexts(titles);
 
   return new Operator<T, Uint8Array>(
     ({ emit }) => {
@@ -60,7 +63,15 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
         },
       };
     },
-    { bytes: true, resumable: false },
+    {
+      bytes: true,
+      resumable: false,
+      rows: {
+        format: 'parquet',
+        fields: titles,
+        text: (item) => texts(columns.map((column) => column.cell(item))),
+      },
+    },
   );
 }
 

@@ -19,9 +19,20 @@ export interface WholeFileOptions {
   mode?: number | undefined;
 }
 
+/** How the names of receipts end. */
+export const receiptEnding = '.receipt.json';
+
+/** The file of the receipt of a file. */
+export const receiptPath = (path: string): string => `${path}${receiptEnding}`;
+
+/** Removes the receipt of a file that is about to be replaced: it describes the old one. */
+export function removeReceipt(path: string): Promise<void> {
+  return rm(receiptPath(path), { force: true });
+}
+
 /**
  * Writes a file under `<path>.new` and then renames it: a reader sees the old contents or the new ones, never a part.
- * When writing fails, the old file stays as it was and the new one is removed.
+ * When writing fails, the old file stays as it was and the new one is removed. A receipt of the old file is removed with it.
  *
  * @example
  * await writeWholeFile('settings.json', JSON.stringify(settings));
@@ -54,6 +65,7 @@ export async function writeWholeFile(
     await flush();
     if (durable) await handle.sync();
     await handle.close();
+    await removeReceipt(path);
     await rename(provisional, path);
   } catch (error) {
     await handle.close().catch(() => {});

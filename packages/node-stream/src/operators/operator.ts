@@ -89,14 +89,28 @@ export type Piped<T, O> = ReadableOf<
   [Extract<T, Mark>] extends [never] ? O : O extends Uint8Array ? O : O | Mark
 >;
 
+/** How the rows that an encoder writes are recognized again, for the receipt of a file. */
+export interface RowForm<I> {
+  /** The format of the file. */
+  readonly format: 'ndjson' | 'json' | 'csv' | 'parquet';
+  /** The columns, in order; null where each record has its own fields. */
+  readonly fields: readonly string[] | null;
+  /** How lines of CSV are cut into cells, and whether the first one names the columns. */
+  readonly csv?: { readonly delimiter: string; readonly header: boolean };
+  /** What is written of an item, in one form. */
+  text(item: I): string;
+}
+
 /** How an operator is built. */
-export interface OperatorShape {
+export interface OperatorShape<I = never> {
   /** The output is bytes, so marks are not passed on. Default false. */
   bytes?: boolean;
   /** It also emits between inputs, after timers or asynchronous work. Default false, which is faster. */
   eager?: boolean;
   /** Output that was cut off at a mark can be continued; false for formats such as Parquet. Default true. */
   resumable?: boolean;
+  /** What a receipt says of the rows. Only encoders of records have it. */
+  rows?: RowForm<I>;
 }
 
 /**
@@ -110,6 +124,8 @@ export interface Operator<I, O> extends ItemMethods<O>, Omit<Transform, keyof Re
   over(source: Iterable<I | Mark> | AsyncIterable<I | Mark>): AsyncGenerator<O | Mark, void, undefined>;
   /** Whether output that was cut off at a mark can be continued. */
   readonly resumable: boolean;
+  /** What a receipt says of the rows; null for what does not encode records. */
+  readonly rows: RowForm<I> | null;
   /** Begins a run with an outlet of your own, as sinks do for each of their files. */
   begin(outlet: Outlet<O>): Kernel<I>;
   /** Ends the input. */
@@ -127,17 +143,17 @@ export interface Operator<I, O> extends ItemMethods<O>, Omit<Transform, keyof Re
 /** Makes an operator of your own. */
 export interface OperatorConstructor {
   /** `make` makes the implementation for each run. */
-  new <I, O>(make: KernelFactory<I, O>, shape?: OperatorShape): Operator<I, O>;
+  new <I, O>(make: KernelFactory<I, O>, shape?: OperatorShape<I>): Operator<I, O>;
 }
 
 class OperatorTransform<I, O> extends Transform {
   readonly #make: KernelFactory<I, O>;
-  readonly #shape: OperatorShape;
+  readonly #shape: OperatorShape<I>;
   readonly #abort = new AbortController();
   #kernel: Kernel<I> | undefined;
   #held: (() => void) | null = null;
 
-  constructor(make: KernelFactory<I, O>, shape: OperatorShape = {}) {
+  constructor(make: KernelFactory<I, O>, shape: OperatorShape<I> = {}) {
     super({ writableObjectMode: true, readableObjectMode: shape.bytes !== true });
     this.#make = make;
     this.#shape = shape;
@@ -150,6 +166,10 @@ class OperatorTransform<I, O> extends Transform {
 
   get resumable(): boolean {
     return this.#shape.resumable !== false;
+  }
+
+  get rows(): RowForm<I> | null {
+    return this.#shape.rows ?? null;
   }
 
   begin(outlet: Outlet<O>): Kernel<I> {

@@ -5,6 +5,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding, encoders } from './encoding.ts';
+import { FileRows, type ReceiptMaker } from './file-rows.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
 
 const fileSinkOptions = <T>() =>
@@ -20,6 +21,15 @@ const fileSinkOptions = <T>() =>
      * file finds them in `sink.metadata`.
      */
     metadata: option.anything(),
+    /**
+     * Write `<path>.receipt.json` next to the complete file: where the records come from, what was proved of the read, how many
+     * rows the file has, a digest of them that does not depend on their order, length and SHA-256 of the bytes. `true` takes
+     * what is known of the read from the marks of the source. A function gives it instead: it is called at the end with the
+     * IDs of the accounts in the records. Default false.
+     */
+    receipt: option.flag().or(option.callback<ReceiptMaker>()).default(false),
+    /** The clock of the receipt. Default: that of the machine. */
+    clock: option.clock(),
   });
 
 /** Settings of `fileSink`. */
@@ -44,7 +54,7 @@ type Item<T> = T | Mark | Uint8Array | string;
  * file stays until then. With `encode` and a source with marks, each mark makes the file durable and saves the position in
  * `<path>.checkpoint`. A run that was cut off, even by SIGKILL, continues with `resume`, without a lost or doubled record.
  * `<path>.lock` keeps a second writer out, on machines that share the folder too. A part that was replaced, shortened or
- * copied since is refused.
+ * copied since is refused. The receipt of an earlier file is removed when the new one gets its name.
  *
  * @example
  * const file = fileSink('calls.csv', { encode: toCsv(), resume: true });
@@ -60,7 +70,8 @@ export function fileSink<T = unknown>(path: string, options: FileSinkOptions<T> 
       `${path} cannot be resumed in this format. Write one file per slice with sliceFiles instead.`,
     );
   }
-  return new PartFileSink(path, settings, resume ? readPartState(path) : null);
+  const state = resume ? readPartState(path) : null;
+  return new PartFileSink(path, settings, state, FileRows.of(path, settings, state));
 }
 
 class PartFileSink<T> extends Writable implements FileSink {
@@ -71,6 +82,7 @@ class PartFileSink<T> extends Writable implements FileSink {
   readonly #encoder: Encoder<T> | null;
   readonly #resumable: boolean;
   readonly #state: PartState | null;
+  readonly #rows: FileRows<T> | null;
   readonly #abort = new AbortController();
   #isOpen = false;
 
@@ -78,13 +90,15 @@ class PartFileSink<T> extends Writable implements FileSink {
     path: string,
     { encode, durable, metadata = null }: ReadOf<typeof fileSinkOptions<T>>,
     state: PartState | null,
+    rows: FileRows<T> | null,
   ) {
     super({ objectMode: true });
     this.path = path;
     this.checkpoint = state?.checkpoint ?? null;
     this.metadata = state === null ? metadata : (state.metadata ?? null);
     this.#state = state;
-    this.#file = new PartFile(path, { durable });
+    this.#rows = rows;
+    this.#file = new PartFile(path, { durable, hash: rows !== null });
     this.#resumable = encode === undefined || encoders(encode).every(({ resumable }) => resumable);
     this.#encoder = encode ? beginEncoding(encode, (state?.bytes ?? 0) > 0, this.#abort.signal) : null;
   }
@@ -101,6 +115,7 @@ class PartFileSink<T> extends Writable implements FileSink {
     if (this.#encoder !== null && !(item instanceof Mark)) {
       try {
         const bytes = this.#encoder.push(item as T);
+        this.#rows?.add(item as T);
         if (Array.isArray(bytes) && bytes.length === 0) callback();
         else this.#save(bytes).then(() => callback(), callback);
       } catch (error) {
@@ -132,7 +147,9 @@ class PartFileSink<T> extends Writable implements FileSink {
       return this.#file.write(typeof item === 'string' ? Buffer.from(item, encoding) : item);
     }
     if (this.#encoder) await this.#save(this.#encoder.mark(item));
-    if (this.#resumable && item.checkpoint !== null) await this.#file.save(item.checkpoint, this.metadata);
+    this.#rows?.mark(item);
+    if (this.#resumable && item.checkpoint !== null)
+      await this.#file.save(item.checkpoint, this.metadata, this.#rows?.state);
   }
 
   async #save(bytes: Uint8Array[] | Promise<Uint8Array[]>): Promise<void> {
@@ -141,6 +158,7 @@ class PartFileSink<T> extends Writable implements FileSink {
 
   async #finish(): Promise<void> {
     if (this.#encoder) await this.#save(this.#encoder.end());
-    await this.#file.finish();
+    const rows = this.#rows;
+    await this.#file.finish(this.path, rows === null ? null : (bytes) => rows.receipt(bytes));
   }
 }

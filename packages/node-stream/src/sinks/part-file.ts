@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -5,7 +6,8 @@ import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
-import { syncFolder, writeWholeFile } from '../files/whole-file.ts';
+import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
+import { type Receipt, type ReceiptRows, writeReceipt } from '../receipts/receipt.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
@@ -15,7 +17,15 @@ export interface PartState {
   readonly file: string;
   readonly checkpoint: Checkpoint;
   readonly metadata?: unknown;
+  /** The rows in these bytes, where a receipt will tell of them. */
+  readonly rows?: PartRows | undefined;
 }
+
+/** The rows of an unfinished file, and whose they are. */
+export type PartRows = Pick<ReceiptRows, 'count' | 'digest'> & Pick<Receipt, 'accounts'>;
+
+/** Makes the receipt of a file with these bytes. */
+export type MakeReceipt = (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt>;
 
 /**
  * A file under a provisional name, which gets its own name only when it is complete. Until then it can be made durable
@@ -27,6 +37,7 @@ export class PartFile {
   #handle: FileHandle | null = null;
   #bytes = 0;
   #checksum = 0;
+  #hash: Hash | null;
   #hasState = false;
   #isAbandoned = false;
   #checkedAt = 0;
@@ -34,11 +45,15 @@ export class PartFile {
   readonly #isLocked: boolean;
   #unlock: Unlock | null = null;
 
-  /** `isLocked`: somebody else keeps other writers out. */
-  constructor(path: string, { durable, isLocked = false }: { durable: boolean; isLocked?: boolean }) {
+  /** `isLocked`: somebody else keeps other writers out. `hash`: the file will have a receipt. */
+  constructor(
+    path: string,
+    { durable, isLocked = false, hash = false }: { durable: boolean; isLocked?: boolean; hash?: boolean },
+  ) {
     this.path = path;
     this.#durable = durable;
     this.#isLocked = isLocked;
+    this.#hash = hash ? createHash('sha256') : null;
   }
 
   get bytes(): number {
@@ -49,7 +64,7 @@ export class PartFile {
   open(state: PartState | null): Promise<void> {
     return this.#run(async () => {
       if (!this.#isLocked) this.#unlock = await lockTarget(this.path, `${this.path}.lock`);
-      if (state !== null) await verify(this.path, state);
+      if (state !== null) await verify(this.path, state, this.#hash);
       this.#checksum = state?.checksum ?? 0;
       this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
       this.#bytes = state?.bytes ?? 0;
@@ -64,7 +79,9 @@ export class PartFile {
       await this.#checkLock(5_000);
       for (let from = 0; from < bytes.length; ) {
         const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
-        this.#checksum = crc32(bytes.subarray(from, from + bytesWritten), this.#checksum);
+        const written = bytes.subarray(from, from + bytesWritten);
+        this.#checksum = crc32(written, this.#checksum);
+        this.#hash?.update(written);
         from += bytesWritten;
         this.#bytes += bytesWritten;
       }
@@ -72,26 +89,33 @@ export class PartFile {
   }
 
   /** All bytes so far count from now on, and `checkpoint` is where the source resumes. */
-  save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
+  save(checkpoint: Checkpoint, metadata: unknown, rows?: PartRows): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().datasync();
       await this.#checkLock();
       const file = await numberOf(this.#opened());
       const [bytes, checksum] = [this.#bytes, this.#checksum];
-      const state = { version: 1, bytes, checksum, file, checkpoint, metadata };
+      const state = { version: 1, bytes, checksum, file, checkpoint, metadata, rows };
       await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`, { durable: this.#durable });
       this.#hasState = true;
     });
   }
 
-  /** The file is complete: gives it its name. */
-  finish(path = this.path): Promise<void> {
+  /** The file is complete: gives it its name, and writes its receipt. */
+  finish(path = this.path, receiptOf: MakeReceipt | null = null): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().sync();
       await this.#checkLock();
+      const sha256 = this.#hash?.digest('hex');
+      this.#hash = null;
+      const receipt =
+        receiptOf === null || sha256 === undefined ? null : await receiptOf({ length: this.#bytes, sha256 });
       await this.#close();
+      // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
+      await removeReceipt(path);
       await rename(partName(this.path), path);
       if (this.#durable) await syncFolder(path);
+      if (receipt !== null) await writeReceipt(path, receipt, { durable: this.#durable });
       await rm(stateName(this.path), { force: true });
       await this.#letGo();
     });
@@ -181,7 +205,7 @@ export async function lockTarget(path: string, lock: string): Promise<Unlock> {
 }
 
 /** Makes sure that an unfinished file is the one that was left, byte for byte. */
-async function verify(path: string, state: PartState): Promise<void> {
+async function verify(path: string, state: PartState, hash: Hash | null): Promise<void> {
   const part = partName(path);
   const now = readPartState(path);
   if (JSON.stringify(now) !== JSON.stringify(state))
@@ -199,6 +223,7 @@ async function verify(path: string, state: PartState): Promise<void> {
       const { bytesRead } = await handle.read(block, 0, Math.min(block.length, state.bytes - at), at);
       if (bytesRead === 0) throw refusal(path, `${part} is shorter than the interrupted run left it`);
       checksum = crc32(block.subarray(0, bytesRead), checksum);
+      hash?.update(block.subarray(0, bytesRead));
       at += bytesRead;
     }
     if (checksum !== state.checksum)

@@ -61,6 +61,7 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
 class RecordStream extends SessionStream {
   readonly #onError: StreamSettings['onError'];
   readonly #hasMarks: boolean;
+  #marked = false;
   #batch: Batch | null = null;
   #at = 0;
   #readAs: 'records' | 'pages' | null = null;
@@ -139,10 +140,17 @@ class RecordStream extends SessionStream {
     }
     if (this.#at < size) return false;
     this.#batch = null;
-    if (this.#hasMark(batch)) wantsMore = this.push(this.markAfter(batch));
+    if (this.#hasMark(batch)) {
+      this.#marked = true;
+      wantsMore = this.push(this.markAfter(batch));
+    }
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
+  }
+
+  protected override finish(): void {
+    if (this.#hasMarks && !this.#marked) this.push(this.lastMark());
   }
 
   async *#walkPages(): AsyncGenerator<StreamPage, void, void> {

@@ -5,6 +5,7 @@ import { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
 import type { StreamSettings } from './options.ts';
+import { factsOf, markOf, type ReadFacts } from './read-facts.ts';
 import { Session } from './session.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -17,6 +18,7 @@ export abstract class SessionStream extends Readable {
   #failure: Error | null = null;
   #verdict: Verdict | null = null;
   #isPulling = false;
+  readonly #facts: ReadFacts;
 
   constructor(client: PageClient, options: StreamSettings, readable: ReadableOptions) {
     super({ ...readable, autoDestroy: true });
@@ -25,6 +27,7 @@ export abstract class SessionStream extends Readable {
     this.verdict = new Promise((resolve, reject) => {
       this.#outcome = { resolve, reject };
     });
+    this.#facts = factsOf(client, this.session.query, this.verdict);
     // Without a reader of the verdict, the stream's own error still reports the failure.
     this.verdict.catch(() => {});
     if (options.signal !== undefined) addAbortSignal(options.signal, this);
@@ -41,6 +44,9 @@ export abstract class SessionStream extends Readable {
 
   /** What is left of the current batch, in the units that the stream counts. */
   protected abstract get heldBack(): number;
+
+  /** Called after the last batch, before the stream ends. */
+  protected finish(): void {}
 
   /** Takes the next batch. */
   protected abstract begin(batch: Batch): void;
@@ -61,6 +67,7 @@ export abstract class SessionStream extends Readable {
         try {
           if (batch === null) {
             this.conclude();
+            this.finish();
             this.push(null);
             return;
           }
@@ -116,7 +123,12 @@ export abstract class SessionStream extends Readable {
   /** The mark after the last batch of a slice. */
   protected markAfter({ span }: Batch): Mark {
     const { from, to } = timeSliceOf(span);
-    return new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() });
+    return markOf(this.#facts, new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() }));
+  }
+
+  /** A mark after everything: for a read that had nothing left to deliver, since what follows learns of it by marks only. */
+  protected lastMark(): Mark {
+    return markOf(this.#facts, new Mark({ checkpoint: this.session.ahead.checkpoint() }));
   }
 
   /** Announces that a slice is done. */

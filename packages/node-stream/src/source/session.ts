@@ -2,7 +2,7 @@ import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/ti
 import { safeCaller } from '@call-attribution/core/tracing';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
 import { type Span, timeSliceOf } from '../query/time-slice.ts';
-import { windowQuery } from '../query/window-query.ts';
+import { type WindowQuery, windowQuery } from '../query/window-query.ts';
 import { type Batch, type PageClient, Run } from '../slicing/run.ts';
 import { newPlan, type PlanSettings } from '../slicing/state.ts';
 import { errorOf, IncompleteError, StreamError } from './errors.ts';
@@ -24,6 +24,8 @@ export class Session {
   readonly ahead: Ledger;
   readonly meter: Meter;
   readonly options: StreamSettings;
+  /** What it is about, for marks. */
+  readonly query: WindowQuery;
   readonly #client: PageClient;
   readonly #run: Run;
   readonly #safely = safeCaller('onProgress');
@@ -57,6 +59,7 @@ export class Session {
     };
     const style = window === false || window.bounds === 'auto' ? null : window.bounds;
     this.#client = client;
+    this.query = query;
     this.options = options;
     this.meter = meter;
     const before = formatNaive(countBefore);

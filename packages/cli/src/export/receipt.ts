@@ -1,0 +1,92 @@
+import type { FieldSpec } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
+import {
+  periodOfFilter,
+  type ReceiptFacts,
+  type ReceiptVerdict,
+  writtenVerdict,
+} from '@call-attribution/node-stream/receipts';
+import type { Args } from '../args/command.ts';
+import { UsageError } from '../errors.ts';
+import type { Ending } from '../reading/verdict.ts';
+
+/** What the receipt of an export says besides how the reading ended. */
+export interface ReceiptAbout {
+  /** Address of the API or name of the warehouse, without credentials. */
+  readonly source: string | null;
+  readonly version: 'v2' | 'v3';
+  /** The ID of the account, where the settings know it. */
+  readonly account: string | null;
+  /** A condition of the warehouse. */
+  readonly where: string | null;
+  readonly fields: readonly FieldSpec[] | null;
+}
+
+/** Whether the export gets a receipt, and what is known before anything is read. Null without --receipt. */
+export function receiptAbout(
+  args: Args,
+  settings: Settings,
+  source: string | null,
+  fields: ReceiptAbout['fields'],
+): ReceiptAbout | null {
+  if (!args.flag('receipt')) return null;
+  return {
+    source,
+    version: settings.apiVersion.value,
+    account: settings.account?.id ?? null,
+    where: args.text('where'),
+    fields,
+  };
+}
+
+/** Refuses a receipt for what is not one file. */
+export function refuseReceipt(args: Args, why: string): void {
+  if (args.flag('receipt')) throw new UsageError(`--receipt: ${why}`);
+}
+
+/** A reading that has ended: its filter, how it ended, and when, in milliseconds since 1970. */
+interface EndedRead {
+  readonly request: { readonly filter: string };
+  readonly verdict: Ending;
+  readonly at: number;
+}
+
+/** What `fileSink` is told about the receipt, once the reading has ended; false for none. */
+export function receiptMaker(
+  about: ReceiptAbout | null,
+  read: EndedRead | Promise<EndedRead>,
+): false | ((accounts: readonly string[]) => Promise<ReceiptFacts>) {
+  if (about === null) return false;
+  return async (accounts) => receiptFacts(about, await read, accounts);
+}
+
+function receiptFacts(
+  { source, version, account, where, fields }: ReceiptAbout,
+  { request: { filter }, verdict, at }: EndedRead,
+  accounts: readonly string[],
+): ReceiptFacts {
+  return {
+    source,
+    accounts: accounts.length > 0 || account === null ? accounts : [account],
+    version,
+    filter,
+    ...(where === null ? {} : { where }),
+    ...periodOfFilter(filter, version),
+    fields: fields?.map(({ name }) => name) ?? null,
+    verdict: 'calls' in verdict ? wholeOf(verdict.calls, at) : writtenVerdict(verdict, at),
+  };
+}
+
+/** All that the warehouse has was read. */
+function wholeOf(calls: number, at: number): ReceiptVerdict {
+  const countedAt = new Date(at).toISOString();
+  return {
+    proof: 'whole',
+    reasons: [],
+    counted: calls,
+    read: calls,
+    setAside: 0,
+    countedBefore: null,
+    countedAt,
+  };
+}

@@ -1,0 +1,53 @@
+import { formatNaive } from '@call-attribution/core/time';
+import { windowQuery } from '../query/window-query.ts';
+import type { ReadFacts } from '../source/read-facts.ts';
+import type { Verdict } from '../source/verdict.ts';
+import type { ReceiptFacts, ReceiptVerdict } from './receipt.ts';
+
+/** A verdict in writing. `at`: when the read ended, in milliseconds since 1970. */
+export function writtenVerdict(verdict: Verdict, at: number): ReceiptVerdict {
+  const { proof, reasons, total, delivered, deliveredBefore, skipped, recount } = verdict;
+  return {
+    proof,
+    reasons,
+    counted: total,
+    read: deliveredBefore + delivered + skipped,
+    setAside: skipped,
+    countedBefore: recount?.before ?? null,
+    countedAt: new Date(at).toISOString(),
+  };
+}
+
+/** The range of `date_added` in a filter, its end not included; null at an open end. */
+export function periodOfFilter(
+  filter: string,
+  version: 'v2' | 'v3',
+): { readonly from: string | null; readonly to: string | null } {
+  const { lower, upper } = windowQuery(filter, version);
+  return {
+    from: lower === null ? null : formatNaive(lower),
+    to: upper === null ? null : formatNaive(upper),
+  };
+}
+
+/** What a receipt says about a read that has ended. `at`: when, in milliseconds since 1970. */
+export async function factsOfRead(
+  read: ReadFacts,
+  accounts: readonly string[],
+  at: number,
+): Promise<ReceiptFacts> {
+  const { address, version, filter, from, to } = read;
+  const verdict = writtenVerdict(await read.verdict, at);
+  return { source: address, accounts, version, filter, from, to, verdict };
+}
+
+/** Nothing is known of where the records come from. */
+export const unknownSource: ReceiptFacts = {
+  source: null,
+  accounts: [],
+  version: null,
+  filter: null,
+  from: null,
+  to: null,
+  verdict: null,
+};

@@ -1,0 +1,19 @@
+// Receipts: what a file of records holds, in writing, so that it can be checked later. fileSink writes them; readReceipt and
+// readFileContents are what a check compares.
+
+export { receiptEnding, receiptPath } from '../files/whole-file.ts';
+export { type FileContents, type FileForm, readFileContents } from './check-file.ts';
+export { periodOfFilter, writtenVerdict } from './facts.ts';
+export type { FileRow } from './read-rows.ts';
+export {
+  coverOf,
+  type FoundReceipt,
+  type Receipt,
+  type ReceiptFacts,
+  type ReceiptRows,
+  type ReceiptVerdict,
+  readReceipt,
+  receiptOf,
+  writeReceipt,
+} from './receipt.ts';
+export { type RowCount, RowDigest } from './row-digest.ts';

@@ -1,0 +1,301 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
+import { writeWholeFile } from '../src/files/index.ts';
+import { type Checkpoint, createCallStream, Mark } from '../src/index.ts';
+import {
+  type FileForm,
+  type Receipt,
+  RowDigest,
+  readFileContents,
+  readReceipt,
+  receiptPath,
+} from '../src/receipts/index.ts';
+import { type Encoding, fileSink } from '../src/sinks/index.ts';
+import { FakeServer, fakeRecords } from './fake-server.ts';
+
+// Slow machines are slow; nothing here waits for the clock.
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'receipts-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+const file = (name: string) => join(folder, name);
+
+/** Calls whose texts are hard to write in every format. */
+const odd = [
+  '',
+  null,
+  'a "quoted", word',
+  'two\r\nlines',
+  'ends in \r',
+  '\uFEFFmark',
+  '=1+1',
+  'é 電話 🎉',
+  'half \ud83c',
+  '"',
+];
+const calls = fixtureCalls(40, 7).map((call, at) => ({
+  ...call,
+  ppc_keywords: odd[at % odd.length] ?? null,
+}));
+
+async function receiptIn(path: string): Promise<Receipt> {
+  const found = await readReceipt(path);
+  if (found?.receipt) return found.receipt;
+  throw new Error(`no receipt: ${found === null ? 'none' : found.problem}`);
+}
+
+const columns = ['sid', 'date_added', 'talk_minutes', 'ppc_keywords', 'acct_id'] as const;
+const forms: Record<string, { encode: () => Encoding<(typeof calls)[0]>; form: FileForm }> = {
+  ndjson: { encode: toNdjson, form: { format: 'ndjson', gzip: false, fields: null } },
+  'ndjson in gzip': {
+    encode: () => [toNdjson(), toGzip()],
+    form: { format: 'ndjson', gzip: true, fields: null },
+  },
+  'a JSON array': { encode: toJsonArray, form: { format: 'json', gzip: false, fields: null } },
+  csv: { encode: () => toCsv(), form: { format: 'csv', gzip: false, fields: null } },
+  'csv in gzip': { encode: () => [toCsv(), toGzip()], form: { format: 'csv', gzip: true, fields: null } },
+  'csv for a spreadsheet': {
+    encode: () => toCsv({ columns, bom: true, safe: true }),
+    form: { format: 'csv', gzip: false, fields: null },
+  },
+  'csv without a header': {
+    encode: () => toCsv({ columns, header: false, delimiter: ';', newline: '\n' }),
+    form: { format: 'csv', gzip: false, fields: columns, csv: { delimiter: ';', header: false } },
+  },
+  'csv of one column': {
+    encode: () => toCsv({ columns: ['ppc_keywords'] }),
+    form: { format: 'csv', gzip: false, fields: null },
+  },
+  parquet: {
+    encode: () => toParquet({ rowGroupSize: 15 }),
+    form: { format: 'parquet', gzip: false, fields: null },
+  },
+  'parquet in gzip': {
+    encode: () => toParquet({ compression: 'gzip', columns: [...columns] }),
+    form: { format: 'parquet', gzip: false, fields: null },
+  },
+  'parquet with columns of each type': {
+    encode: () =>
+      toParquet({
+        columns: [
+          { name: 'i', type: 'integer', value: (call) => Number(call.sid.replace(/\D/g, '')) },
+          { name: 'd', type: 'date', value: (call) => call.date_added.slice(0, 10) },
+          { name: 't', type: 'timestamp', value: (call) => `${call.date_added}.123456` },
+          { name: 'm', type: 'decimal(9,1)', value: (call) => call.talk_minutes },
+          { name: 'l', type: 'decimal(30,2)', value: () => '123456789012345678.25' },
+          { name: 'n', type: 'decimal', value: (call) => call.talk_minutes },
+          { name: 'b', type: 'boolean', value: (call) => call.sid.endsWith('1') },
+          { name: 's', type: 'string', value: (call) => call.ppc_keywords },
+        ],
+      }),
+    form: { format: 'parquet', gzip: false, fields: null },
+  },
+};
+
+describe('the receipt of a file', () => {
+  it.each(Object.entries(forms))('tells what is read back from %s', async (_, { encode, form }) => {
+    const path = file('calls');
+    await pipeline(Readable.from(calls), fileSink(path, { encode: encode(), receipt: true }));
+    const { rows, bytes } = await receiptIn(path);
+    const written = readFileSync(path);
+    expect(bytes).toEqual({ length: written.length, sha256: hash('sha256', written, 'hex') });
+    const contents = await readFileContents(path, form);
+    expect(contents).toMatchObject({ fault: null, bytes, rows: { count: 40, digest: rows.digest } });
+    expect(rows.count).toBe(40);
+    expect(contents.fields).toEqual(rows.fields);
+  });
+
+  it.each(['ndjson', 'a JSON array', 'csv'])('has the same digest for %s in another order', async (name) => {
+    const { encode } = forms[name] as (typeof forms)[string];
+    const digests = [];
+    for (const items of [calls, calls.toReversed()]) {
+      await pipeline(Readable.from(items), fileSink(file('calls'), { encode: encode(), receipt: true }));
+      digests.push((await receiptIn(file('calls'))).rows.digest);
+    }
+    expect(digests[1]).toBe(digests[0]);
+  });
+
+  it.each([
+    ['an empty file', 'ndjson', 0],
+    ['an empty CSV file', 'csv', 0],
+    ['an empty array', 'a JSON array', 0],
+    ['an empty Parquet file', 'parquet', 0],
+    ['one row', 'a JSON array', 1],
+  ])('tells of %s', async (_, name, count) => {
+    const { encode, form } = forms[name] as (typeof forms)[string];
+    await pipeline(
+      Readable.from(calls.slice(0, count)),
+      fileSink(file('x'), { encode: encode(), receipt: true }),
+    );
+    const { rows } = await receiptIn(file('x'));
+    expect(await readFileContents(file('x'), form)).toMatchObject({
+      fault: null,
+      rows: { count, digest: rows.digest },
+    });
+  });
+
+  it('says what was read and proved, also when a run is cut off and resumed, or has nothing left to read', async () => {
+    const server = Object.assign(new FakeServer(fakeRecords(500)), { baseUrl: 'https://api.example.com/x' });
+    const filter = 'date_added:[2026-01-01 00:00:00 TO 2026-01-01 05:00:00}';
+    const about = {
+      source: 'https://api.example.com/x',
+      version: 'v3',
+      filter: 'date_added:[2026-01-01 00:00:00 TO 2026-01-01 05:00:00}',
+      from: '2026-01-01 00:00:00',
+      to: '2026-01-01 05:00:00',
+      verdict: { proof: 'whole', reasons: [], counted: 300, read: 300, setAside: 0 },
+      rows: { count: 300 },
+    };
+    const clock = { now: () => Date.parse('2026-02-01T00:00:00Z') };
+    const options = { filter, rows: 20, marks: true, clock } as const;
+    const sink = (resume: boolean) =>
+      fileSink(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume, clock });
+    await pipeline(createCallStream(server, options), sink(false));
+    const whole = await receiptIn(file('a.ndjson'));
+    expect(whole).toMatchObject({ ...about, file: 'a.ndjson', writtenAt: '2026-02-01T00:00:00.000Z' });
+    for (const stopAt of [70, 300]) {
+      for (const name of ['a.ndjson', 'a.ndjson.receipt.json']) rmSync(file(name));
+      let taken = 0;
+      const stopping = async function* (items: AsyncIterable<unknown>) {
+        for await (const item of items) {
+          if (item instanceof Mark || taken++ < stopAt) yield item;
+          else throw new Error('stopped');
+        }
+        throw new Error('stopped');
+      };
+      const first = pipeline(createCallStream(server, options), stopping, sink(false));
+      await expect(first).rejects.toThrow('stopped');
+      expect(existsSync(receiptPath(file('a.ndjson')))).toBe(false);
+      const second = sink(true);
+      const { checkpoint } = second;
+      expect(checkpoint).not.toBeNull();
+      await pipeline(createCallStream(server, { ...options, checkpoint }), second);
+      const resumed = await receiptIn(file('a.ndjson'));
+      expect(resumed, `stopped at ${stopAt}`).toMatchObject(about);
+      expect(resumed.rows).toEqual(whole.rows);
+    }
+  });
+
+  it('takes what it says from a function, and knows nothing of a source without marks', async () => {
+    const facts = { source: 'mine', version: null, filter: null, from: null, to: null, verdict: null };
+    const receipt = (accounts: readonly string[]) => ({ ...facts, accounts, fields: ['sid'] });
+    await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt }));
+    expect(await receiptIn(file('a'))).toMatchObject({
+      ...facts,
+      accounts: ['100001'],
+      rows: { fields: ['sid'] },
+    });
+    await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt: true }));
+    expect(await receiptIn(file('a'))).toMatchObject({ source: null, verdict: null, accounts: ['100001'] });
+  });
+
+  it('is never beside a file that it does not describe', async () => {
+    const write = (receipt: boolean) =>
+      pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt }));
+    await write(true);
+    await write(false);
+    expect(existsSync(receiptPath(file('a')))).toBe(false);
+    await write(true);
+    await writeWholeFile(file('a'), 'something else');
+    expect(existsSync(receiptPath(file('a')))).toBe(false);
+    await write(true);
+    const kept = readFileSync(receiptPath(file('a')), 'utf8');
+    const broken = Readable.from(calls).map((call) => {
+      if (call === calls[20]) throw new Error('the source broke');
+      return call;
+    });
+    const failing = pipeline(broken, fileSink(file('a'), { encode: toNdjson(), receipt: true }));
+    await expect(failing).rejects.toThrow('the source broke');
+    // The earlier file is still there, and so is its receipt.
+    expect(readFileSync(receiptPath(file('a')), 'utf8')).toBe(kept);
+  });
+
+  it('is refused when a letter of it was changed', async () => {
+    await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt: true }));
+    const text = readFileSync(receiptPath(file('a')), 'utf8');
+    for (const [from, to] of [
+      ['"count": 40', '"count": 41'],
+      ['"seal": "', '"seal": "0'],
+      ['}', '} '],
+    ] as const) {
+      writeFileSync(receiptPath(file('a')), text.replace(from, to));
+      expect(await readReceipt(file('a')), to).toEqual({ receipt: null, problem: expect.any(String) });
+    }
+    expect(await readReceipt(file('b'))).toBeNull();
+  });
+
+  it('needs an encoder whose rows it can count, and an unfinished file that was begun with one', async () => {
+    expect(() => fileSink(file('a'), { receipt: true })).toThrow(/cannot have a receipt.*Set encode/);
+    const checkpoint: Checkpoint = {
+      version: 1,
+      query: 'x',
+      done: [],
+      place: null,
+      total: 0,
+      delivered: 0,
+      settled: { before: '2026-01-01 00:00:00', stretches: [] },
+    };
+    const cut = function* () {
+      yield calls[0];
+      yield new Mark({ checkpoint });
+      yield* calls;
+      throw new Error('cut');
+    };
+    const begun = pipeline(Readable.from(cut()), fileSink(file('a'), { encode: toNdjson() }));
+    await expect(begun).rejects.toThrow('cut');
+    expect(() => fileSink(file('a'), { encode: toNdjson(), resume: true, receipt: true })).toThrow(
+      /begun without a receipt/,
+    );
+  });
+});
+
+describe('the sum of rows', () => {
+  const sumOf = (...texts: string[]) => {
+    const digest = new RowDigest();
+    for (const text of texts) digest.add(text);
+    return digest.result();
+  };
+
+  it('does not depend on the order, but on how often each is there', () => {
+    expect(sumOf('a', 'b', 'c')).toEqual(sumOf('c', 'a', 'b'));
+    expect(sumOf('a', 'b', 'b').digest).not.toBe(sumOf('a', 'b').digest);
+    expect(sumOf('a', 'a').digest).not.toBe(sumOf('b', 'b').digest);
+    expect(sumOf()).toEqual({ count: 0, digest: '0'.repeat(64) });
+  });
+
+  it('adds up, and can be continued', () => {
+    const parts = new RowDigest(sumOf('a', 'b'));
+    parts.merge(sumOf('c'));
+    parts.add('d');
+    expect(parts.result()).toEqual(sumOf('a', 'b', 'c', 'd'));
+  });
+});
+
+describe('reading a file back', () => {
+  it.each<[string, string, FileForm['format'], number, RegExp]>([
+    ['a line that is no JSON', '{"sid":"1"}\n{"sid":\n{"sid":"3"}\n', 'ndjson', 1, /row 2 cannot be read/],
+    ['a line that is no record', '{"sid":"1"}\n7\n', 'ndjson', 1, /row 2 cannot be read/],
+    ['an array that does not end', '[\n{"sid":"1"},\n{"sid":"2"}\n', 'json', 2, /row 3 cannot be read/],
+    ['an array that goes on', '[]\n{"sid":"1"}\n', 'json', 0, /row 1 cannot be read/],
+    ['no array', '{"sid":"1"}\n', 'json', 0, /row 1 cannot be read/],
+    ['a row with too few cells', 'sid,ani\r\n1,2\r\n3\r\n', 'csv', 1, /row 2 cannot be read/],
+    ['a quote that does not end', 'sid,ani\r\n1,"2\r\n', 'csv', 0, /row 1 cannot be read/],
+    ['bytes that are no Parquet', 'PAR1 something PAR1', 'parquet', 0, /cannot be read as parquet/],
+  ])('stops at %s', async (_, text, format, count, fault) => {
+    writeFileSync(file('a'), text);
+    const contents = await readFileContents(file('a'), { format, gzip: false, fields: null });
+    expect(contents).toMatchObject({ fault: expect.stringMatching(fault), rows: { count } });
+  });
+});
