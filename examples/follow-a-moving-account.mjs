@@ -20,7 +20,7 @@ const filter = 'inc_gce:1';
 try {
   let changed = 0;
   for (const hours of [0, 1, 6]) {
-    const { arrived } = await sandbox.advance(hours * 3600);
+    const { arrived } = await sandbox.advance(`${hours}h`);
     const before = copy.size;
     for await (const { kind, call } of syncCalls(client, { state, filter })) {
       if (kind === 'changed') changed += 1;

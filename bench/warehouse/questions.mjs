@@ -50,8 +50,8 @@ export function questions(days) {
       measures: ['calls', 'lag_median', 'value'],
       values: {
         rules: [
-          { minMinutes: 10, campaign: '*brand*', value: 120 },
-          { minMinutes: 2, value: 40 },
+          { minTalk: '10m', campaign: '*brand*', value: 120 },
+          { minTalk: '2m', value: 40 },
         ],
         otherwise: 0,
       },

@@ -204,7 +204,7 @@ describe('the client', () => {
   });
 
   test('[R96] waits as long as a 429 response says', async () => {
-    const pair = await openPair({ rateLimit: { requests: 1, seconds: 1 } });
+    const pair = await openPair({ rateLimit: { requests: 1, per: '1s' } });
     await pair.v3.listCalls({ rows: 1 });
     const page = await pair.v3.listCalls({ rows: 1 });
     expect([page.records.length, page.meta.attempts > 1]).toEqual([1, true]);

@@ -128,7 +128,7 @@ describe('a record', () => {
 
   test('[R30] keeps a final ppc_status when time passes, and changes others', async () => {
     const before = new Map(v3.map((record) => [record.sid, record.ppc_status]));
-    await sandbox.advance(3 * 86_400);
+    await sandbox.advance('3d');
     const after = await list('v3', keys, '&q=inc_gce:1');
     const moved = after.filter(
       (record) => before.has(record.sid) && before.get(record.sid) !== record.ppc_status,

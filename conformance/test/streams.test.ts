@@ -90,7 +90,7 @@ describe('a copy kept by sync', () => {
     };
     try {
       for (const hours of [0, 0.5, 1.5]) {
-        await moving.advance(hours * 3600);
+        await moving.advance(hours * 3_600_000);
         await syncInto(client, sink, { filter: 'inc_gce:1', rows: 100 });
         const { records } = await client.listCalls({ filter: 'inc_gce:1', rows: 1000 });
         const { total } = await client.countCalls({ filter: 'inc_gce:1' });

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
+import type { Duration } from '@call-attribution/core/time';
 import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -32,8 +33,8 @@ export interface Io {
   readonly clock: Pick<Clock, 'now'>;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
-  /** Silence after which stderr says what is waited for. Default 1,000 on a terminal, else 5,000. */
-  readonly patienceMs?: number;
+  /** Silence after which stderr says what is waited for. Default `1s` on a terminal, else `5s`. */
+  readonly patience?: Duration;
 }
 
 /** Called before something is written, so that a line about waiting goes away first. */

@@ -34,8 +34,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a store',
-    () => openStore('sqlite::memory:', { busyTimeoutMs: any('9') }),
-    'busyTimeoutMs must be a whole number',
+    () => openStore('sqlite::memory:', { busyTimeout: any('9') }),
+    'busyTimeout must be milliseconds or a string such as',
   ],
   ['a warehouse', () => openWarehouse(any(7)), 'path must be the path of a file; got 7.'],
   [
@@ -57,8 +57,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a service',
-    () => createService(any({ store: null, limits: { idleMS: 5 } })),
-    'Did you mean limits.idleMs?',
+    () => createService(any({ store: null, limits: { idleTimout: 5 } })),
+    'Did you mean limits.idleTimeout?',
   ],
   ['listen', () => service.listen({ port: any('8080') }), 'port must be a port from 0 to 65535; got "8080".'],
   ['listen', () => service.listen(any({ hots: 'x' })), 'no option hots. Did you mean host?'],
@@ -87,7 +87,7 @@ test.each<[string, () => unknown, string]>([
     'no option auth.tokn.',
   ],
   ['conversions', () => judge({ minTlak: 5 }), 'no option minTlak. Did you mean minTalk?'],
-  ['conversions', () => judge({ minTalk: '5' }), 'minTalk must be a number; got "5".'],
+  ['conversions', () => judge({ minTalk: '5' }), 'minTalk must be milliseconds or a string such as'],
   [
     'conversions',
     () => judge({ consent: { adUserData: 'yes' } }),

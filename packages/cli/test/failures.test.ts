@@ -78,10 +78,10 @@ test.each([
 test('a server that stops responding ends with status 5 after --timeout', async () => {
   const server = await serverThat(() => {});
   const env = { CALLS_BASE_URL: server.url };
-  const { code, stderr } = await stage.quick(['count', '--timeout', '0.2'], { env });
+  const { code, stderr } = await stage.quick(['count', '--timeout', '0.2s'], { env });
   server.close();
   expect(code).toBe(5);
-  expect(stderr).toMatch(/→ --timeout 180 gives a request more seconds\n/);
+  expect(stderr).toMatch(/→ --timeout 3m gives a request more time\n/);
   expect(stderr).toMatch(/calls doctor/);
 });
 

@@ -9,7 +9,7 @@ export interface QuickOptions {
   readonly signal?: AbortSignal;
   readonly now?: Date;
   /** Milliseconds of silence before a line says what is waited for. Default a minute. */
-  readonly patienceMs?: number;
+  readonly patience?: number;
   /** What stdin holds. Default nothing. */
   readonly input?: string;
   /** Called with everything written to stdout so far, each time something is. */
@@ -33,7 +33,7 @@ export async function runQuick(args: readonly string[], options: QuickOptions = 
     clock: { now: () => (options.now ?? new Date('2026-11-21T12:00:00Z')).getTime() },
     signal: options.signal ?? new AbortController().signal,
     // A machine that is busy must not add lines.
-    patienceMs: options.patienceMs ?? 60_000,
+    patience: options.patience ?? 60_000,
   });
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }

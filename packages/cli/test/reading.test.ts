@@ -150,11 +150,11 @@ describe('calls list', () => {
       '--q',
       'date_added:[2026-09-01 00:00:00 TO 2026-10-01 00:00:00},talk_minutes:[2 TO *],inc_gce:1',
     );
-    expect(await count('--on', '2026-09', '--min-talk', '2', '--include-extensions')).toBe(byHand);
+    expect(await count('--on', '2026-09', '--min-talk', '2m', '--include-extensions')).toBe(byHand);
     expect(
       await count('--from', '2026-09-01', '--to', '2026-09-30', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
     ).toBe(byHand);
-    expect(await count('--on', '2026-09', '--min-talk', '2')).toBeLessThan(byHand);
+    expect(await count('--on', '2026-09', '--min-talk', '2m')).toBeLessThan(byHand);
   });
 });
 

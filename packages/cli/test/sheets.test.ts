@@ -154,7 +154,7 @@ test('a process writes the sheet, the reasons on stderr, and ends with status 0'
 
 test('values come from the rules, and a call without a rule that applies is left out', async () => {
   const cwd = stage.folder();
-  const valueRules = { rules: [{ minMinutes: 10, campaign: 'brand*', value: 120 }] };
+  const valueRules = { rules: [{ minTalk: '10m', campaign: 'brand*', value: 120 }] };
   const args = ['sheet', 'sa360', '--conversion-name', 'Phone lead', ...rulesIn(cwd, { valueRules })];
   const { stderr, stdout } = await stage.quick([...args, '--output', '-'], { cwd, env, now });
   expect(stdout).toMatch(
@@ -243,7 +243,7 @@ test('a name that ends in .gz gets a compressed sheet', async () => {
 test('calls before the range are read to know who has called before', async () => {
   const cwd = stage.folder();
   const args = ['--include-extensions', '--from', '2026-11-18 15:00:00', '--dry-run'];
-  const rules = rulesIn(cwd, { oncePerCallerDays: 30 });
+  const rules = rulesIn(cwd, { oncePerCaller: '30d' });
   const { code, stderr } = await stage.quick(sheet('sa360', ...args, ...rules), { cwd, env, now });
   expect(code).toBe(0);
   expect(stderr).toMatch(/0 conversions for Search Ads 360/);
@@ -252,7 +252,7 @@ test('calls before the range are read to know who has called before', async () =
 });
 
 test('--min-talk replaces the minimum talk time of the tool, and the calls below it are listed', async () => {
-  const { stderr } = await stage.quick(sheet('google-ads-clicks', '--min-talk', '5', '--dry-run'), {
+  const { stderr } = await stage.quick(sheet('google-ads-clicks', '--min-talk', '5m', '--dry-run'), {
     cwd: stage.folder(),
     env,
     now,
@@ -272,7 +272,7 @@ test.each<[string[], object, RegExp]>([
   [[], { currency: 'USD' }, /rules\.json: currency needs a value/],
   [[], { clickWindow: '120d' }, /a click window of 120 days is too long: .* at most 90 days/],
   [[], { consent: { adUserData: 'granted' } }, /consent\.adPersonalization is missing/],
-  [[], { oncePerCallerDays: 0 }, /oncePerCallerDays is 0: it must be greater than 0/],
+  [[], { oncePerCaller: '0d' }, /oncePerCaller must be a duration such as 36h, 30d or 4w/],
   [[], { firstCallsOnly: true }, /has an unknown name "firstCallsOnly"[\s\S]*did you mean firstCallOnly\?/],
   [['-o', '-', '--ledger', 'x'], {}, /--ledger needs a file in --output/],
   [['--time-zone', 'Mars/Olympus'], {}, /Mars\/Olympus/],

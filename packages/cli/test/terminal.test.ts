@@ -242,7 +242,7 @@ const silence = (milliseconds: number): Promise<void> =>
 test('after a silence a line says what is done: on a terminal it goes away, elsewhere it is said once', async () => {
   const run = async (isTerminal: boolean): Promise<string> => {
     const { stream, text } = output(isTerminal, 30);
-    const io = { stderr: stream, env: {}, patienceMs: 20 } as unknown as Io;
+    const io = { stderr: stream, env: {}, patience: 20 } as unknown as Io;
     await withWaiting(io, async () => {
       await whileWaiting('reading', async () => {});
       await whileWaiting('waiting for a server far away', () => silence(60));

@@ -1,5 +1,5 @@
 import { type Call, phoneKey } from '@call-attribution/core';
-import { day, parseTime } from '@call-attribution/core/time';
+import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';
 
@@ -13,7 +13,8 @@ export function createJudge(
   accepts: Acceptance,
   rules: ConversionRules,
 ): (call: Call) => Conversion | { readonly reason: LeftOutReason } {
-  const { firstCallOnly = false, oncePerCallerDays } = rules;
+  const { firstCallOnly = false, oncePerCaller } = rules;
+  const once = oncePerCaller === undefined ? null : durationMillis(oncePerCaller, 'oncePerCaller');
   const callers = new Map<string, Caller>();
   return (call) => {
     const key = callerKey(call);
@@ -27,8 +28,8 @@ export function createJudge(
     if (!counts) return found;
     if (firstCallOnly && known) return 'reason' in found ? found : { reason: 'repeat_caller' };
     const at = parseTime(String(call.date_added))?.millis ?? 0;
-    if (oncePerCallerDays !== undefined && caller.countedAt !== null) {
-      if (Math.abs(at - caller.countedAt) < oncePerCallerDays * day)
+    if (once !== null && caller.countedAt !== null) {
+      if (Math.abs(at - caller.countedAt) < once)
         return 'reason' in found ? found : { reason: 'caller_counted' };
     }
     caller.countedAt = at;

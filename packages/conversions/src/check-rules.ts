@@ -1,5 +1,5 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
-import { day, hour, isTimeZone } from '@call-attribution/core/time';
+import { day, durationMillis, hour, isTimeZone } from '@call-attribution/core/time';
 import { type ConversionRules, ruleOptions } from './conversion.ts';
 import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
@@ -10,8 +10,6 @@ const rulesErrors = codeTable<RulesProblem['code']>({
   zone_unknown: 'The time zone does not exist. Use a name such as America/New_York.',
   name_missing: 'The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool.',
   currency_unknown: 'The currency does not exist. Use a code of three letters such as USD.',
-  not_positive: 'A number must be above 0. Correct the option that the message names.',
-  negative: 'A number must be 0 or more. Correct the option that the message names.',
   window_too_long: 'The window is longer than the tool remembers a click. Use a shorter one.',
   no_age_left:
     'The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window.',
@@ -50,21 +48,17 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
 }
 
 function problemOf(rules: ConversionRules, { accepts, needsName = false }: Tool): RulesProblem | null {
-  const { timeZone, conversionName, currency, clickWindow, oncePerCallerDays, minTalk, minAge, from } = rules;
+  const { timeZone, conversionName, currency, from } = rules;
   if (timeZone === null) return { code: 'zone_missing' };
   if (!isTimeZone(timeZone)) return { code: 'zone_unknown', zone: timeZone };
   if (needsName && !/^\S.{0,99}$/u.test(conversionName)) return { code: 'name_missing' };
   if (currency !== undefined && !isCurrency(currency)) return { code: 'currency_unknown', currency };
-  for (const [name, value] of Object.entries({ clickWindow, oncePerCallerDays }))
-    if (value !== undefined && !(value > 0)) return { code: 'not_positive', name, value };
-  for (const [name, value] of Object.entries({ minTalk, minAge }))
-    if (value !== undefined && !(value >= 0)) return { code: 'negative', name, value };
-  const most = accepts.maxClickDays;
-  if (clickWindow !== undefined && most !== null && clickWindow > most)
-    return { code: 'window_too_long', days: clickWindow, most };
-  const days = clickWindow ?? most;
-  const age = minAge ?? accepts.minHours * hour;
-  if (days !== null && age >= days * day) return { code: 'no_age_left', hours: age / hour, days };
+  const most = accepts.clickWindow === null ? null : durationMillis(accepts.clickWindow, 'clickWindow');
+  const window = rules.clickWindow === undefined ? most : durationMillis(rules.clickWindow, 'clickWindow');
+  if (window !== null && most !== null && window > most)
+    return { code: 'window_too_long', days: window / day, most: most / day };
+  const age = durationMillis(rules.minAge ?? accepts.minAge, 'minAge');
+  if (window !== null && age >= window) return { code: 'no_age_left', hours: age / hour, days: window / day };
   if (from !== undefined && !/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(from))
     return { code: 'from_unreadable' };
   return null;

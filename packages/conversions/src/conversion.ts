@@ -1,6 +1,14 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { day, formatNaive, hour, instantsOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
+import {
+  type Duration,
+  durationMillis,
+  formatNaive,
+  instantsOf,
+  naiveAt,
+  parseTime,
+  second,
+} from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -16,9 +24,6 @@ const consentOptions = defineOptions({
 /** Whether the person agreed to the use of their data for ads, as Google asks for it. */
 export interface Consent extends OptionsOf<typeof consentOptions> {}
 
-/** A number; which ones the tool takes is checked after it. */
-const anyNumber = () => option.of<number>('a number', (value) => typeof value === 'number', true);
-
 /** The rules of conversions; `checkRules` says which of them make sense for a tool. */
 export const ruleOptions = defineOptions({
   /** Time zone the API writes its times in. Null leaves every call out as `zone_missing`. */
@@ -31,20 +36,20 @@ export const ruleOptions = defineOptions({
   currency: option.string(),
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
   now: option.of<number>('milliseconds since 1970', Number.isFinite, true).required(),
-  /** Calls younger than this many milliseconds are left out. Default: what the tool asks for. */
-  minAge: anyNumber(),
+  /** Calls younger than this are left out. Default: what the tool asks for. */
+  minAge: option.duration(),
   /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
   repeatedHour: option.oneOf('leave-out', 'first', 'second'),
   /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
   unanswered: option.flag(),
-  /** Minimum talk time in seconds; shorter calls are left out. Default: `minTalk` of the tool. */
-  minTalk: anyNumber(),
-  /** Oldest click in days at the time of the upload. Default, and at most: what the tool accepts. */
-  clickWindow: anyNumber(),
+  /** Minimum talk time, such as `60s`; shorter calls are left out. Default: `minTalk` of the tool. */
+  minTalk: option.duration(),
+  /** Age of the oldest click at the time of the upload, such as `30d`. Default, and at most: what the tool accepts. */
+  clickWindow: option.timeout(),
   /** Only the first call of a caller counts. Default false. */
   firstCallOnly: option.flag(),
-  /** A caller counts once in this many days. Default: every call counts. */
-  oncePerCallerDays: anyNumber(),
+  /** A caller counts once in this time, such as `30d`. Default: every call counts. */
+  oncePerCaller: option.timeout(),
   /**
    * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
    * are neither conversions nor left out. Default: all calls are judged.
@@ -69,12 +74,12 @@ export interface Acceptance {
   readonly needsFinalStatus: boolean;
   /** Takes a value for each conversion. */
   readonly takesValue: boolean;
-  /** Seconds of talk that a call needs to count, unless the rules say otherwise. */
-  readonly minTalk: number;
-  /** Hours after which the tool knows a click. */
-  readonly minHours: number;
-  /** Days after which the tool has forgotten a click; null for no limit. */
-  readonly maxClickDays: number | null;
+  /** How long they have to talk for a call to count, unless the rules say otherwise. */
+  readonly minTalk: Duration;
+  /** Time after which the tool knows a click. */
+  readonly minAge: Duration;
+  /** Time after which the tool has forgotten a click; null for no limit. */
+  readonly clickWindow: Duration | null;
 }
 
 /** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
@@ -193,19 +198,20 @@ function tooShort(
   { unanswered = false, minTalk = accepts.minTalk }: ConversionRules,
 ): LeftOutReason | null {
   if (talkSeconds === 0) return unanswered ? null : 'unanswered';
-  return talkSeconds < minTalk ? 'too_short' : null;
+  return talkSeconds * second < durationMillis(minTalk, 'minTalk') ? 'too_short' : null;
 }
 
 function wrongAge(
   startedAt: number,
   clickedAt: number,
-  { minHours, maxClickDays }: Acceptance,
-  { now, minAge = minHours * hour, clickWindow }: ConversionRules,
+  accepts: Acceptance,
+  { now, minAge = accepts.minAge, ...rules }: ConversionRules,
 ): LeftOutReason | null {
   if (startedAt > now) return 'in_the_future';
-  const days = clickWindow ?? maxClickDays;
-  if (days !== null && now - clickedAt > days * day) return 'click_too_old';
-  return now - startedAt < minAge ? 'too_recent' : null;
+  const clickWindow = rules.clickWindow ?? accepts.clickWindow;
+  if (clickWindow !== null && now - clickedAt > durationMillis(clickWindow, 'clickWindow'))
+    return 'click_too_old';
+  return now - startedAt < durationMillis(minAge, 'minAge') ? 'too_recent' : null;
 }
 
 /** The instant that a time of the API means, to the second, or why it cannot be known. */

@@ -1,4 +1,5 @@
 import { readJsonInput } from '@call-attribution/core/settings';
+import { type Duration, durationMillis, parseDuration } from '@call-attribution/core/time';
 import type { RefinementCtx, ZodType } from 'zod';
 import { isWithin, matches, type ValueRule, type ValueRules } from './value-rules.ts';
 
@@ -7,7 +8,7 @@ import { isWithin, matches, type ValueRule, type ValueRules } from './value-rule
  *
  * @param source what the error calls the table, such as the name of its file.
  * @example
- * const rules = await readValueRules('{ "rules": [{ "minMinutes": 10, "value": 80 }], "otherwise": 20 }', 'rules.json');
+ * const rules = await readValueRules('{ "rules": [{ "minTalk": "10m", "value": 80 }], "otherwise": 20 }', 'rules.json');
  * valueByRules(call, rules);
  */
 export async function readValueRules(text: string, source: string): Promise<ValueRules> {
@@ -18,10 +19,11 @@ async function tableSchema() {
   const { z } = await import('zod');
   const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
   const hour = amount.max(24, 'must be an hour, from 0 to 24');
+  const span = z.custom<Duration>(isDuration, 'must be a duration such as 90s or 10m');
   const rule = z.strictObject({
     name: z.string().optional(),
-    minMinutes: amount.optional(),
-    maxMinutes: amount.optional(),
+    minTalk: span.optional(),
+    maxTalk: span.optional(),
     campaign: z.string().optional(),
     label: z.string().optional(),
     fromHour: hour.optional(),
@@ -34,6 +36,11 @@ async function tableSchema() {
     otherwise: amount.nullish().transform((value) => value ?? undefined),
   } satisfies Record<keyof ValueRules, ZodType>);
 }
+
+const isDuration = (value: unknown): boolean => typeof value === 'string' && parseDuration(value) >= 0;
+const least = (span: Duration = 0): number => durationMillis(span, 'minTalk');
+const limit = (span: Duration | undefined): number =>
+  span === undefined ? Number.POSITIVE_INFINITY : durationMillis(span, 'maxTalk');
 
 /** Refuses rules that can apply to no call. */
 function checkRules(rules: readonly ValueRule[], context: RefinementCtx): void {
@@ -54,14 +61,11 @@ function checkRules(rules: readonly ValueRule[], context: RefinementCtx): void {
 }
 
 /** Whether no call can satisfy a rule. */
-function isEmpty({
-  minMinutes = 0,
-  maxMinutes = Number.POSITIVE_INFINITY,
-  fromHour,
-  toHour,
-}: ValueRule): boolean {
+function isEmpty({ minTalk, maxTalk, fromHour, toHour }: ValueRule): boolean {
   const isNever = fromHour !== undefined && fromHour === toHour;
-  return minMinutes >= maxMinutes || isNever || fromHour === 24 || (fromHour === undefined && toHour === 0);
+  return (
+    least(minTalk) >= limit(maxTalk) || isNever || fromHour === 24 || (fromHour === undefined && toHour === 0)
+  );
 }
 
 /** Whether a rule applies to every call that another rule applies to. */
@@ -69,8 +73,8 @@ function covers(rule: ValueRule, other: ValueRule): boolean {
   const covered = (pattern: string | undefined, text: string | undefined): boolean =>
     pattern === undefined || (text !== undefined && matches(text, pattern));
   return (
-    (rule.minMinutes ?? 0) <= (other.minMinutes ?? 0) &&
-    (rule.maxMinutes ?? Number.POSITIVE_INFINITY) >= (other.maxMinutes ?? Number.POSITIVE_INFINITY) &&
+    least(rule.minTalk) <= least(other.minTalk) &&
+    limit(rule.maxTalk) >= limit(other.maxTalk) &&
     covered(rule.campaign, other.campaign) &&
     covered(rule.label, other.label) &&
     (rule.caller === undefined || rule.caller === other.caller) &&

@@ -44,8 +44,6 @@ export type RulesProblem =
   | { readonly code: 'zone_unknown'; readonly zone: string }
   | { readonly code: 'name_missing' }
   | { readonly code: 'currency_unknown'; readonly currency: string }
-  | { readonly code: 'not_positive'; readonly name: string; readonly value: number }
-  | { readonly code: 'negative'; readonly name: string; readonly value: number }
   | { readonly code: 'window_too_long'; readonly days: number; readonly most: number }
   | { readonly code: 'no_age_left'; readonly hours: number; readonly days: number }
   | { readonly code: 'from_unreadable' };

@@ -1,3 +1,4 @@
+import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
 import { type ConversionRules, talkSecondsOf } from './conversion.ts';
 import type { Outcome } from './conversions.ts';
 import type { Change, LeftOutReason } from './reasons.ts';
@@ -62,8 +63,9 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
 export function summaryLines(summary: Summary, { accepts }: Tool, rules: ConversionRules): string[] {
   const { calls, rows, value, short, leftOut } = summary;
   const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
-  const minTalk = `${rules.minTalk ?? accepts.minTalk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
-  const days = rules.clickWindow ?? accepts.maxClickDays;
+  const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
+  const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
+  const window = rules.clickWindow ?? accepts.clickWindow;
   return [
     [
       value === null ? 'no values' : `worth ${value.toFixed(2)}${currency}`,
@@ -72,16 +74,18 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
     [
       `minimum talk time ${minTalk}`,
       rules.unanswered ? 'calls nobody answered count' : 'calls nobody answered do not count',
-      ...(days === null ? [] : [`clicks of at most ${days} days`]),
+      ...(window === null ? [] : [`clicks of at most ${daysOf(window)} days`]),
       ...(rules.firstCallOnly ? ['only the first call of a caller'] : []),
-      ...(rules.oncePerCallerDays === undefined
+      ...(rules.oncePerCaller === undefined
         ? []
-        : [`one call of a caller in ${rules.oncePerCallerDays} days`]),
+        : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(calls > rows ? [`left out: ${calls - rows} ${calls - rows === 1 ? 'call' : 'calls'}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }
+
+const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
 
 /** What was uploaded and cannot be corrected by an upload, counted by what has changed. */
 export function unadjustedLines(unadjusted: readonly { readonly change: Change }[]): string[] {

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { type Duration, durationMillis, minute } from '@call-attribution/core/time';
 
 /** What the earlier calls say about a caller. */
 export interface CallerFacts {
@@ -10,10 +11,10 @@ export interface CallerFacts {
 export interface ValueRule {
   /** Name of the rule, for people. Each name once. */
   readonly name?: string | undefined;
-  /** Talk minutes, at least. */
-  readonly minMinutes?: number | undefined;
-  /** Talk minutes, less than. */
-  readonly maxMinutes?: number | undefined;
+  /** How long they talked, at least. */
+  readonly minTalk?: Duration | undefined;
+  /** How long they talked, less than. */
+  readonly maxTalk?: Duration | undefined;
   /** `ppc_campaign` of the call. */
   readonly campaign?: string | undefined;
   /** `phone_label` of the call. */
@@ -45,12 +46,12 @@ export function valueByRules(
   table: ValueRules,
   { isFirstCall }: CallerFacts = { isFirstCall: null },
 ): number | null {
-  const minutes = Number(call.talk_minutes);
+  const talk = Math.round(Number(call.talk_minutes) * minute);
   const hour = Number(String(call.date_added).slice(11, 13));
   const rule = table.rules.find(
-    ({ minMinutes, maxMinutes, campaign, label, fromHour, toHour, caller }) =>
-      (minMinutes === undefined || minutes >= minMinutes) &&
-      (maxMinutes === undefined || minutes < maxMinutes) &&
+    ({ minTalk, maxTalk, campaign, label, fromHour, toHour, caller }) =>
+      (minTalk === undefined || talk >= durationMillis(minTalk, 'minTalk')) &&
+      (maxTalk === undefined || talk < durationMillis(maxTalk, 'maxTalk')) &&
       (campaign === undefined || matches(call.ppc_campaign, campaign)) &&
       (label === undefined || matches(call.phone_label, label)) &&
       isWithin(hour, fromHour, toHour) &&

@@ -62,10 +62,6 @@ export function rulesProblemText(problem: RulesProblem, tool: string): string {
       return `${tool} needs a conversion name: at most 100 characters, spelled as in the tool`;
     case 'currency_unknown':
       return `there is no currency ${JSON.stringify(problem.currency)}; use the three letters of ISO 4217, such as USD`;
-    case 'not_positive':
-      return `${problem.name} is ${problem.value}: it must be greater than 0`;
-    case 'negative':
-      return `${problem.name} is ${problem.value}: it must be 0 or greater`;
     case 'window_too_long':
       return `a click window of ${problem.days} days is too long: ${tool} accepts clicks of at most ${problem.most} days`;
     case 'no_age_left':

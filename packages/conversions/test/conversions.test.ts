@@ -6,7 +6,6 @@ import {
   conversions,
   createTally,
   type LeftOutReason,
-  RulesError,
   type SheetFormat,
   sheetFormats,
   summaryLines,
@@ -14,6 +13,7 @@ import {
   toSheet,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
@@ -64,13 +64,13 @@ test('each tool has a minimum talk time of its own', () => {
   expect(
     Object.fromEntries(Object.values(sheetFormats).map(({ name, accepts }) => [name, accepts.minTalk])),
   ).toEqual({
-    'google-ads-calls': 60,
-    'google-ads-clicks': 60,
-    'microsoft-ads': 30,
-    'microsoft-bulk': 30,
-    sa360: 60,
-    skai: 0,
-    marin: 30,
+    'google-ads-calls': '60s',
+    'google-ads-clicks': '60s',
+    'microsoft-ads': '30s',
+    'microsoft-bulk': '30s',
+    sa360: '60s',
+    skai: '0s',
+    marin: '30s',
   });
 });
 
@@ -97,7 +97,7 @@ test('only the first call of a caller counts when the rules say so, whatever bec
 });
 
 test('a caller counts once in a span of days when the rules say so', async () => {
-  expect(await judged(repeated, { oncePerCallerDays: 7 })).toEqual({
+  expect(await judged(repeated, { oncePerCaller: '7d' })).toEqual({
     1: 'unanswered',
     2: 'ok',
     3: 'caller_counted',
@@ -110,7 +110,7 @@ test('a caller counts once in a span of days when the rules say so', async () =>
 
 test('calls before a time are only read for the rules about callers', async () => {
   const from = '2026-11-09 00:00:00';
-  expect(await judged(repeated, { oncePerCallerDays: 7, from })).toMatchObject({
+  expect(await judged(repeated, { oncePerCaller: '7d', from })).toMatchObject({
     3: 'caller_counted',
     4: 'ok',
   });
@@ -131,7 +131,7 @@ test('a value may depend on whether the caller has called before', async () => {
 
 test('a click may be younger than the tool accepts when the rules say so', async () => {
   const calls = [at('1', '2026-11-10 10:00:00'), at('2', '2026-11-19 10:00:00')];
-  expect(await judged(calls, { clickWindow: 7 })).toEqual({ 1: 'click_too_old', 2: 'ok' });
+  expect(await judged(calls, { clickWindow: '7d' })).toEqual({ 1: 'click_too_old', 2: 'ok' });
 });
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -198,20 +198,20 @@ const bad: [string, Partial<ConversionRules>, RegExp][] = [
   ['a zone that does not exist', { timeZone: 'Mars/Olympus' }, /time zone "Mars\/Olympus" does not exist/],
   ['no name', { conversionName: '' }, /needs a conversion name/],
   ['a currency that does not exist', { currency: 'XXQ' }, /no currency "XXQ"/],
-  ['a window that is too long', { clickWindow: 120 }, /120 days is too long: .* at most 90 days/],
-  ['a window of nothing', { clickWindow: 0 }, /clickWindow is 0: it must be greater than 0/],
-  ['a negative talk time', { minTalk: -1 }, /minTalk is -1/],
-  ['an age that leaves no call', { minAge: 48 * 3_600_000, clickWindow: 2 }, /no call can count/],
+  ['a window that is too long', { clickWindow: '120d' }, /120 days is too long: .* at most 90 days/],
+  ['a window of nothing', { clickWindow: 0 }, /clickWindow must be milliseconds above 0/],
+  ['a negative talk time', { minTalk: -1 }, /minTalk must be milliseconds or a string such as/],
+  ['an age that leaves no call', { minAge: '48h', clickWindow: '2d' }, /no call can count/],
   ['a start that is not a time', { from: 'yesterday' }, /from must be a time/],
 ];
 test.each(bad)('rules with %s are refused before a call is read', (_, changes, message) => {
   expect(() => toConversions({ ...rules, ...changes }, clicks)).toThrow(message);
-  expect(() => conversions([], { ...rules, ...changes }, clicks)).toThrow(RulesError);
+  expect(() => conversions([], { ...rules, ...changes }, clicks)).toThrow(CallsError);
 });
 
 test('a summary says what the conversions are worth, which rules decided, and what is left out', () => {
   const tally = createTally();
-  const set = { ...rules, minTalk: 0, oncePerCallerDays: 30 };
+  const set = { ...rules, minTalk: 0, oncePerCaller: '30d' } as const;
   const sheet = [
     at('1', '2026-11-18 10:00:00', { talk_minutes: '0.3' }),
     at('2', '2026-11-18 11:00:00', { ani: '2025550199' }),

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 const rules = await readValueRules(
   JSON.stringify({
     rules: [
-      { minMinutes: 10, campaign: 'brand*', value: 120 },
-      { minMinutes: 10, value: 80 },
-      { label: '*sales*line', maxMinutes: 1, value: 5 },
+      { minTalk: '10m', campaign: 'brand*', value: 120 },
+      { minTalk: '10m', value: 80 },
+      { label: '*sales*line', maxTalk: '1m', value: 5 },
     ],
     otherwise: 20,
   }),
@@ -26,7 +26,7 @@ test.each([
 });
 
 test('a call without a rule that applies and without otherwise is left out', async () => {
-  const strict = await readValueRules('{ "rules": [{ "minMinutes": 100, "value": 1 }] }', 'rules.json');
+  const strict = await readValueRules('{ "rules": [{ "minTalk": "100m", "value": 1 }] }', 'rules.json');
   const tagged = 'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
@@ -63,7 +63,7 @@ test.each([
   ['{ "rules": [{ "value": 1, "toHour": -1 }] }', 'rules[0].toHour must be a number, 0 or greater, not -1'],
   ['{ "rules": [{ "value": 1, "caller": "new" }] }', 'rules[0].caller must be first or repeat'],
   [
-    '{ "rules": [{ "value": 1, "minMinutes": 5, "maxMinutes": 5 }] }',
+    '{ "rules": [{ "value": 1, "minTalk": "5m", "maxTalk": "5m" }] }',
     'rules[0] can never apply: its conditions exclude each other',
   ],
   [
@@ -75,7 +75,7 @@ test.each([
     'rules[1] can never apply: rules[0] applies to the same calls first; put the narrower rule first',
   ],
   [
-    '{ "rules": [{ "value": 1, "campaign": "brand*" }, { "value": 2, "campaign": "Brand*East", "minMinutes": 3 }] }',
+    '{ "rules": [{ "value": 1, "campaign": "brand*" }, { "value": 2, "campaign": "Brand*East", "minTalk": "3m" }] }',
     'rules[1] can never apply: rules[0] applies',
   ],
   [
@@ -83,7 +83,7 @@ test.each([
     'rules[1] can never apply: rules[0] applies',
   ],
   [
-    '{ "rules": [{ "value": 1, "minMinutes": 9, "name": "long" }, { "value": 2, "name": "long" }] }',
+    '{ "rules": [{ "value": 1, "minTalk": "9m", "name": "long" }, { "value": 2, "name": "long" }] }',
     'rules[1] has the name "long", as rules[0] has',
   ],
 ])('the rule table %s is refused: %s', async (text, message) => {

@@ -12,7 +12,7 @@ import { afterwards, serve } from './support.ts';
 describe('the text form of faults', () => {
   test.each([
     ['status=429, retry-after=2, times=2', [{ status: 429, retryAfter: '2', times: 2 }]],
-    ['latency=200; cut', [{ latency: 200 }, { cut: 0.5 }]],
+    ['latency=200ms; cut', [{ latency: '200ms' }, { cut: 0.5 }]],
     ['stall=0.25, on=list', [{ stall: 0.25, on: 'list' }]],
     ['html, status=502', [{ html: true, status: 502 }]],
     [
@@ -22,7 +22,10 @@ describe('the text form of faults', () => {
     ['retry-after=Wed, status=503', [{ retryAfter: 'Wed', status: 503 }]],
     ['redirect=https://x.example/?a=b', [{ redirect: 'https://x.example/?a=b' }]],
     ['reset, share=0.5, every=3, after=1', [{ reset: true, share: 0.5, every: 3, after: 1 }]],
-    ['drip=64, drip-ms=15; encoding=cut-gzip', [{ drip: 64, dripMs: 15 }, { encoding: 'cut-gzip' }]],
+    [
+      'drip=64, drip-every=15ms; encoding=cut-gzip',
+      [{ drip: 64, dripEvery: '15ms' }, { encoding: 'cut-gzip' }],
+    ],
     ['error-body; sms-failed=No account', [{ errorBody: 'invalid session' }, { smsFailed: 'No account' }]],
     [' ; ', []],
   ])('%j is read', (text, faults) => expect(parseFaults(text)).toEqual(faults));
@@ -32,7 +35,8 @@ describe('the text form of faults', () => {
     ['status=999', '"status=999" cannot be read: expected a whole number from 200 to 599 after "="'],
     ['status', '"status" cannot be read'],
     ['cut=2', '"cut=2" cannot be read: expected a number from 0 to 1'],
-    ['latency=1.5', 'expected a whole number'],
+    ['latency=15', 'expected a duration'],
+    ['latency=11m', 'expected a duration of up to 10m'],
     ['count=many', 'expected one of number, text, object, array, header'],
     ['retry-after', 'expected seconds or a date'],
   ])('%j is refused and the word is quoted', (text, message) => {
@@ -85,14 +89,18 @@ describe('the hostile server carries out', () => {
     server.next(text);
     await expect(client.listCalls()).rejects.toMatchObject({ code });
   });
-  test.each(['latency=5', 'range=none', 'encoding=gzip', 'encoding=br', 'drip=4096, drip-ms=1', 'clamp=5'])(
-    '%s, which a client survives',
-    async (text) => {
-      const { server, client } = await serve();
-      server.next(text);
-      expect((await client.listCalls()).records).toHaveLength(text === 'clamp=5' ? 5 : 20);
-    },
-  );
+  test.each([
+    'latency=5ms',
+    'range=none',
+    'encoding=gzip',
+    'encoding=br',
+    'drip=4096, drip-every=1ms',
+    'clamp=5',
+  ])('%s, which a client survives', async (text) => {
+    const { server, client } = await serve();
+    server.next(text);
+    expect((await client.listCalls()).records).toHaveLength(text === 'clamp=5' ? 5 : 20);
+  });
   test('forms of a count and of a single record, and a failed SMS listing', async () => {
     const server = await startHostileServer();
     const client = createClient({

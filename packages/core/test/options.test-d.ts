@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 import { checkOption, defineOptions, type OptionsOf, option, type ReadOf } from '../src/options/index.ts';
 
-const deadlines = defineOptions({ idle: option.milliseconds().default(5), total: option.milliseconds() });
+const deadlines = defineOptions({ idle: option.timeout().default(5), total: option.timeout() });
 interface DeadlineOptions extends OptionsOf<typeof deadlines> {}
 interface Deadlines extends ReadOf<typeof deadlines> {}
 

@@ -134,7 +134,7 @@ describe('options', () => {
     [{ baseUrl, timeOut: {} }, 'There is no option timeOut'],
     [{ baseUrl, timeout: { attempts: 3 } }, 'There is no option timeout.attempts'],
     [{ baseUrl, timeout: { total: 0 } }, 'timeout.total must be milliseconds above 0'],
-    [{ baseUrl, timeout: { idle: '5s' } }, 'timeout.idle must be milliseconds above 0'],
+    [{ baseUrl, timeout: { idle: '5' } }, 'timeout.idle must be milliseconds above 0'],
     [{ baseUrl, retry: { attempts: 0 } }, 'retry.attempts must be a whole number of at least 1'],
     [{ baseUrl, limiter: { concurrency: 1.5 } }, 'limiter.concurrency must be a whole number'],
     [{ baseUrl, limiter: { rpm: 5 } }, 'There is no option limiter.rpm'],
@@ -144,7 +144,7 @@ describe('options', () => {
     [null, 'options must be an object; got null.'],
     [{ baseUrl: 5 }, 'baseUrl must be a URL as a string; got 5.'],
     [{ baseUrl, timeout: 5 }, 'timeout must be an object with connect, idle, attempt, total; got 5.'],
-    [{ baseUrl, timeout: { total: '5s' } }, 'Infinity; got "5s".'],
+    [{ baseUrl, timeout: { total: '5 s' } }, 'Infinity; got "5 s".'],
     [
       { baseUrl, retry: 3 },
       'retry must be an object with attempts, baseDelay, maxDelay, afterSilence; got 3.',

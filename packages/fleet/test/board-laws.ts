@@ -6,7 +6,7 @@ export async function until(board: Board, isSo: () => boolean): Promise<void> {
   const end = Date.now() + 30_000;
   while (!isSo()) {
     if (Date.now() > end) throw new Error('The live copy did not get there in 30 seconds.');
-    await board.changed({ withinMs: 200 });
+    await board.changed({ within: 200 });
   }
 }
 

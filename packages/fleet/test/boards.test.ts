@@ -69,7 +69,7 @@ describe.each(boardKinds())('a board on $kind', ({ newBoard }) => {
     const change = two.changed();
     await one.write('job', {}, 0);
     await change;
-    await one.changed({ withinMs: 1 });
+    await one.changed({ within: 1 });
     await one.changed({ signal: AbortSignal.abort() });
     const ending = new AbortController();
     const wait = one.changed({ signal: ending.signal });

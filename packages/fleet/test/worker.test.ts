@@ -82,7 +82,7 @@ const outcomes = (events: readonly WorkerEvent[], kind: 'parcel' | 'account'): s
 
 /** Resolves when it holds, which is asked after each change of the board. */
 async function until(board: Board, holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 2000 && !holds(); i += 1) await board.changed({ withinMs: 5 });
+  for (let i = 0; i < 2000 && !holds(); i += 1) await board.changed({ within: 5 });
   if (!holds()) throw new Error('It never came to that.');
 }
 

@@ -99,7 +99,7 @@ describe('a tool call that takes too long', () => {
     hostile.next(faults.silence());
     const patient = createClient({ baseUrl: hostile.url, auth: apiKeys(...secrets) });
     const seen = hostile.abortSeen();
-    const result = await callTool(createServer(patient, { callTimeoutMs: 100 }), 'list_calls');
+    const result = await callTool(createServer(patient, { callTimeout: 100 }), 'list_calls');
     expectUsable(result);
     expect(textOf(result)).toContain('It took longer than 0.1 seconds.');
     expect((await seen).aborted).toBe(true);

@@ -79,7 +79,7 @@ describe('a lock', () => {
 
   test('it is not taken over while its owner gives signs of life', async () => {
     const path = join(folder, 'lock');
-    const unlock = await lockFile(path, { heartbeatMs: 5 });
+    const unlock = await lockFile(path, { heartbeat: 5 });
     const old = new Date(Date.now() - 3600_000);
     utimesSync(path, old, old);
     while (Date.now() - (await import('node:fs')).statSync(path).mtimeMs > 60_000)

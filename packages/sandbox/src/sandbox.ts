@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Fault } from '@call-attribution/core/testing';
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
 import {
   createService,
@@ -65,8 +66,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly faults: FaultBook;
   /** The last requests to the API. */
   readonly requests: Journal;
-  /** Lets this many seconds pass at once: calls arrive and ad data changes. Works without `live` too. */
-  advance(seconds: number): Promise<{ arrived: number; changed: number }>;
+  /** Lets so much time pass at once, such as `6h`: calls arrive and ad data changes. Works without `live` too. */
+  advance(span: Duration): Promise<{ arrived: number; changed: number }>;
   /** Stops the service and closes the store. */
   close(): Promise<void>;
 }
@@ -114,7 +115,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await fill(store, sources, schedules, settings.onProgress);
     const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
     if (live) time.start();
-    const { advance } = time;
+    const advance = (span: Duration) => time.advance(durationMillis(span, 'span') / 1000);
     return { url, legacyUrl, accounts, faults, requests, advance, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
@@ -183,7 +184,7 @@ function serviceOptions(
     ...own,
     accounts,
     // Connections that a fault leaves open must not delay the end of a test.
-    limits: { drainMs: 500, ...service.limits },
+    limits: { drainTimeout: '500ms', ...service.limits },
     routes: [...(service.routes ?? []), ...routes],
     page: service.page === false ? false : page,
   };

@@ -21,7 +21,7 @@ describe('the fault book', () => {
     ['status=500, after=2', '001111'],
     ['status=500, every=3', '100100'],
     ['status=500, after=1, every=2, times=2', '010100'],
-    ['status=500; latency=1, times=1', '211111'],
+    ['status=500; latency=1ms, times=1', '211111'],
     ['status=500, on=single', '000000'],
     ['status=500, share=0', '000000'],
     ['status=500, share=1', '111111'],
@@ -39,10 +39,10 @@ describe('the fault book', () => {
   test('it applies faults to the key they are set for, or to all with *', () => {
     const book = createFaultBook();
     book.set('k', 'reset');
-    book.set('*', 'latency=1');
-    expect(book.choose({ ...list, key: 'other' })).toEqual([{ latency: 1 }]);
-    expect(book.choose({ ...list, key: null })).toEqual([{ latency: 1 }]);
-    expect(book.choose(list)).toEqual([{ latency: 1 }, { reset: true }]);
+    book.set('*', 'latency=1ms');
+    expect(book.choose({ ...list, key: 'other' })).toEqual([{ latency: '1ms' }]);
+    expect(book.choose({ ...list, key: null })).toEqual([{ latency: '1ms' }]);
+    expect(book.choose(list)).toEqual([{ latency: '1ms' }, { reset: true }]);
     book.clear('*');
     expect(book.all()).toEqual({ k: [{ reset: true }] });
     book.clear();
@@ -173,14 +173,14 @@ describe('faults on a real connection', () => {
   test('waits add up, and of two responses the later fault decides', async () => {
     const { request, journal } = await serve('never sent');
     const response = await request(calls, {
-      'x-sandbox-faults': 'latency=20, status=500; latency=5, status=503, retry-after=7',
+      'x-sandbox-faults': 'latency=20ms, status=500; latency=5ms, status=503, retry-after=7',
     });
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
     expect(JSON.parse(response.body)).toMatchObject({ status: 503, code: 'made_up_fault' });
     while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
     expect(journal.entries()[0]?.faults).toEqual([
-      'latency=20, status=500',
-      'latency=5, status=503, retryAfter=7',
+      'latency=20ms, status=500',
+      'latency=5ms, status=503, retryAfter=7',
     ]);
   });
 
@@ -193,7 +193,7 @@ describe('faults on a real connection', () => {
 
   test.each([
     ['quiet-cut=0.25', { status: 200, body: '0123', end: 'complete' }],
-    ['drip=3, drip-ms=1', { status: 200, body: '0123456789abcdef', end: 'complete' }],
+    ['drip=3, drip-every=1ms', { status: 200, body: '0123456789abcdef', end: 'complete' }],
     ['type=text/csv', { status: 200, body: '0123456789abcdef', headers: { 'content-type': 'text/csv' } }],
     [
       'redirect=https://elsewhere.example/',
@@ -234,7 +234,7 @@ describe('faults on a real connection', () => {
   test('the journal has requests and responses without secrets', async () => {
     const { request, journal } = await serve('0123456789abcdef');
     await request('/ibp_api.php?action=sms.get_numbers&access_key=A&secret_access_key=hush', {
-      'x-sandbox-faults': 'latency=1',
+      'x-sandbox-faults': 'latency=1ms',
     });
     await request(`${calls}?rows=5`, { access_key: 'B', 'x-sandbox-faults': 'cut' });
     while (journal.total < 2) await new Promise((resolve) => setImmediate(resolve));
@@ -248,7 +248,7 @@ describe('faults on a real connection', () => {
       key: 'A',
       status: 200,
       complete: true,
-      faults: ['latency=1'],
+      faults: ['latency=1ms'],
     });
     expect(cut).toMatchObject({ number: 2, key: 'B', query: 'rows=5', complete: false, faults: ['cut=0.5'] });
   });

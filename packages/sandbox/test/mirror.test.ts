@@ -44,7 +44,7 @@ test.each(stores)(
 
     expect((await sync()).new).toBe(300);
     expect(await everyCall(url)).toEqual(await everyCall(sandbox.url));
-    const { arrived } = await sandbox.advance(6 * 3600);
+    const { arrived } = await sandbox.advance('6h');
     const second = await sync();
     expect(second.new).toBe(arrived);
     expect(second.changed).toBeGreaterThan(0);

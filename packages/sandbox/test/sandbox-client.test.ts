@@ -42,7 +42,7 @@ describe('the client against the faults of a sandbox', () => {
     'cut=0, times=1',
     'stall=0.3, times=1',
     'html, times=1',
-    'latency=30',
+    'latency=30ms',
     'clamp=25',
   ])('every call arrives once despite "%s"', async (fault) => {
     const whole = await sids(v2);

@@ -163,7 +163,7 @@ describe('a sandbox', () => {
   test.each([
     ['PUT', '/sandbox/faults?key=k', 'missing_parameter'],
     ['PUT', '/sandbox/faults?key=k&faults=explode', 'fault_syntax'],
-    ['POST', '/sandbox/advance?seconds=-1', 'out_of_range'],
+    ['POST', '/sandbox/advance?by=-1h', 'out_of_range'],
     ['POST', '/sandbox/advance', 'missing_parameter'],
     ['POST', '/sandbox/requests', 'method_not_allowed'],
   ])('%s %s is refused: %s', async (method, path, code) => {
@@ -181,7 +181,7 @@ describe('a sandbox in which time passes', () => {
       return Number(response.headers.get('content-range')?.split('/')[1]);
     };
     const before = await total();
-    const { arrived, changed } = await sandbox.advance(6 * 3600);
+    const { arrived, changed } = await sandbox.advance('6h');
     expect(arrived).toBeGreaterThan(3000);
     expect(changed).toBeGreaterThan(0);
     expect(await total()).toBe(before + arrived);
@@ -210,7 +210,7 @@ describe('a sandbox in which time passes', () => {
     expect((await newest()).total).toBeGreaterThan(300);
   });
 
-  test.each(['stall', 'latency=60000'])(
+  test.each(['stall', 'latency=60000ms'])(
     'it closes although a client waits because of the fault "%s"',
     async (fault) => {
       const { sandbox, account } = await start({ faults: { '*': fault } });

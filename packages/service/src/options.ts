@@ -4,7 +4,7 @@ import { serviceDefaults } from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
 import { type Intercept, type Route, type ShapeOptions, shapeOptions } from './http/exchange.ts';
 import type { LogEntry } from './http/front.ts';
-import { type RateLimit, rateLimitOptions } from './http/rate-limit.ts';
+import { type RateLimit, type RateSettings, rateLimitOptions } from './http/rate-limit.ts';
 import { type LimitOptions, limitsOptions, type ServiceLimits } from './http/server.ts';
 import { type PageOptions, pageOptions } from './page/page-routes.ts';
 
@@ -31,7 +31,7 @@ export const serviceOptions = defineOptions({
   /** Accounts that `listen` adds to the store. Default none. */
   accounts: option.list<AccountWithKeys>().default([]),
   /** Requests that each key may make; others get status 429. Default no limit. */
-  rateLimit: option.table<RateLimit, RateLimit>(rateLimitOptions).or(none).default(null),
+  rateLimit: option.table<RateLimit, RateSettings>(rateLimitOptions).or(none).default(null),
   /** Sees each API request first and may delay, change or replace the response. Default none. */
   intercept: option.callback<Intercept>().or(none).default(null),
   /** Further paths, served without credentials. Default none. */

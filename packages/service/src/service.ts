@@ -53,7 +53,7 @@ export interface Service extends AsyncDisposable {
   readonly handler: MountedHandler;
   /** Instead of `listen`: the same for Hono, Deno and whatever else passes a `Request`. */
   readonly fetch: FetchHandler;
-  /** Stops listening and waits for responses in progress, up to `limits.drainMs`. The store stays open. */
+  /** Stops listening and waits for responses in progress, up to `limits.drainTimeout`. The store stays open. */
   close(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function createService(given: ServiceOptions): Service {
   });
   const stop = async () => {
     state.isStopping = true;
-    await Promise.all([mounted.stop(), ...state.servers.map((server) => server.stop(limits.drainMs))]);
+    await Promise.all([mounted.stop(), ...state.servers.map((server) => server.stop(limits.drainTimeout))]);
     closures.end();
     const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
@@ -150,9 +150,9 @@ function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
   const gateOf = (find: Store['findAccount']) => createGate(find, limiter, clock);
   const gate = store === null ? null : gateOf((credential) => store.findAccount(credential));
   /** The numbers and calls of the page, over its own source or the store. */
-  const pageData = ({ source, mostCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
+  const pageData = ({ source, maxCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
     const own = source?.findAccount === undefined ? gate : gateOf(source.findAccount);
-    const from = source ?? (store === null ? null : storeSource(store, mostCalls));
+    const from = source ?? (store === null ? null : storeSource(store, maxCalls));
     return from === null || own === null ? [] : pageDataRoutes(from, own);
   };
   return {

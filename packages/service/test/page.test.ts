@@ -185,7 +185,7 @@ describe('the numbers of the page', () => {
   });
 
   test('it refuses an account with more calls than it may keep in memory', async () => {
-    const small = createService({ store, page: { mostCalls: 2 } });
+    const small = createService({ store, page: { maxCalls: 2 } });
     const at = await small.listen();
     const response = await fetch(`${at.url}/page/summary.json`, { headers: bearer });
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([

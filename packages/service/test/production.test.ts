@@ -40,7 +40,7 @@ async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store 
 
 describe('health', () => {
   test('it is on the same port as the API and exempt from the rate limit', async () => {
-    const { get } = await started({ rateLimit: { requests: 1, seconds: 60 } });
+    const { get } = await started({ rateLimit: { requests: 1, per: '1m' } });
     await get(list);
     expect((await get(list)).status).toBe(429);
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path, {})).status).toBe(200);
@@ -97,7 +97,7 @@ describe('closing the service', () => {
   });
 
   test('it does not wait forever for a client that does not read', async () => {
-    const { url, service } = await started({ limits: { drainMs: 100 }, intercept: () => undefined });
+    const { url, service } = await started({ limits: { drainTimeout: 100 }, intercept: () => undefined });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(`GET ${list} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -312,7 +312,7 @@ describe('a service in a server of the application', () => {
     const service = createService({
       store,
       accounts: [account],
-      limits: { sendMs: 50, drainMs: 5_000 },
+      limits: { sendTimeout: 50, drainTimeout: 5_000 },
       log: (entry) => entries.push(entry),
       intercept: (request, _, next) => (request.url?.includes('rows=7') ? undefined : next()),
     });

@@ -1,5 +1,8 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 
+// PostgreSQL takes whole milliseconds.
+const wait = () => option.duration().as(Math.ceil);
+
 /** The options of `openStore`. */
 export const storeOptions = defineOptions({
   /**
@@ -7,23 +10,23 @@ export const storeOptions = defineOptions({
    * `full` survives that too and is slower. Default `normal`.
    */
   synchronous: option.oneOf('normal', 'full').default('normal'),
-  /** How long a writer waits for another one, which with SQLite is any other process, in milliseconds. Default 30,000. */
-  busyTimeoutMs: option.whole(0).default(30_000),
+  /** How long a writer waits for another one, which with SQLite is any other process. Default `30s`. */
+  busyTimeout: wait().default('30s'),
   /** PostgreSQL: most connections of this process. Default 10. */
   poolSize: option.whole(1).default(10),
-  /** PostgreSQL: how long to wait for a connection, in milliseconds. Default 10,000. */
-  connectTimeoutMs: option.whole(0).default(10_000),
-  /** PostgreSQL: how long a statement may run, in milliseconds. 0: no limit. Default 30,000. */
-  statementTimeoutMs: option.whole(0).default(30_000),
-  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default 3,600,000. */
-  slowStatementTimeoutMs: option.whole(0).default(3_600_000),
+  /** PostgreSQL: how long to wait for a connection. Default `10s`. */
+  connectTimeout: wait().default('10s'),
+  /** PostgreSQL: how long a statement may run. 0: no limit. Default `30s`. */
+  statementTimeout: wait().default('30s'),
+  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default `1h`. */
+  slowStatementTimeout: wait().default('1h'),
   /**
-   * PostgreSQL: after how many milliseconds the server ends a transaction in which this process no longer does anything, as when
-   * it was stopped. Until then such a process keeps others from writing to the account. 0: never. Default 15,000.
+   * PostgreSQL: after how long the server ends a transaction in which this process no longer does anything, as when
+   * it was stopped. Until then such a process keeps others from writing to the account. 0: never. Default `15s`.
    */
-  idleTransactionTimeoutMs: option.whole(0).default(15_000),
-  /** PostgreSQL: how long to try again after a connection was lost or refused, in milliseconds. Default 5,000. */
-  reconnectMs: option.whole(0).default(5_000),
+  idleTransactionTimeout: wait().default('15s'),
+  /** PostgreSQL: how long to try again after a connection was lost or refused. Default `5s`. */
+  reconnectTimeout: wait().default('5s'),
   /**
    * For tests and benchmarks: records per statement. A longer page is read and sent in slices, so that other work gets its turn.
    * Default 250.

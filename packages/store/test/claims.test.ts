@@ -162,7 +162,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 describe.each(testStores().filter(({ kind }) => kind === 'postgres'))('a $kind store', ({ newUrl }) => {
   test('a process that was stopped in the middle of a COPY keeps nobody waiting', async () => {
     const url = await newUrl();
-    const store = await openStore(url, { idleTransactionTimeoutMs: 300 });
+    const store = await openStore(url, { idleTransactionTimeout: 300 });
     await store.putAccount({ id: '1', name: 'fenced' });
     const stopped = new pg.Client(url);
     let ended = false;

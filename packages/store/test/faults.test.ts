@@ -8,9 +8,9 @@ test('check() ends with a typed error when PostgreSQL stops responding, at which
   for (const { newUrl } of testStores().filter(({ kind }) => kind === 'postgres')) {
     const proxy = await startFaultyPostgres(await newUrl());
     const store = await openStore(proxy.url, {
-      statementTimeoutMs: 100,
-      slowStatementTimeoutMs: 200,
-      reconnectMs: 0,
+      statementTimeout: 100,
+      slowStatementTimeout: 200,
+      reconnectTimeout: 0,
     });
     await store.putAccount({ id: '1', name: 'One' });
     proxy.arm(null);

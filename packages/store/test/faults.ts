@@ -53,10 +53,10 @@ export async function injectFaults(
   const proxy = await startFaultyPostgres(await newUrl());
   const options = {
     sliceRows: 6,
-    statementTimeoutMs: 600,
-    slowStatementTimeoutMs: 1_000,
-    idleTransactionTimeoutMs: 3_000,
-    reconnectMs: 3_000,
+    statementTimeout: 600,
+    slowStatementTimeout: 1_000,
+    idleTransactionTimeout: 3_000,
+    reconnectTimeout: 3_000,
   };
   const store = await openStore(proxy.url, options);
   const once = async (fault: Fault | null, statement: number): Promise<number> => {

@@ -36,8 +36,8 @@ const warehouseOptions = defineOptions({
   ),
   /** Threads of a question. Default: one for each core. Loading always takes one. */
   threads: option.whole(1).default(availableParallelism()),
-  /** Milliseconds to wait for another process that has the file open. Default 10,000. */
-  wait: option.number(0).default(10_000),
+  /** How long to wait for another process that has the file open. Default `10s`. */
+  wait: option.duration().default('10s'),
   /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
   batch: option.whole(1).default(245_760),
   /** The clock that load times are taken from. Default: that of the machine. */
@@ -175,7 +175,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
 }
 
 /** Runs a question in a session of its own. */
-type Ask = <T>(body: (session: Session) => Promise<T>, limits?: QuestionLimits) => Promise<T>;
+type Ask = <T>(body: (session: Session) => Promise<T>, limits?: StatementLimits) => Promise<T>;
 
 /** What loading needs, and the end of it: calls that are staged are stored, accounts are given free. */
 function createHost(
@@ -210,12 +210,12 @@ function createHost(
 function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
   return {
     async analyze(question) {
-      const { signal, timeLimit } = checkQuestion(question);
-      return ask((session) => analyze(session, question), { signal, timeLimit });
+      const limits = checkQuestion(question);
+      return ask((session) => analyze(session, question), limits);
     },
     async count(selection = {}) {
-      const { signal, timeLimit, ...rest } = checkCount(selection);
-      const answer = await ask((session) => analyze(session, rest), { signal, timeLimit });
+      const limits = checkCount(selection);
+      const answer = await ask((session) => analyze(session, selection), limits);
       const { calls, period, asOf, accounts, leftOut, notes } = answer;
       return { calls, period, asOf, accounts, leftOut, notes };
     },

@@ -160,7 +160,7 @@ describe('an answer', () => {
   test('a rule table says what calls are worth, and how many have no value', async () => {
     const values = {
       rules: [
-        { where: "state = 'TX'", minMinutes: 2, value: 50 },
+        { where: "state = 'TX'", minTalk: '2m' as const, value: 50 },
         { campaign: 'gen*', value: 5.5 },
       ],
     };

@@ -61,17 +61,20 @@ const wrong: readonly (readonly [unknown, string])[] = [
   [{ values: { rules: [], other: 1 } }, 'There is no option values.other. Did you mean values.otherwise?'],
   [{ values: { rules: [null] } }, 'values.rules[0] must be an object; got null.'],
   [
-    { values: { rules: [{ value: 1, minMinute: 3 }] } },
-    'There is no option values.rules[0].minMinute. Did you mean values.rules[0].minMinutes?',
+    { values: { rules: [{ value: 1, minTalkk: '3m' }] } },
+    'There is no option values.rules[0].minTalkk. Did you mean values.rules[0].minTalk?',
   ],
-  [{ values: { rules: [{ minMinutes: 3 }] } }, 'values.rules[0].value must be a number; got nothing.'],
+  [{ values: { rules: [{ minTalk: '3m' }] } }, 'values.rules[0].value must be a number; got nothing.'],
   [
     { values: { rules: [{ value: 1, campaign: /x/ }] } },
     'values.rules[0].campaign must be a string; got an object of type RegExp.',
   ],
   [{ personal: 'shown' }, `personal must be 'show' or a function; got "shown".`],
-  [{ timeLimit: 'x' }, 'timeLimit must be milliseconds above 0, or Infinity; got "x".'],
-  [{ timeLimit: 0 }, 'timeLimit must be milliseconds above 0, or Infinity; got 0.'],
+  [
+    { timeLimit: 'x' },
+    `timeLimit must be milliseconds above 0, a string such as '30s', or Infinity; got "x".`,
+  ],
+  [{ timeLimit: 0 }, `timeLimit must be milliseconds above 0, a string such as '30s', or Infinity; got 0.`],
   [{ signal: {} }, 'signal must be an AbortSignal; got an object.'],
 ];
 

@@ -1,4 +1,4 @@
-import { addMonths, day, formatNaive, parseTime } from '@call-attribution/core/time';
+import { addMonths, day, durationMillis, formatNaive, parseTime } from '@call-attribution/core/time';
 import type { AnswerValue, Measure, Question, WorthRules } from '../src/index.ts';
 import {
   dateText,
@@ -71,9 +71,11 @@ function measure(
 }
 
 function worth({ talk, record }: Facts, table: WorthRules | undefined): number | null {
-  for (const { minMinutes, maxMinutes, campaign, value } of table?.rules ?? []) {
-    if (minMinutes !== undefined && !(talk !== null && talk >= minMinutes * 10)) continue;
-    if (maxMinutes !== undefined && !(talk !== null && talk < maxMinutes * 10)) continue;
+  for (const { minTalk, maxTalk, campaign, value } of table?.rules ?? []) {
+    if (minTalk !== undefined && !(talk !== null && talk * 6_000 >= durationMillis(minTalk, 'minTalk')))
+      continue;
+    if (maxTalk !== undefined && !(talk !== null && talk * 6_000 < durationMillis(maxTalk, 'maxTalk')))
+      continue;
     const name = record.ppc_campaign;
     if (
       campaign !== undefined &&

@@ -92,8 +92,8 @@ describe('a warehouse that a sync filled', () => {
       needsFinalStatus: false,
       takesValue: false,
       minTalk: 0,
-      minHours: 0,
-      maxClickDays: null,
+      minAge: 0,
+      clickWindow: null,
     };
     const rules = {
       timeZone: 'UTC',
@@ -124,7 +124,7 @@ describe('a warehouse that a sync filled', () => {
 
   test('later syncs bring changes, and the answer says when the last one was', async () => {
     const before = await warehouse.analyze({ groupBy: ['ppc_status'] });
-    await sandbox.advance(1800);
+    await sandbox.advance('30m');
     const { new: arrived } = await syncInto(client, warehouse.sink('main'), { filter: 'inc_gce:1' });
     expect(arrived).toBeGreaterThan(0);
     expect((await warehouse.count()).calls).toBe(3000 + arrived);

@@ -2,12 +2,16 @@ import { parseDuration } from '@call-attribution/core/time';
 import { UsageError } from '../errors.ts';
 import type { Args } from './command.ts';
 
-/** The value of an option that is a duration, in milliseconds. */
-export function interval(args: Args, name: string): number | null {
+/** The value of an option that is a duration, in milliseconds: more than 0, or at least `min`. */
+export function interval(
+  args: Args,
+  name: string,
+  { min = 1 }: { readonly min?: number } = {},
+): number | null {
   const text = args.text(name);
   if (text === null) return null;
   const length = parseDuration(text);
-  if (length > 0) return length;
+  if (length >= min) return length;
   throw new UsageError(
     `--${name} must be a duration such as 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`,
   );

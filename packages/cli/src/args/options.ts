@@ -65,7 +65,7 @@ export const connectionOptions: readonly OptionSpec[] = [
     group: 'Connection',
   },
   { ...configOption, group: 'Connection' },
-  { name: 'timeout', value: 'SECONDS', text: 'how long one request may take', group: 'Connection' },
+  { name: 'timeout', value: 'DURATION', text: 'how long one request may take: 30s, 5m', group: 'Connection' },
 ];
 
 /** Where the listing of SMS numbers is. */
@@ -108,8 +108,8 @@ export const filterOptions: readonly OptionSpec[] = [
   },
   {
     name: 'min-talk',
-    value: 'MINUTES',
-    text: 'calls with at least this many talk minutes',
+    value: 'DURATION',
+    text: 'calls with at least this much talk: 90s, 2m',
     otherNames: ['min-minutes', 'minutes', 'talk'],
     group: 'Which calls',
   },

@@ -15,7 +15,14 @@ import {
   type PushTarget,
   pushConversions,
 } from '@call-attribution/conversions/push';
-import { day, formatNaive, naiveAt, parseDuration, parseNaive } from '@call-attribution/core/time';
+import {
+  day,
+  durationMillis,
+  formatNaive,
+  naiveAt,
+  parseDuration,
+  parseNaive,
+} from '@call-attribution/core/time';
 import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
 import { badRecords, withWayOut } from '../bad-records/policy.ts';
@@ -162,9 +169,10 @@ function sayUnsent({ withoutConsent, unadjusted }: PushChanges, { destination, i
 
 /** The rules for the days in which the tool knows a click, unless the options name others. */
 function within(rules: ConversionRules, { tool }: Destination): ConversionRules {
-  const days = rules.clickWindow ?? tool.accepts.maxClickDays;
-  if (rules.from !== undefined || days === null) return rules;
-  return { ...rules, from: formatNaive(naiveAt(rules.now - days * day, rules.timeZone ?? 'UTC')) };
+  const window = rules.clickWindow ?? tool.accepts.clickWindow;
+  if (rules.from !== undefined || window === null) return rules;
+  const begin = rules.now - durationMillis(window, 'clickWindow');
+  return { ...rules, from: formatNaive(naiveAt(begin, rules.timeZone ?? 'UTC')) };
 }
 
 function filterFor(args: Args, context: FilterContext, rules: ConversionRules, history: number): Filter {

@@ -95,7 +95,7 @@ function wrongAddress(error: CallsError): { message: string; hints: string[] } |
   };
 }
 
-const waitLonger = '--timeout 180 gives a request more seconds';
+const waitLonger = '--timeout 3m gives a request more time';
 const leaveOut = 'calls export and calls sync leave such records out with --on-bad-record skip';
 
 /** Advice that differs from that of core, which is for programs. */

@@ -30,7 +30,7 @@ export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliErro
   if (code === 'time_limit') {
     return new CliError('the question took longer than its time limit and was stopped', {
       exitCode,
-      hints: ['raise the limit with --timeout SECONDS, or choose a shorter time or fewer groups'],
+      hints: ['raise the limit with --timeout DURATION, or choose a shorter time or fewer groups'],
       cause: error,
     });
   }

@@ -43,7 +43,7 @@ async function withRates(
   let latest = first;
   await whileWaiting('measuring the rates of the workers', async () => {
     while (isOpen(latest) && performance.now() < end && !io.signal.aborted) {
-      await board.changed({ withinMs: 500, signal: io.signal });
+      await board.changed({ within: 500, signal: io.signal });
       latest = read();
     }
   });

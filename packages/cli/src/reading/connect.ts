@@ -9,6 +9,7 @@ import {
 } from '@call-attribution/core';
 import { connectionOf, missingSettings, type Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -36,14 +37,14 @@ export async function openClient(
     });
   }
   if (args.flag('debug')) saySettings(settings, io);
-  const seconds = args.has('timeout') ? args.number('timeout', { min: 0.1 }) : null;
+  const attempt = args.has('timeout') ? interval(args, 'timeout') : null;
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
     baseUrl: settings.baseUrl.value,
     auth: connection.auth ?? (await askForAuth(settings, io, ask)),
     userAgent: `call-attribution-cli/${version}`,
-    ...(seconds === null ? {} : { timeout: deadlines(seconds * 1000) }),
+    ...(attempt === null ? {} : { timeout: deadlines(attempt) }),
   });
 }
 

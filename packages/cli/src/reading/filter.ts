@@ -2,6 +2,7 @@ import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { isRelative, type Present, readDayOrMonth, readEnd, readStart } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -38,8 +39,9 @@ function filterWithin(
   const clauses: Clause[] = [];
   const from = begin !== null && sheet ? daysBefore(begin, sheet.history) : begin;
   if (from !== null || to !== null) clauses.push(range('date_added', from, to));
-  if (args.number('min-talk') !== null && !sheet)
-    clauses.push(range('talk_minutes', args.text('min-talk'), null));
+  const talk = sheet ? null : interval(args, 'min-talk', { min: 0 });
+  // The API has tenths of a minute.
+  if (talk !== null) clauses.push(range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null));
   const text = args.text('q');
   const typed = text === null ? { clauses: [] } : readFilter(text, version);
   const filter = allOf(typed, { clauses });

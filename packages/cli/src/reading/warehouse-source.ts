@@ -4,6 +4,7 @@ import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
@@ -28,8 +29,7 @@ export async function openWarehouseSource(
   scope: Scope = { accounts: [], version: 'v3' },
 ): Promise<WarehouseSource> {
   const { openWarehouse } = await loadLibrary();
-  const seconds = args.number('timeout', { min: 0.1 });
-  const timeLimit = seconds === null ? usualTimeLimit : seconds * 1000;
+  const timeLimit = interval(args, 'timeout') ?? usualTimeLimit;
   const wait = Math.min(10_000, timeLimit);
   const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
     openWarehouse(file.path, { create: false, wait }),

@@ -36,10 +36,10 @@ export function serviceOptions(
   io: Io,
   log: 'json' | 'off',
 ): Omit<ServiceOptions, 'store'> {
-  const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs, mostCalls } = section;
-  const { rateRequests: requests, rateSeconds: seconds, drainMs } = section;
-  const { urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeMs } = section;
-  const { pipelined, atWork, headMs, sendMs, unsentBytes, idleMs } = section;
+  const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs, maxCalls } = section;
+  const { rateRequests: requests, ratePer: per, drainTimeout } = section;
+  const { urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeTimeout } = section;
+  const { pipelined, atWork, headTimeout, sendTimeout, unsentBytes, idleTimeout } = section;
   return {
     proxies,
     defaultRows,
@@ -47,12 +47,12 @@ export function serviceOptions(
     rowsOver,
     singleAs,
     countAs,
-    rateLimit: requests === 0 ? null : { requests, seconds },
-    page: { mostCalls },
+    rateLimit: requests === 0 ? null : { requests, per },
+    page: { maxCalls },
     limits: {
-      ...{ urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeMs },
-      ...{ pipelined, atWork, headMs, sendMs, unsentBytes, idleMs },
-      ...(drainMs === null ? {} : { drainMs }),
+      ...{ urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeTimeout },
+      ...{ pipelined, atWork, headTimeout, sendTimeout, unsentBytes, idleTimeout },
+      ...(drainTimeout === null ? {} : { drainTimeout }),
     },
     log: logsTo(section, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
   };

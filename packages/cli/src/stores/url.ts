@@ -73,6 +73,6 @@ export async function openStoreOf(
 }
 
 /** How a row store works, as the configuration file says. */
-export function storeOptions({ synchronous, poolSize, statementTimeoutMs }: ServiceSection): StoreOptions {
-  return { synchronous, poolSize, statementTimeoutMs };
+export function storeOptions({ synchronous, poolSize, statementTimeout }: ServiceSection): StoreOptions {
+  return { synchronous, poolSize, statementTimeout };
 }

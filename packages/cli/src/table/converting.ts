@@ -39,7 +39,7 @@ const ruleOptions = inGroup('Which calls count', [
   {
     name: 'rules',
     value: 'FILE',
-    text: 'JSON file with more rules: valueRules, unanswered, firstCallOnly, oncePerCallerDays, clickWindow, minAge, consent',
+    text: 'JSON file with more rules: valueRules, unanswered, firstCallOnly, oncePerCaller, clickWindow, minAge, consent',
     completes: 'file',
     otherNames: ['value-rules'],
   },
@@ -161,7 +161,7 @@ export const convertingCommands: readonly CommandSpec[] = [
       },
       dryRun,
       { name: 'validate-only', text: 'have it checked there, and store nothing' },
-      { name: 'wait', value: 'TIME', text: 'wait this long for what becomes of the requests: 5m' },
+      { name: 'wait', value: 'DURATION', text: 'wait this long for what becomes of the requests: 5m' },
       ...pushOptions,
     ],
     examples: [

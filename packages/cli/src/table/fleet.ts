@@ -42,7 +42,7 @@ const replicas: OptionSpec = {
 
 const ttl: OptionSpec = {
   name: 'ttl',
-  value: 'TIME',
+  value: 'DURATION',
   text: 'silence after which other workers take over; the same for all workers of a job',
   default: '30s',
 };
@@ -113,7 +113,7 @@ export const fleetCommands: readonly CommandSpec[] = [
       ttl,
       {
         name: 'grace',
-        value: 'TIME',
+        value: 'DURATION',
         text: 'how long parcels under way may take to end after Ctrl-C or SIGTERM',
         default: '60s',
       },

@@ -124,11 +124,11 @@ export const movingCommands: readonly CommandSpec[] = [
         default: 'CALLS_STORE',
       },
       ...accountOptions,
-      { name: 'every', value: 'TIME', text: 'repeat until stopped, at this interval: 90s, 10m, 1h' },
+      { name: 'every', value: 'DURATION', text: 'repeat until stopped, at this interval: 90s, 10m, 1h' },
       ...statusOptions,
       {
         name: 'lookback',
-        value: 'TIME',
+        value: 'DURATION',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
       { name: 'restart', text: 'read all calls that match again, as after a change of the filter' },

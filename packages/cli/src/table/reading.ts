@@ -49,7 +49,7 @@ export const readingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls list --from 7d --min-talk 2 --time-zone America/New_York',
+        line: 'calls list --from 7d --min-talk 2m --time-zone America/New_York',
         text: 'the latest calls of seven days, of two minutes or more',
       },
       { line: 'calls list --on 2026-11 --all -o november.csv', text: 'a whole month as a file' },
@@ -103,7 +103,7 @@ export const readingCommands: readonly CommandSpec[] = [
         default: 'CALLS_STORE',
       },
       { ...limitOption, text: 'how many rows to show; 100 in a table, else all' },
-      { name: 'timeout', value: 'SECONDS', text: 'how long the statement may take', default: 60 },
+      { name: 'timeout', value: 'DURATION', text: 'how long the statement may take', default: '1m' },
       configOption,
       ...sqlOutputOptions,
     ],

@@ -39,11 +39,11 @@ export const servingCommands: readonly CommandSpec[] = [
       },
       {
         name: 'every',
-        value: 'TIME',
+        value: 'DURATION',
         text: 'keep the store up to date with a sync at this interval: 90s, 10m, 1h; the store is that of CALLS_STORE by default',
       },
       ...inGroup('With --every', [
-        { name: 'lookback', value: 'TIME', text: 'read calls again that are younger than this: 24h, 7d' },
+        { name: 'lookback', value: 'DURATION', text: 'read calls again that are younger than this: 24h, 7d' },
         ...accountOptions,
         badRecordOption,
       ]),

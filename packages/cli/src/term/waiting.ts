@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestTrace, WaitTrace } from '@call-attribution/core';
+import { durationMillis } from '@call-attribution/core/time';
 import { isAscii, toAscii } from '../ascii.ts';
 import { beforeOutput, type Io } from '../io.ts';
 import { fit } from './width.ts';
@@ -87,7 +88,7 @@ class Waiting {
     this.#io = io;
     this.#isTerminal = isTerminal;
     // A log gets a line only for what takes long, as from the progress of a read.
-    this.#patienceMs = io.patienceMs ?? (isTerminal ? 1_000 : 5_000);
+    this.#patienceMs = durationMillis(io.patience ?? (isTerminal ? '1s' : '5s'), 'patience');
   }
 
   /** Notes what is done; null when silence is expected. The function ends it. */

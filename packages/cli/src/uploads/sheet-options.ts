@@ -10,6 +10,7 @@ import {
 } from '@call-attribution/conversions';
 import type { RulesFile } from '@call-attribution/service';
 import type { Args } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type FilterContext, rangeOf } from '../reading/filter.ts';
@@ -69,7 +70,7 @@ export async function readRules(
     );
   }
   const { from } = rangeOf(args, context);
-  const minTalk = args.number('min-talk');
+  const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, io);
   const rules: ConversionRules = {
     timeZone,
@@ -77,7 +78,7 @@ export async function readRules(
     now: io.clock.now(),
     ...file.rules,
     ...readValue(args, file),
-    ...(minTalk === null ? {} : { minTalk: minTalk * 60 }),
+    ...(minTalk === null ? {} : { minTalk }),
     ...(from === null ? {} : { from }),
   };
   try {

@@ -37,19 +37,19 @@ const large = "select length(repeat(lpad(any_value(sid), 1000, 'x'), 3000000)) f
 const killed = { code: null, signal: 'SIGKILL' };
 
 test('at the time limit, with the error and its hint on a pipe', async () => {
-  const ended = await sql(long, ['--timeout', '1']);
+  const ended = await sql(long, ['--timeout', '1s']);
   expect(ended).toMatchObject({ ...killed, stdout: '' });
   expect(ended.stderr).toMatch(
-    /calls: the question took longer than its time limit[\s\S]*--timeout SECONDS.*\n$/,
+    /calls: the question took longer than its time limit[\s\S]*--timeout DURATION.*\n$/,
   );
 });
 
 test('what was written to a pipe is there, and half a file is not', async () => {
-  const piped = await sql(longLater, ['--format', 'ndjson', '--timeout', '2']);
+  const piped = await sql(longLater, ['--format', 'ndjson', '--timeout', '2s']);
   expect(piped).toMatchObject(killed);
   expect(piped.stdout).toMatch(/^\{"i":0,/);
   expect(piped.stdout.endsWith('}\n')).toBe(true);
-  const saved = await sql(longLater, ['-o', 'rows.csv', '--timeout', '2']);
+  const saved = await sql(longLater, ['-o', 'rows.csv', '--timeout', '2s']);
   expect(saved).toMatchObject(killed);
   expect(readdirSync(folder).filter((name) => name.includes('rows'))).toEqual([]);
 });

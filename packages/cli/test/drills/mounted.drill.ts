@@ -136,7 +136,7 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
       page: { assets: folder },
       prefix: cut.has(name) ? '' : prefix,
       log: (entry) => log.push(entry),
-      limits: { sendMs: 2_000 },
+      limits: { sendTimeout: 2_000 },
     });
     const calls = createClient({ baseUrl: 'http://127.0.0.1:1', auth: apiKeys('a', 'b') });
     const mcp = mountHttp(

@@ -58,7 +58,7 @@ describe('calls export --partition', () => {
 
   test('it says that it writes, not that it waits for the warehouse', async () => {
     const args = ['export', '--partition', 'day', '--include-extensions', '-o', 'days/', '--store', store];
-    const { code, stderr } = await stage.quick(args, { cwd: folder, patienceMs: 1 });
+    const { code, stderr } = await stage.quick(args, { cwd: folder, patience: 1 });
     expect(code).toBe(0);
     expect(stderr).toMatch(/^writing days\/$/m);
   });

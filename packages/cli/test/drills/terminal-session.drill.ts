@@ -119,12 +119,12 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(lines).toContain('rate limited (status 429), next try in 3 s');
     expect(lines).toContain('rate limited (status 429), next try in 1 s');
     expect(lines.at(-1)).toMatch(/^\d{3}\n/);
-    stage.sandbox.faults.set('*', 'latency=2600, times=1');
+    stage.sandbox.faults.set('*', 'latency=2600ms, times=1');
     const slow = await inTerminal(['count'], { columns: 30 });
     expect(slow.shown).toMatch(/waiting for http:\/\/127.0.0/);
     for (const line of slow.shown.split('\r\u001b[2K').slice(1, -1)) expect(textWidth(line)).toBeLessThan(30);
     // A terminal that knows no escapes and a file get one plain line.
-    stage.sandbox.faults.set('*', 'latency=7000, times=1');
+    stage.sandbox.faults.set('*', 'latency=7000ms, times=1');
     const { stderr } = await stage.calls(['count']);
     expect(stderr).toBe(`waiting for ${stage.url}\n`);
   });

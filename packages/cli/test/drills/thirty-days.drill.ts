@@ -113,7 +113,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     });
     if (passed === days) break;
     now += day;
-    await sandbox.advance(day / 1000);
+    await sandbox.advance(day);
   }
 
   // What should have been counted: every call that counts by now, as all the calls show.

@@ -69,7 +69,7 @@ describe('questions to a warehouse', () => {
     ['report', '--by', 'campaign,day', '--include-extensions'],
     ['report', '--by', 'day', '--format', 'csv'],
     ['report', '--by', 'hour,channel', '--json', '--include-extensions'],
-    ['report', '--by', 'week', '--min-talk', '2'],
+    ['report', '--by', 'week', '--min-talk', '2m'],
     ['report', '--by', 'month,weekday', '--json'],
     ['report', '--by', 'weekday'],
     ['report', '--by', 'talk_minutes', '-n', '3'],
@@ -242,9 +242,9 @@ describe('calls sql', () => {
   });
 
   test('it is stopped at its time limit', async () => {
-    const { code, stderr } = await sql('select count(*) from range(1000000000000)', '--timeout', '0.2');
+    const { code, stderr } = await sql('select count(*) from range(1000000000000)', '--timeout', '0.2s');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/longer than its time limit[\s\S]*--timeout SECONDS/);
+    expect(stderr).toMatch(/longer than its time limit[\s\S]*--timeout DURATION/);
   });
 
   test('it needs a warehouse', async () => {
@@ -326,7 +326,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
 
   test('a file that another process holds is waited for, and then the process is named', async () => {
     const { pid, end } = await holder(join(folder, 'calls.duckdb'));
-    const { code, stderr } = await calls(['count', '--store', store, '--timeout', '0.3']);
+    const { code, stderr } = await calls(['count', '--store', store, '--timeout', '0.3s']);
     await end();
     expect(code).toBe(1);
     expect(stderr).toContain(`Process ${pid} has`);
@@ -347,7 +347,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
     const run = stage.quick(['sync', '--every', '1s', '--store', store, '--status-port', '0'], {
       cwd: folder,
       signal: stop.signal,
-      patienceMs: 50,
+      patience: 50,
       watchErrors(text) {
         const [, url] = /^health and metrics on (\S+)$/m.exec(text) ?? [];
         if (url && text.includes('retrying in 1.0 s')) probed ??= probe(url);

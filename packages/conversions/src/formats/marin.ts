@@ -15,9 +15,9 @@ export const marin: SheetFormat = {
     onlyExtensions: false,
     needsFinalStatus: true,
     takesValue: true,
-    minTalk: 30,
-    minHours: 0,
-    maxClickDays: null,
+    minTalk: '30s',
+    minAge: '0h',
+    clickWindow: null,
   },
   needsName: true,
   notes: [

@@ -19,9 +19,9 @@ const accepts: SheetFormat['accepts'] = {
   onlyExtensions: false,
   needsFinalStatus: true,
   takesValue: true,
-  minTalk: 30,
-  minHours: 2,
-  maxClickDays: 90,
+  minTalk: '30s',
+  minAge: '2h',
+  clickWindow: '90d',
 };
 
 const clickExample = 'f894f652ea334e739002f7167ab8f8e3';

@@ -12,9 +12,9 @@ export const sa360: SheetFormat = {
     onlyExtensions: false,
     needsFinalStatus: true,
     takesValue: true,
-    minTalk: 60,
-    minHours: 6,
-    maxClickDays: 90,
+    minTalk: '60s',
+    minAge: '6h',
+    clickWindow: '90d',
   },
   needsName: true,
   notes: [

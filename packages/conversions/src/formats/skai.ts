@@ -25,9 +25,9 @@ export const skai: SheetFormat = {
     needsFinalStatus: false,
     takesValue: false,
     // The file has the start and the end of the talk: Skai decides which calls are long enough.
-    minTalk: 0,
-    minHours: 0,
-    maxClickDays: null,
+    minTalk: '0s',
+    minAge: '0h',
+    clickWindow: null,
   },
   needsName: false,
   notes: [

@@ -37,9 +37,9 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
     onlyExtensions: false,
     needsFinalStatus: true,
     takesValue: true,
-    minTalk: 60,
-    minHours: 6,
-    maxClickDays: phone ? 63 : 90,
+    minTalk: '60s',
+    minAge: '6h',
+    clickWindow: phone ? '63d' : '90d',
   };
 }
 

@@ -135,7 +135,7 @@ describe('events', () => {
       expect(event.adIdentifiers).toEqual({ [kind]: 'b-1' });
     }
     expect(dataManagerAccepts({ phone: false }).matchBy).toEqual(['gclid', 'gbraid', 'wbraid']);
-    expect(dataManagerAccepts({ phone: true })).toMatchObject({ maxClickDays: 63 });
+    expect(dataManagerAccepts({ phone: true })).toMatchObject({ clickWindow: '63d' });
   });
 });
 

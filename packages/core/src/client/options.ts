@@ -7,8 +7,7 @@ import { type Limiter, type LimiterOptions, limiterOptions } from '../http/limit
 import type { ProxyServer } from '../http/proxy.ts';
 import { type RetryOptions, type RetryPolicy, retryOptions } from '../http/retry.ts';
 import { type Log, type Logger, logLevels } from '../log/logger.ts';
-import { defineOptions, type OptionsOf, type OptionTable, type ReadOf } from '../options/define-options.ts';
-import type { Entries, ValuesOf } from '../options/entry.ts';
+import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
 import { option } from '../options/option.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Environment } from '../settings/environment.ts';
@@ -18,26 +17,19 @@ import type { Address } from './address.ts';
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
 
-/** The same table without its defaults: what a request leaves out is as the client has it. */
-const asGiven = <E extends Entries>({ entries, check }: OptionTable<E>) => ({
-  entries,
-  check,
-  fill: (given: ValuesOf<E>) => given,
-});
-
 /** Deadlines of a client. */
 const timeoutOptions = defineOptions({
-  /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default 10000 */
-  connect: option.milliseconds().default(10_000),
-  /** Silence of the server, before or within a response. @default 15000 */
-  idle: option.milliseconds().default(15_000),
-  /** One attempt, including its whole body. @default 60000 */
-  attempt: option.milliseconds().default(60_000),
-  /** The whole call, with all attempts and the waits between them. A list of many pages has it for each page. @default 120000 */
-  total: option.milliseconds().default(120_000),
+  /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default '10s' */
+  connect: option.timeout().default('10s'),
+  /** Silence of the server, before or within a response. @default '15s' */
+  idle: option.timeout().default('15s'),
+  /** One attempt, including its whole body. @default '1m' */
+  attempt: option.timeout().default('1m'),
+  /** The whole call, with all attempts and the waits between them. A list of many pages has it for each page. @default '2m' */
+  total: option.timeout().default('2m'),
 });
 
-/** Deadlines in milliseconds that differ from the defaults; `Infinity` switches one off. */
+/** Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
 export interface TimeoutOptions extends OptionsOf<typeof timeoutOptions> {}
 
 /** Deadlines in milliseconds. */
@@ -45,9 +37,9 @@ export interface Timeouts extends ReadOf<typeof timeoutOptions> {}
 
 const { connect: _, ...requestTimeouts } = timeoutOptions.entries;
 /** The same of one request. */
-const requestTimeoutOptions = asGiven(defineOptions(requestTimeouts));
+const requestTimeoutOptions = defineOptions(requestTimeouts).open();
 
-/** Deadlines of a request, in milliseconds. */
+/** Deadlines of a request. */
 export interface RequestTimeoutOptions extends OptionsOf<typeof requestTimeoutOptions> {}
 
 /** The response that a result was read from. */
@@ -67,9 +59,9 @@ export const requestOptions = defineOptions({
   /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   signal: option.signal(),
   /** Deadlines of this request that differ from those of the client. A list has them for each of its pages. */
-  timeout: option.table<RequestTimeoutOptions, RequestTimeoutOptions>(requestTimeoutOptions),
+  timeout: option.table<RequestTimeoutOptions, Partial<Timeouts>>(requestTimeoutOptions),
   /** When this request is sent again, where that differs from the client. */
-  retry: option.table<RetryOptions, RetryOptions>(asGiven(retryOptions)),
+  retry: option.table<RetryOptions, Partial<RetryPolicy>>(retryOptions.open()),
   /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
   headers: option.object<CustomHeaders>(),
   /** Called with the response that the result was read from. An error it throws ends nothing. */
@@ -136,7 +128,7 @@ export const clientOptions = defineOptions({
   auth: made<Auth>('made by apiKeys(access, secret) or bearerToken(token)'),
   /** Keys of the SMS listing, if `auth` is a bearer token. */
   legacyAuth: made<KeyAuth>('made by apiKeys(access, secret)'),
-  /** Deadlines in milliseconds. */
+  /** Deadlines. */
   timeout: option.table<TimeoutOptions, Timeouts>(timeoutOptions).default({}),
   /** When a failed request is sent again. */
   retry: option.table<RetryOptions, RetryPolicy>(retryOptions).default({}),

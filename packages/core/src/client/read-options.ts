@@ -12,8 +12,8 @@ import {
   type ClientOptions,
   clientOptions,
   type RequestOptions,
+  requestOptions,
   type Settings,
-  type Timeouts,
 } from './options.ts';
 
 /** Refuses options that a request does not have, before anything is sent. */
@@ -56,10 +56,11 @@ export function readOptions(given: ClientOptions): Settings {
 /** The settings of a client, as the options of one request change them. */
 export function settingsFor(settings: Settings, { timeout, retry, headers }: RequestOptions): Settings {
   if (timeout === undefined && retry === undefined && headers === undefined) return settings;
+  const changed = requestOptions.fill({ timeout, retry });
   return {
     ...settings,
-    timeout: withDefaults<Timeouts>(settings.timeout, timeout),
-    retry: withDefaults(settings.retry, retry),
+    timeout: { ...settings.timeout, ...changed.timeout },
+    retry: { ...settings.retry, ...changed.retry },
     headers: mergeHeaders(settings.headers, headers ?? {}),
   };
 }
@@ -76,10 +77,4 @@ function proxiesFor(
     if (proxy) proxies.set(server.origin, proxy);
   }
   return proxies;
-}
-
-/** An option that is there but undefined, as in merged configurations, counts as left out. */
-function withDefaults<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | undefined } = {}): T {
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(set) };
 }

@@ -6,10 +6,10 @@ import { option } from '../options/option.ts';
 export const retryOptions = defineOptions({
   /** How many times a request is sent at most, including the first time. @default 4 */
   attempts: option.whole(1).default(4),
-  /** Upper bound of the first wait in milliseconds; it doubles with each attempt. @default 250 */
-  baseDelay: option.whole(0).default(250),
-  /** Upper bound of every wait that the client chooses itself, in milliseconds. @default 8000 */
-  maxDelay: option.whole(0).default(8_000),
+  /** Upper bound of the first wait; it doubles with each attempt. @default 250 milliseconds */
+  baseDelay: option.duration().default(250),
+  /** Upper bound of every wait that the client chooses itself. @default '8s' */
+  maxDelay: option.duration().default('8s'),
   /**
    * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
    * `false` ends a call to a server that is stuck after one deadline. @default true

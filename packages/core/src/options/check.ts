@@ -23,12 +23,16 @@ export function checkEntries(given: unknown, entries: Entries, prefix: string): 
     if (entry.isNeeded && given[name] === undefined) throw wrongOption(prefix + name, entry, undefined);
 }
 
-/** What was given, with defaults for what was left out. */
-export function fillEntries(given: unknown, entries: Entries): Readonly<Record<string, unknown>> {
+/** What was given, as it is read; with defaults for what was left out, unless `isOpen`. */
+export function fillEntries(
+  given: unknown,
+  entries: Entries,
+  isOpen = false,
+): Readonly<Record<string, unknown>> {
   const filled: Record<string, unknown> = {};
   for (const [name, entry] of Object.entries(entries)) {
     const own = isObject(given) ? given[name] : undefined;
-    const value = own === undefined ? entry.initial : own;
+    const value = own === undefined && !isOpen ? entry.initial : own;
     if (value !== undefined) filled[name] = entry.fill(value);
   }
   return filled;

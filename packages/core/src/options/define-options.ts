@@ -1,5 +1,5 @@
 import { checkEntries, fillEntries } from './check.ts';
-import type { Entries, ReadValues, ValuesOf } from './entry.ts';
+import type { Entries, InnerTable, ReadValues, ValuesOf } from './entry.ts';
 
 /** Options by name: their types, checks, defaults and doc comments. */
 export interface OptionTable<E extends Entries> {
@@ -11,6 +11,8 @@ export interface OptionTable<E extends Entries> {
   check(given: unknown, prefix?: string): void;
   /** Adds the defaults to options that were checked. */
   fill(given: ValuesOf<E>): ReadValues<E>;
+  /** The same options without defaults: what is left out stays out. */
+  open(): InnerTable<ValuesOf<E>, Partial<ReadValues<E>>>;
 }
 
 /** The options that a function takes, by its table, or by a function that makes the table for a type. */
@@ -51,6 +53,11 @@ export function defineOptions<E extends Entries>(entries: E): OptionTable<E> {
     entries,
     check,
     fill,
+    open: () => ({
+      entries,
+      check,
+      fill: (given) => fillEntries(given, entries, true) as Partial<ReadValues<E>>,
+    }),
     read(given, prefix) {
       check(given, prefix);
       return fill(given);

@@ -31,6 +31,16 @@ export interface Needed<V, R = V> extends Entry<V, R> {
 /** Options by name. */
 export type Entries = Readonly<Record<string, Entry>>;
 
+/** What an option needs of a table that has the options within it. */
+export interface InnerTable<V, R> {
+  /** The options. */
+  readonly entries: Entries;
+  /** Refuses unknown options, wrong types and what is missing. */
+  check(given: unknown, prefix?: string): void;
+  /** Adds the defaults. */
+  fill(given: V): R;
+}
+
 /** What is given for one option. */
 type ValueOf<O> = O extends { accepts(value: unknown): value is infer V } ? V : never;
 /** What one option is read as. */

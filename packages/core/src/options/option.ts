@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../time/clock.ts';
 import { type Duration, parseDuration } from '../time/duration.ts';
 import { isObject } from './check.ts';
-import type { Entries, Entry, Filled, Needed } from './entry.ts';
+import type { Entry, Filled, InnerTable, Needed } from './entry.ts';
 
 /** An option, which may be left out. `V` is what is given, and `R` what it is read as. */
 export interface Option<V, R = V> extends Entry<V, R> {
@@ -17,16 +17,6 @@ export interface Option<V, R = V> extends Entry<V, R> {
   checking(check: (value: V, name: string) => void): Option<V, R>;
   /** The same, read as what a function makes of it. What it returns should be accepted too, since options are passed on. */
   as<S>(convert: (value: R) => S): Option<V, S>;
-}
-
-/** What an option needs of a table that has the options within it. */
-export interface InnerTable<V, R> {
-  /** The options. */
-  readonly entries: Entries;
-  /** Refuses unknown options, wrong types and what is missing. */
-  check(given: unknown, prefix?: string): void;
-  /** Adds the defaults. */
-  fill(given: V): R;
 }
 
 const optionOf = <V, R>(entry: Entry<V, R>): Option<V, R> => ({
@@ -108,9 +98,13 @@ export const option = {
       (value) => typeof value === 'number' && Number.isFinite(value) && value >= least,
       true,
     ),
-  /** Milliseconds. */
-  milliseconds: (): Option<number> =>
-    of('milliseconds above 0, or Infinity', (value) => typeof value === 'number' && value > 0, true),
+  /** A length of time above 0 after which something ends, read as milliseconds. `Infinity`: it never does. */
+  timeout: (): Option<Duration, number> =>
+    of<Duration>(
+      "milliseconds above 0, a string such as '30s', or Infinity",
+      (value) => millisOf(value) > 0,
+      true,
+    ).as(millisOf),
   /** A length of time, read as milliseconds. */
   duration: (): Option<Duration, number> =>
     of<Duration>(

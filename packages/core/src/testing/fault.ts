@@ -1,5 +1,6 @@
 import { CallsError, nameErrors } from '../errors/calls-error.ts';
 import { type CodeTable, codeTable } from '../errors/code-table.ts';
+import { type Duration, durationMillis, parseDuration } from '../time/duration.ts';
 // The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of this kit and the
 // sandbox use the same one. Faults can be written as text, so that a test in another process can ask for them.
 
@@ -25,8 +26,8 @@ export interface FaultConditions {
 
 /** One thing that goes wrong, and for which requests. Whatever is left out stays as it should be. */
 export interface Fault extends FaultConditions {
-  /** Wait so many milliseconds before anything else. */
-  readonly latency?: number;
+  /** Wait so long before anything else. */
+  readonly latency?: Duration;
 
   // A response in place of the right one.
   /** Respond with this status and an error document. */
@@ -73,10 +74,10 @@ export interface Fault extends FaultConditions {
   readonly cut?: number;
   /** Send nothing more after this share (0 to 1) of the body; the connection stays open. */
   readonly stall?: number;
-  /** Send the body in pieces of so many bytes, one every `dripMs`. */
+  /** Send the body in pieces of so many bytes, one every `dripEvery`. */
   readonly drip?: number;
-  /** Milliseconds between the pieces of `drip`. @default 10 */
-  readonly dripMs?: number;
+  /** Time between the pieces of `drip`. @default 10 milliseconds */
+  readonly dripEvery?: Duration;
   /** Close the connection without a response. */
   readonly reset?: boolean;
   /** Never respond; the connection stays open. */
@@ -110,7 +111,7 @@ const half = (value: string, word: string): number => (value === '' ? 0.5 : deci
 
 /** Each word of the text form, and how its value is read. */
 const words: Words = {
-  latency: (value, word) => ({ latency: whole(value, word, 0, 600_000) }),
+  latency: (value, word) => ({ latency: duration(value, word) }),
   status: (value, word) => ({ status: whole(value, word, 200, 599) }),
   'retry-after': (value, word) => ({ retryAfter: filled(value, word, 'seconds or a date') }),
   html: () => ({ html: true }),
@@ -130,7 +131,7 @@ const words: Words = {
   cut: (value, word) => ({ cut: half(value, word) }),
   stall: (value, word) => ({ stall: half(value, word) }),
   drip: (value, word) => ({ drip: whole(value, word, 1, 1e9) }),
-  'drip-ms': (value, word) => ({ dripMs: whole(value, word, 0, 600_000) }),
+  'drip-every': (value, word) => ({ dripEvery: duration(value, word) }),
   reset: () => ({ reset: true }),
   silent: () => ({ silent: true }),
   'not-http': () => ({ notHttp: true }),
@@ -146,8 +147,8 @@ const words: Words = {
  * names the word it cannot read.
  *
  * @example
- * parseFaults('status=429, retry-after=2, times=2; latency=200');
- * // [{ status: 429, retryAfter: '2', times: 2 }, { latency: 200 }]
+ * parseFaults('status=429, retry-after=2, times=2; latency=200ms');
+ * // [{ status: 429, retryAfter: '2', times: 2 }, { latency: '200ms' }]
  */
 export function parseFaults(text: string): Fault[] {
   return text
@@ -159,7 +160,7 @@ export function parseFaults(text: string): Fault[] {
 
 /** Puts faults together: waits add up, and for everything else the later fault wins. */
 export function mergeFaults(faults: readonly Fault[]): Fault {
-  const latency = faults.reduce((sum, fault) => sum + (fault.latency ?? 0), 0);
+  const latency = faults.reduce((sum, fault) => sum + durationMillis(fault.latency ?? 0, 'latency'), 0);
   return Object.assign({}, ...faults, latency > 0 ? { latency } : {});
 }
 
@@ -177,6 +178,14 @@ function whole(value: string, word: string, least: number, most: number): number
   const read = value === '' ? Number.NaN : Number(value);
   if (Number.isInteger(read) && read >= least && read <= most) return read;
   throw refuse(word, `a whole number from ${least} to ${most}`);
+}
+
+const isDuration = (value: string): value is Extract<Duration, string> =>
+  parseDuration(value) >= 0 && parseDuration(value) <= 600_000;
+
+function duration(value: string, word: string): Duration {
+  if (isDuration(value)) return value;
+  throw refuse(word, 'a duration of up to 10m, such as 200ms or 2s,');
 }
 
 function decimal(value: string, word: string): number {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Call } from '../record/generated/calls.ts';
+import type { Duration } from '../time/duration.ts';
 import type { Fault } from './fault.ts';
 import type { Later, PlannedResponse } from './send-response.ts';
 
@@ -102,7 +103,7 @@ export const faults = {
   /** The head and a part of the body, then nothing more. */
   stall: (stall = 0.5): Fault => ({ stall }),
   /** The body comes in small pieces. */
-  drip: (bytes: number, everyMs: number): Fault => ({ drip: bytes, dripMs: everyMs }),
+  drip: (bytes: number, every: Duration): Fault => ({ drip: bytes, dripEvery: every }),
   /** Bytes that are not HTTP. */
   notHttp: (): Fault => ({ notHttp: true }),
   /** The client is sent to another URL. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
+import { durationMillis } from '../time/duration.ts';
 import { parseFaults } from './fault.ts';
 import type { HostileFault } from './faults.ts';
 import { fixtureCalls } from './fixture-calls.ts';
@@ -87,7 +88,7 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       else sendResponse(planned, fault, response, later);
     };
     if (fault.latency === undefined) run();
-    else later(run, fault.latency);
+    else later(run, durationMillis(fault.latency, 'latency'));
   };
   const server = createServer((request, response) => {
     const seen = see(request);

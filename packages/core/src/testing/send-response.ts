@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { durationMillis } from '../time/duration.ts';
 import type { Fault } from './fault.ts';
 
 /** A whole response, before it is sent. */
@@ -116,7 +117,7 @@ export function sendResponse(
     // A moment later, so that what was written arrives before the connection closes.
     if (fault.stall === undefined) later(() => response.socket?.destroy(), 5);
   } else if (fault.drip !== undefined) {
-    drip(body, fault.drip, fault.dripMs ?? 10, response, later);
+    drip(body, fault.drip, durationMillis(fault.dripEvery ?? 10, 'dripEvery'), response, later);
   } else response.end(body);
 }
 

@@ -1,3 +1,4 @@
+import type { Duration } from '@call-attribution/core/time';
 /** What is written on a board: plain JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
@@ -33,8 +34,8 @@ export interface Board extends AsyncDisposable {
    * `board_unavailable` when it is not known whether the value was written. The live copy has the new value at once.
    */
   write(key: string, value: Json, revision: number): Promise<BoardEntry | null>;
-  /** Resolves at the next change of the live copy, after `withinMs`, or with the signal (without throwing). */
-  changed(options?: { signal?: AbortSignal | undefined; withinMs?: number | undefined }): Promise<void>;
+  /** Resolves at the next change of the live copy, after `within`, or with the signal (without throwing). */
+  changed(options?: { signal?: AbortSignal | undefined; within?: Duration | undefined }): Promise<void>;
   /** Ends the live copy and the connection. */
   close(): Promise<void>;
 }

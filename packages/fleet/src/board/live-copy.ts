@@ -1,3 +1,4 @@
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import type { BoardEntry } from './board.ts';
 
 /** The entries of a board as far as this process has heard of them. */
@@ -57,17 +58,18 @@ export class LiveCopy {
     for (const go of [...this.#waiting]) go();
   }
 
-  /** Resolves at the next change, after `withinMs`, or with the signal. */
+  /** Resolves at the next change, after `within`, or with the signal. */
   changed({
     signal,
-    withinMs,
+    within,
   }: {
     signal?: AbortSignal | undefined;
-    withinMs?: number | undefined;
+    within?: Duration | undefined;
   } = {}): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = withinMs === undefined ? undefined : setTimeout(() => go(), withinMs);
+      const timer =
+        within === undefined ? undefined : setTimeout(() => go(), durationMillis(within, 'within'));
       const go = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', go);

@@ -22,7 +22,7 @@ export async function changeEntry<T>(
     const written = await board.write(key, next as Json, entry.revision);
     if (written !== null) return written as BoardEntry<T>;
     // The newer value is on its way to the live copy.
-    if (board.get(key)?.revision === entry.revision) await board.changed({ withinMs: 200 });
+    if (board.get(key)?.revision === entry.revision) await board.changed({ within: 200 });
   }
   throw new FleetError('board_unavailable', `${board.name} has refused ${rounds} writes of ${key} in a row.`);
 }

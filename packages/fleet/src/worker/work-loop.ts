@@ -230,7 +230,7 @@ export class WorkLoop {
 
   async #wait(withinMs: number): Promise<void> {
     this.#wake = new AbortController();
-    await this.#board.changed({ signal: this.#wake.signal, withinMs });
+    await this.#board.changed({ signal: this.#wake.signal, within: withinMs });
   }
 }
 

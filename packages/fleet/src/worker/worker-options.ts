@@ -1,5 +1,6 @@
 import type { Fetch, RequestDispatcher } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import type { Duration } from '@call-attribution/core/time';
 import type { Board } from '../board/board.ts';
 import type { CredentialSource } from '../job/credentials.ts';
 import type { Target } from '../target/target.ts';
@@ -68,6 +69,6 @@ export interface Worker {
    * it drops what is under way and leaves. Once only.
    */
   run(signal?: AbortSignal): Promise<WorkerSummary>;
-  /** Takes nothing new, ends what is under way within `graceMs` (default 30,000), drops the rest and gives it back. */
-  leave(graceMs?: number): Promise<void>;
+  /** Takes nothing new, ends what is under way within `grace` (default `30s`), drops the rest and gives it back. */
+  leave(grace?: Duration): Promise<void>;
 }

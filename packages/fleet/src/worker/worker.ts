@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { durationMillis } from '@call-attribution/core/time';
 import type { Board } from '../board/board.ts';
 import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
@@ -34,7 +35,7 @@ export interface WorkerParts {
 }
 
 /** Time that a worker has to end what is under way, unless `leave` says otherwise. */
-const graceMs = 30_000;
+const usualGrace = '30s';
 
 /** Creates a worker of these parts. */
 export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Worker {
@@ -82,8 +83,8 @@ export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Wo
         .finally(() => signal?.removeEventListener('abort', drop));
       return running;
     },
-    async leave(ms = graceMs) {
-      leave(ms);
+    async leave(given = usualGrace) {
+      leave(durationMillis(given, 'grace'));
       // Whoever runs it hears of its errors.
       await running?.catch(() => {});
     },

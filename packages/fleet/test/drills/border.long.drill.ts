@@ -115,7 +115,7 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     ...{ job, board, target, source, accounts, events, now },
     onParcel: async () => {},
     async pass(ms) {
-      const counts = await sandbox.advance(ms / 1000);
+      const counts = await sandbox.advance(ms);
       clock.now += ms;
       // Whoever waits looks again.
       await board.write('poke', { at: clock.now }, board.get('poke')?.revision ?? 0);
@@ -123,7 +123,7 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     },
     account: (id) => board.get(accountKey(id))?.value as unknown as AccountValue,
     async until(holds) {
-      while (!accounts.every((id) => holds(border.account(id)))) await board.changed({ withinMs: 100 });
+      while (!accounts.every((id) => holds(border.account(id)))) await board.changed({ within: 100 });
       await moved;
     },
     async retry(account) {

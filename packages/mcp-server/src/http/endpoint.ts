@@ -11,7 +11,7 @@ const slowest = { headersTimeout: 10_000, requestTimeout: 15_000, connectionsChe
 
 /** Serves over Streamable HTTP. */
 export async function listenHttp(server: ProtocolServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
-  const { port, host, path, graceMs, ...settings } = httpOptions.read(options);
+  const { port, host, path, drainTimeout, ...settings } = httpOptions.read(options);
   const { auth } = settings;
   const protectedByToken = auth?.token !== undefined || auth?.verify !== undefined;
   if (!isLoopback(host) && !protectedByToken) {
@@ -37,16 +37,20 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   const bound = listener.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop(listener, handle.close, graceMs));
+  const close = () => (closed ??= stop(listener, handle.close, drainTimeout));
   return { url: `http://${name}:${bound.port}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
-async function stop(listener: Server, closeSessions: () => Promise<void>, graceMs: number): Promise<void> {
+async function stop(
+  listener: Server,
+  closeSessions: () => Promise<void>,
+  drainTimeout: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
   listener.closeIdleConnections();
   // Streams of sessions stay open by design, so they are ended instead of waited for.
   await closeSessions();
-  const timer = setTimeout(() => listener.closeAllConnections(), graceMs);
+  const timer = setTimeout(() => listener.closeAllConnections(), drainTimeout);
   await closed;
   clearTimeout(timer);
 }

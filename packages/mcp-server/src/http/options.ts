@@ -29,8 +29,8 @@ export interface HttpAuth extends OptionsOf<typeof authOptions> {}
 const sessionOptions = defineOptions({
   /** Most sessions at a time; one more ends the session that has been idle longest. Default 200. */
   max: option.whole(1).default(200),
-  /** Milliseconds after which an idle session ends. Default 30 minutes. */
-  idleMs: option.number(1).default(30 * 60_000),
+  /** Time after which an idle session ends. Default `30m`. */
+  idleTimeout: option.timeout().default('30m'),
   /** The clock. Default: that of the machine. */
   clock: option.clock(),
 });
@@ -74,8 +74,8 @@ export const httpOptions = defineOptions({
   path: option.string().default('/mcp'),
   /** How clients prove who they are. Default: anyone on this machine may connect. */
   auth,
-  /** Milliseconds that running calls get to finish when the server stops. Default 5000. */
-  graceMs: option.number(0).default(5000),
+  /** Time for running calls to finish when the server is closed. Default `5s`. */
+  drainTimeout: option.duration().default('5s'),
 });
 
 /** Where and how `serveHttp` listens. */
@@ -90,7 +90,7 @@ export interface EndpointSettings extends Omit<ReadOf<typeof mountOptions>, 'aut
 export interface HttpEndpoint extends AsyncDisposable {
   /** The URL for clients. */
   readonly url: string;
-  /** Accepts no new requests, waits for running ones (up to `graceMs`), then closes. */
+  /** Accepts no new requests, waits for running ones (up to `drainTimeout`), then closes. */
   close(): Promise<void>;
 }
 

@@ -19,7 +19,10 @@ export interface Sessions {
 }
 
 /** Keeps one SDK server per session, with the SDK's own transport. */
-export function createSessions(server: ProtocolServer, { max, idleMs, clock }: SessionSettings): Sessions {
+export function createSessions(
+  server: ProtocolServer,
+  { max, idleTimeout, clock }: SessionSettings,
+): Sessions {
   const sessions = new Map<string, Session>();
 
   const end = async (id: string): Promise<void> => {
@@ -30,7 +33,7 @@ export function createSessions(server: ProtocolServer, { max, idleMs, clock }: S
   const endIdle = async (): Promise<void> => {
     const byAge = [...sessions].sort((a, b) => a[1].lastUsed - b[1].lastUsed);
     for (const [id, session] of byAge) {
-      if (sessions.size >= max || clock.now() - session.lastUsed > idleMs) await end(id);
+      if (sessions.size >= max || clock.now() - session.lastUsed > idleTimeout) await end(id);
     }
   };
   const begin = async (): Promise<StreamableHTTPServerTransport> => {

@@ -52,7 +52,7 @@ export function createServer(
 ): CallsMcpServer {
   checkOption('client', clientKind, client);
   const { reveal, pseudonymKey, mirror, clock, log, tools: added, ...most } = serverOptions.read(options);
-  const { summaryLimits: limits, callTimeoutMs: timeoutMs } = most;
+  const { summaryLimits: limits, callTimeout: timeoutMs } = most;
   const given = accountsOf(client, options);
   const names = given.map(({ name = '' }) => name);
   const copies =

@@ -13,6 +13,7 @@ import { ApiSource } from '../source/api-source.ts';
 import type { CallSource } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import type { ToolSettings } from '../tools/call.ts';
+import type { SummarySettings } from './options.ts';
 
 /** An account that a server answers for. */
 export interface McpAccount {
@@ -38,7 +39,7 @@ export interface SharedOptions {
   readonly budget: number;
   readonly reveal: readonly Reveal[];
   readonly pseudonymKey?: string | Uint8Array | undefined;
-  readonly limits: { readonly rows: number; readonly ms: number };
+  readonly limits: SummarySettings;
   readonly mirror?: MirrorSettings | undefined;
   /** How the copies are doing; null without copies. */
   readonly copies: SyncStatus | null;

@@ -1,17 +1,19 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import { type MirrorOptions, type MirrorSettings, mirrorOptions } from '../mirror/options.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import type { CustomTool } from '../tools/custom-tool.ts';
 
 const summaryOptions = defineOptions({
   /** Most calls. Default 20,000. */
-  rows: option.whole(1).default(20_000),
-  /** Most milliseconds. Default 20,000. */
-  ms: option.number(0).default(20_000),
+  maxCalls: option.whole(1).default(20_000),
+  /** Longest time. Default `20s`. */
+  maxTime: option.duration().default('20s'),
 });
 
 /** How much a question reads over the API at most. */
 export interface SummaryLimits extends OptionsOf<typeof summaryOptions> {}
+/** The same with the defaults. */
+export interface SummarySettings extends ReadOf<typeof summaryOptions> {}
 
 /** The options of `createServer`. */
 export const serverOptions = defineOptions({
@@ -33,14 +35,12 @@ export const serverOptions = defineOptions({
    * the end.
    */
   mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
-  /** How much a question reads over the API at most. Default 20,000 calls (`rows`) or 20 seconds (`ms`). */
-  summaryLimits: option
-    .table<SummaryLimits, { readonly rows: number; readonly ms: number }>(summaryOptions)
-    .default({}),
+  /** How much a question reads over the API at most. Default 20,000 calls (`maxCalls`) or 20 seconds (`maxTime`). */
+  summaryLimits: option.table<SummaryLimits, SummarySettings>(summaryOptions).default({}),
   /** Tools of your own, listed after those of this package. Default: none. */
   tools: option.list<CustomTool>().default([]),
-  /** Milliseconds after which a tool call is aborted. Default 45,000, since most hosts give up after 60 seconds. */
-  callTimeoutMs: option.number(1).default(45_000),
+  /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */
+  callTimeout: option.timeout().default('45s'),
   /** The clock. Default: that of the machine. */
   clock: option.clock(),
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */

@@ -14,9 +14,9 @@ import type { ReadRun } from './source.ts';
 /** How much is read from the API. */
 export interface ReadLimits {
   /** Calls of one period. */
-  readonly rows: number;
+  readonly maxCalls: number;
   /** Milliseconds that a tool call waits. */
-  readonly ms: number;
+  readonly maxTime: number;
 }
 
 /** A period, and what else a filter of the API says. */
@@ -151,14 +151,14 @@ export class ApiReads {
     const isLater = read.calls.length > 0;
     let why: Incomplete['why'] | null = null;
     while (!read.isDone && why === null) {
-      if (read.calls.length >= this.#limits.rows) why = { code: 'rows', rows: this.#limits.rows };
-      else if (read.page !== null && this.#clock.now() - started > this.#limits.ms)
-        why = { code: 'time', ms: this.#limits.ms };
+      if (read.calls.length >= this.#limits.maxCalls) why = { code: 'rows', rows: this.#limits.maxCalls };
+      else if (read.page !== null && this.#clock.now() - started > this.#limits.maxTime)
+        why = { code: 'time', ms: this.#limits.maxTime };
       else {
         try {
           await this.#advance(read, run.signal);
           const said = `Read ${read.calls.length} calls`;
-          run.progress(Math.min(read.calls.length, this.#limits.rows), read.total, said);
+          run.progress(Math.min(read.calls.length, this.#limits.maxCalls), read.total, said);
         } catch (error) {
           run.signal.throwIfAborted();
           // Without a single page there is nothing to answer with.
@@ -219,7 +219,7 @@ export class ApiReads {
     try {
       if (read.page === null) {
         const client = await this.#client();
-        const rows = Math.min(pageRows, this.#limits.rows);
+        const rows = Math.min(pageRows, this.#limits.maxCalls);
         const filter = filterOf(read.query, this.#version === 'v3');
         read.take(await client.listCalls({ rows, ...(filter.clauses.length > 0 ? { filter } : {}) }));
       } else read.take(await read.page.next());
@@ -241,7 +241,7 @@ export class ApiReads {
 
   /** Keeps memory within bounds: the periods that were not used for longest go first. */
   #forget(): void {
-    const most = keptPeriods * this.#limits.rows;
+    const most = keptPeriods * this.#limits.maxCalls;
     const inOrder = [...this.#reads].sort((a, b) => b.usedAt - a.usedAt);
     let held = 0;
     this.#reads = inOrder.filter((read) => {

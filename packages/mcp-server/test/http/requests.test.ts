@@ -206,7 +206,7 @@ describe('the HTTP endpoint', () => {
       running = resolve;
     });
     const url = await start(
-      { graceMs: 5000 },
+      { drainTimeout: 5000 },
       {
         before: async () => {
           running();

@@ -24,7 +24,7 @@ describe('a session', () => {
 
   it('ends when it has been idle for too long or when there are too many', async () => {
     let now = 0;
-    const url = await start({ sessions: { max: 2, idleMs: 1000, clock: { now: () => now } } });
+    const url = await start({ sessions: { max: 2, idleTimeout: 1000, clock: { now: () => now } } });
     const first = await begin(url);
     now = 500;
     const second = await begin(url);

@@ -35,7 +35,7 @@ export function useEndpoint() {
   const start = async (options: HttpOptions = {}, fake: FakeOptions = {}): Promise<string> => {
     endpoint = await serveHttp(createServer(fakeClient(fixtureCalls(30), fake)), {
       port: 0,
-      graceMs: 200,
+      drainTimeout: 200,
       ...options,
     });
     return endpoint.url;

@@ -74,7 +74,7 @@ describe('analyze_calls', () => {
   });
 
   it('says clearly when it could not read everything', async () => {
-    const result = await summarize({ calls: 'all' }, { summaryLimits: { rows: 50 } });
+    const result = await summarize({ calls: 'all' }, { summaryLimits: { maxCalls: 50 } });
     const last = calls[49];
     expect(result).toMatchObject({ complete: false, calls: 49 });
     expect(result.summary).toContain(
@@ -89,7 +89,7 @@ describe('analyze_calls', () => {
           now += 11_000;
         },
       }),
-      { clock: { now: () => now }, summaryLimits: { ms: 20_000 } },
+      { clock: { now: () => now }, summaryLimits: { maxTime: 20_000 } },
     );
     const text = async () => (await callTool(slow, 'analyze_calls', { calls: 'all' })).content[0]?.text;
     expect(await text()).toContain('stopped by the limit of 20 seconds');

@@ -101,7 +101,7 @@ describe('tools of the caller', () => {
       return records[0]?.sid ?? 'none';
     },
   });
-  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeoutMs: 200 });
+  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeout: 200 });
   const text = async (name: string, args: object) =>
     (await callTool(server, name, { ...args })).content[0]?.text;
 
@@ -141,7 +141,7 @@ describe('tools of the caller', () => {
     expect(failed.content[0]?.text).not.toContain('hunter2');
     expect(await text('branch_of', { dnis: 'odd' })).toContain('not as its schema says: branch');
     const stuck = defineTool({ name: 'stuck', description: 'Never ends.', run: () => new Promise(() => {}) });
-    const late = createServer(fakeClient([]), { tools: [stuck], callTimeoutMs: 20 });
+    const late = createServer(fakeClient([]), { tools: [stuck], callTimeout: 20 });
     expect((await callTool(late, 'stuck')).content[0]?.text).toContain('longer than 0.02 seconds');
   });
 

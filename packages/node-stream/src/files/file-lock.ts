@@ -1,6 +1,7 @@
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { FileLockedError } from '../errors.ts';
 import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
 
@@ -14,13 +15,13 @@ export interface Unlock {
 
 /** Settings of `lockFile`. */
 export interface FileLockOptions {
-  /** Time between two signs of life, in milliseconds. Default 10,000. */
-  heartbeatMs?: number | undefined;
+  /** Time between two signs of life. Default `10s`. */
+  heartbeat?: Duration | undefined;
   /**
-   * Time without a sign of life, in milliseconds, after which the lock of another machine or container is taken over. On
-   * the same machine it is known whether the owner still runs, and this does not count. Default 60,000.
+   * Time without a sign of life after which the lock of another machine or container is taken over. On
+   * the same machine it is known whether the owner still runs, and this does not count. Default `1m`.
    */
-  staleMs?: number | undefined;
+  stale?: Duration | undefined;
 }
 
 interface Claim {
@@ -45,12 +46,13 @@ interface Claim {
  */
 export async function lockFile(
   path: string,
-  { heartbeatMs = 10_000, staleMs = 60_000 }: FileLockOptions = {},
+  { heartbeat = '10s', stale = '1m' }: FileLockOptions = {},
 ): Promise<Unlock> {
   const owner = newOwner();
+  const staleMs = durationMillis(stale, 'stale');
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const claim = await take(path, owner, staleMs);
-    if (claim !== null) return held(path, claim, heartbeatMs);
+    if (claim !== null) return held(path, claim, durationMillis(heartbeat, 'heartbeat'));
     // Several runs saw each other and all stepped back.
     await delay(10 + Math.random() * 60 * (attempt + 1));
   }

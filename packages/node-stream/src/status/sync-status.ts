@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
 
@@ -23,17 +23,19 @@ export interface SyncStatus extends StatusSource {
   readonly metrics: () => string;
 }
 
-/** How `createSyncStatus` judges syncs. */
-export interface SyncStatusOptions {
-  /** Milliseconds between two syncs. */
-  readonly every: number;
+const statusOptions = defineOptions({
+  /** Time between two syncs; `Infinity` for one that is not repeated. */
+  every: option.timeout().required(),
   /** Names of the accounts. With more than one they become a label. */
-  readonly accounts: readonly string[];
+  accounts: option.list<string>().required(),
   /** A failed sync means "not ready" at once. Default: only when the last success is older than three intervals. */
-  readonly failsAtOnce?: boolean | undefined;
+  failsAtOnce: option.flag().default(false),
   /** The clock. Default: that of the machine. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
-}
+  clock: option.clock(),
+});
+
+/** How `createSyncStatus` judges syncs. */
+export interface SyncStatusOptions extends OptionsOf<typeof statusOptions> {}
 
 interface AccountState {
   lastSuccess: number | null;
@@ -51,7 +53,7 @@ const patience = 3;
 
 /** Starts to watch syncs that run at an interval. */
 export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
-  const { every, accounts, failsAtOnce = false, clock = systemClock } = options;
+  const { every, accounts, failsAtOnce, clock } = statusOptions.read(options);
   const states = new Map(accounts.map((account) => [account, initial()]));
   const stateOf = (account: string): AccountState => {
     const state = states.get(account) ?? initial();

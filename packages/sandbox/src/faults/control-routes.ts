@@ -1,4 +1,5 @@
 import { FaultSyntaxError } from '@call-attribution/core/testing';
+import { parseDuration } from '@call-attribution/core/time';
 import { Refusal, type Reply, type Route } from '@call-attribution/service';
 import type { FaultBook } from './fault-book.ts';
 import type { Journal } from './journal.ts';
@@ -35,10 +36,10 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
       path: '/sandbox/advance',
       methods: ['POST'],
       handle: async (exchange) => {
-        const seconds = Number(needed(new URLSearchParams(exchange.query), 'seconds'));
+        const seconds = parseDuration(needed(new URLSearchParams(exchange.query), 'by')) / 1000;
         if (!(seconds >= 0 && seconds <= 1e8)) {
-          throw new Refusal(400, 'out_of_range', 'seconds must be a number from 0 to 100000000.', {
-            parameter: 'seconds',
+          throw new Refusal(400, 'out_of_range', 'by must be a duration of up to 150w, such as 90s or 6h.', {
+            parameter: 'by',
           });
         }
         return json(await advance(seconds));

@@ -18,7 +18,7 @@ export interface FaultBook {
    * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting starts again at 0.
    *
    * @example
-   * sandbox.faults.set('test_access_101', 'status=429, retry-after=1, times=2; latency=50');
+   * sandbox.faults.set('test_access_101', 'status=429, retry-after=1, times=2; latency=50ms');
    */
   set(key: string, faults: string | readonly Fault[]): void;
   /** Clears the faults of one key, or all. */

@@ -10,6 +10,7 @@ import {
   responseInstead,
   sendResponse,
 } from '@call-attribution/core/testing';
+import { durationMillis } from '@call-attribution/core/time';
 import type { Intercept, ReplyChanges } from '@call-attribution/service';
 import { captureResponse } from './capture-response.ts';
 import type { FaultBook } from './fault-book.ts';
@@ -54,7 +55,7 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
     const fault = mergeFaults(faults);
     const go = () => carryOut(fault, request, response, next, later);
     if (fault.latency === undefined) go();
-    else later(go, fault.latency);
+    else later(go, durationMillis(fault.latency, 'latency'));
   };
 }
 

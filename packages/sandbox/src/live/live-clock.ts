@@ -7,10 +7,10 @@ import type { Happening, Schedule } from './schedule.ts';
 export const liveOptions = defineOptions({
   /** New calls per minute and account. Default 12. */
   callsPerMinute: option.number(0).default(sandboxDefaults.callsPerMinute),
-  /** Seconds of sandbox time per second of real time; with 60, an hour passes in a minute. Default 1. */
+  /** How much faster than real time it passes; with 60, an hour passes in a minute. Default 1. */
   speed: option.number(0).default(1),
-  /** Milliseconds between two updates. Default 1,000. */
-  tick: option.whole(1).default(1000),
+  /** Time between two updates. Default `1s`. */
+  tick: option.timeout().default('1s'),
 });
 
 /** How time passes in a live sandbox. */

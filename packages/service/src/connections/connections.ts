@@ -35,7 +35,7 @@ export class Connections {
     this.#onMemory = onMemory;
     const tooMuch = (connection: Connection) => this.#close(connection, 'unsent_bytes');
     this.#memory = createResponseMemory(limits.unsentBytes, tooMuch, onMemory);
-    const often = Math.min(checkMs, limits.handshakeMs, limits.sendMs);
+    const often = Math.min(checkMs, limits.handshakeTimeout, limits.sendTimeout);
     this.#timer = setInterval(() => this.#check(), often).unref();
   }
 
@@ -159,12 +159,13 @@ export class Connections {
     for (const connection of this.#all) {
       const { state, since } = connection;
       if (state === 'silent' || state === 'handshake') {
-        if (now - since > this.#limits.handshakeMs) this.#close(connection, 'handshake_timeout');
+        if (now - since > this.#limits.handshakeTimeout) this.#close(connection, 'handshake_timeout');
         continue;
       }
       notePace(connection, now);
       const stalled = connection.stalledSince;
-      if (stalled !== null && now - stalled > this.#limits.sendMs) this.#close(connection, 'slow_reader');
+      if (stalled !== null && now - stalled > this.#limits.sendTimeout)
+        this.#close(connection, 'slow_reader');
     }
     // Clients that have stopped reading can be closed by now.
     this.#onMemory();

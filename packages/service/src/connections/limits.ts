@@ -3,7 +3,7 @@ export interface ConnectionLimits {
   readonly connections: number;
   readonly connectionsPerAddress: number;
   readonly handshakes: number;
-  readonly handshakeMs: number;
-  readonly sendMs: number;
+  readonly handshakeTimeout: number;
+  readonly sendTimeout: number;
   readonly unsentBytes: number;
 }

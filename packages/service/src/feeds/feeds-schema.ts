@@ -1,5 +1,5 @@
 import { isCurrency, type SheetFormat, sheetFormats } from '@call-attribution/conversions';
-import { day, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
+import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import * as z from 'zod';
 
 // What a file of feeds may hold. zod is loaded with this, so only `readFeeds` imports it.
@@ -8,7 +8,7 @@ const shaped = (form: RegExp, expected: string) => z.string(expected).regex(form
 const checked = (isGood: (text: string) => boolean, expected: string) =>
   z.string(expected).refine(isGood, expected);
 const text = z.string().min(1);
-const count = (expected: string) => z.int(expected).min(0, expected);
+const isDuration = (span: string) => parseDuration(span) >= 0;
 const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
 const days = /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/;
 const consent = z.enum(['granted', 'denied']);
@@ -18,11 +18,11 @@ const rules = {
   value: amount.optional(),
   valueRules: z.union([text, z.record(z.string(), z.unknown())]).optional(),
   currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
-  minAge: checked((age) => parseDuration(age) >= 0, 'must be a duration such as 6h').optional(),
+  minAge: checked(isDuration, 'must be a duration such as 6h').optional(),
   clickWindow: shaped(days, 'must be a duration such as 36h, 30d or 4w').optional(),
   unanswered: z.boolean().optional(),
   firstCallOnly: z.boolean().optional(),
-  oncePerCallerDays: count('must be a number of days').optional(),
+  oncePerCaller: shaped(days, 'must be a duration such as 36h, 30d or 4w').optional(),
   history: shaped(days, 'must be a duration such as 36h, 90d or 12w').optional(),
   repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
   consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
@@ -39,7 +39,7 @@ const fields = z.strictObject({
   window: shaped(days, 'must be a duration such as 36h, 14d or 2w'),
   timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   conversionName: z.string().trim().min(1).max(100).optional(),
-  minTalk: count('must be a number of seconds').optional(),
+  minTalk: checked(isDuration, 'must be a duration such as 60s').optional(),
   once: checked(
     (every) => parseDuration(every) >= hour,
     'must be a duration of an hour or more, such as 1d',
@@ -123,9 +123,10 @@ function checkFormat(feed: FeedFields, format: SheetFormat, refuse: Refuse): voi
   const { path, window, once, conversionName = '', timeZone } = feed;
   const ending = format.delimiter === '\t' ? '.tsv' : '.csv';
   if (!path.endsWith(ending)) refuse('path', `must end in ${ending}, as the format is`);
-  const most = format.accepts.maxClickDays;
-  if (most !== null && parseDuration(window) > most * day)
-    refuse('window', `is too long: ${format.title} forgets a click after ${most} days`);
+  const most =
+    format.accepts.clickWindow === null ? null : durationMillis(format.accepts.clickWindow, 'window');
+  if (most !== null && parseDuration(window) > most)
+    refuse('window', `is too long: ${format.title} forgets a click after ${most / day} days`);
   if (format.needsName && conversionName === '')
     refuse('conversionName', `is missing: ${format.title} needs it, spelled as in the tool`);
   const columns = format.columns({ timeZone, conversionName, now: 0 });

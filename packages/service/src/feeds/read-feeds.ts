@@ -76,7 +76,7 @@ async function feedOf(
     account,
     days: parseDuration(window) / day,
     history,
-    rules: { ...rules, timeZone, conversionName, minTalk },
+    rules: { ...rules, timeZone, conversionName, minTalk: millisOf(minTalk) },
     access: await accessOf(fields, context, refuse),
   };
   if (once === undefined || file === undefined) return feed;
@@ -85,6 +85,9 @@ async function feedOf(
   );
   return { ...feed, once: { every: parseDuration(once), ledger } };
 }
+
+const millisOf = (span: string | undefined): number | undefined =>
+  span === undefined ? undefined : parseDuration(span);
 
 /** Which calls count and at what value, with nothing about the tool, the account or the time. */
 export type CountingRules = Pick<
@@ -95,7 +98,7 @@ export type CountingRules = Pick<
   | 'clickWindow'
   | 'unanswered'
   | 'firstCallOnly'
-  | 'oncePerCallerDays'
+  | 'oncePerCaller'
   | 'repeatedHour'
   | 'consent'
 >;
@@ -123,15 +126,16 @@ export async function readRulesFile(text: string, source: string, folder: string
 
 async function rulesOf(fields: RuleFields, place: string, folder: string): Promise<RulesFile> {
   const { value, needsCallers } = await readValue(fields, place, folder);
-  const { currency, minAge, clickWindow, unanswered, firstCallOnly = false, oncePerCallerDays = 0 } = fields;
+  const { currency, unanswered, firstCallOnly = false } = fields;
+  const oncePerCaller = millisOf(fields.oncePerCaller);
   const { repeatedHour, consent, history } = fields;
-  const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, oncePerCallerDays);
+  const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, (oncePerCaller ?? 0) / day);
   return {
     rules: {
       ...{ value, currency, unanswered, repeatedHour, consent },
-      ...{ firstCallOnly: fields.firstCallOnly, oncePerCallerDays: fields.oncePerCallerDays },
-      minAge: minAge === undefined ? undefined : parseDuration(minAge),
-      clickWindow: clickWindow === undefined ? undefined : parseDuration(clickWindow) / day,
+      ...{ firstCallOnly: fields.firstCallOnly, oncePerCaller },
+      minAge: millisOf(fields.minAge),
+      clickWindow: millisOf(fields.clickWindow),
     },
     history: history === undefined ? usual : parseDuration(history) / day,
   };

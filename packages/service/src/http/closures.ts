@@ -11,8 +11,8 @@ const reasons: Readonly<Record<ClosedFor, string>> = {
     'more than limits.connectionsPerAddress came from one address. If it is your proxy, name it in proxies',
   total: 'there were more than limits.connections',
   handshakes: 'more than limits.handshakes TLS handshakes were in progress',
-  handshake_timeout: 'they did not complete their TLS handshake within limits.handshakeMs',
-  slow_reader: 'their clients did not read the response for limits.sendMs',
+  handshake_timeout: 'they did not complete their TLS handshake within limits.handshakeTimeout',
+  slow_reader: 'their clients did not read the response for limits.sendTimeout',
   unsent_bytes:
     'they read more slowly than others, and responses took more than limits.unsentBytes of memory',
 };

@@ -18,7 +18,7 @@ export type MountedHandler = (
 
 /** What a mounted service needs to know. */
 interface MountedOptions {
-  readonly limits: ConnectionLimits & { readonly drainMs: number };
+  readonly limits: ConnectionLimits & { readonly drainTimeout: number };
   readonly turns: Turns;
   readonly proxies: readonly string[];
   readonly onClosed: (reason: ClosedFor) => void;
@@ -87,7 +87,7 @@ export function createMounted(options: MountedOptions): Mounted {
       if (connections === null) return;
       const all = connections;
       if (all.size > 0) {
-        const timer = setTimeout(() => all.closeAll(), limits.drainMs);
+        const timer = setTimeout(() => all.closeAll(), limits.drainTimeout);
         await new Promise<void>((done) => {
           onIdle = done;
         });

@@ -23,7 +23,7 @@ const refusalCodes = codeTable({
   malformed_parameter: 'A parameter does not have its form. The message says which that is.',
   unknown_field: 'There is no such field. Use a name from the field table.',
   too_many_calls:
-    'The account has more calls than the page may keep in memory. Raise `page.mostCalls`, or serve a warehouse.',
+    'The account has more calls than the page may keep in memory. Raise `page.maxCalls`, or serve a warehouse.',
   parameter_out_of_range:
     'A parameter is too small or too large. Use a value within the limits of the message.',
   out_of_range: 'A value is too small or too large. Use a value within the limits of the message.',

@@ -24,22 +24,22 @@ export const limitsOptions = defineOptions({
   connectionsPerAddress: option.number(0).default(usual.connectionsPerAddress),
   /** Most TLS handshakes at a time. Default 250. */
   handshakes: option.number(0).default(usual.handshakes),
-  /** Time for a TLS handshake, from the first packet of the connection, in milliseconds. Default 10,000. */
-  handshakeMs: option.number(0).default(usual.handshakeMs),
+  /** Time for a TLS handshake, from the first packet of the connection. Default `10s`. */
+  handshakeTimeout: option.duration().default(usual.handshakeTimeout),
   /** Requests that a client may send ahead on one connection, before the response to the first. Default 16. */
   pipelined: option.number(0).default(usual.pipelined),
   /** Requests that read from the store at a time; others wait for their turn. Default 8. */
   atWork: option.number(0).default(usual.atWork),
-  /** Time for a request to arrive, in milliseconds. Default 10,000. */
-  headMs: option.number(0).default(usual.headMs),
-  /** Time for a client to take the next 64 KiB of a response, or all of one of up to 256 KiB, in milliseconds. Default 30,000. */
-  sendMs: option.number(0).default(usual.sendMs),
+  /** Time for a request to arrive. Default `10s`. */
+  headTimeout: option.duration().default(usual.headTimeout),
+  /** Time for a client to take the next 64 KiB of a response, or all of one of up to 256 KiB. Default `30s`. */
+  sendTimeout: option.duration().default(usual.sendTimeout),
   /** Bytes of responses that wait in memory for their clients, over all connections. Default 67,108,864. */
   unsentBytes: option.number(0).default(usual.unsentBytes),
-  /** Time without a byte after which a connection is closed, in milliseconds. Default 60,000. */
-  idleMs: option.number(0).default(usual.idleMs),
-  /** Time for responses in progress to finish when the service is closed, in milliseconds. Default 10,000. */
-  drainMs: option.number(0).default(usual.drainMs),
+  /** Time without a byte after which a connection is closed. Default `1m`. */
+  idleTimeout: option.duration().default(usual.idleTimeout),
+  /** Time for responses in progress to finish when the service is closed. Default `10s`. */
+  drainTimeout: option.duration().default(usual.drainTimeout),
 });
 
 /** Limits of time, number and size that differ from the defaults. */
@@ -64,7 +64,7 @@ export interface OpenServer {
   /** How many connections it has. */
   readonly connections: () => number;
   /** Stops listening, waits for responses in progress, then closes the remaining connections. */
-  stop(drainMs: number): Promise<void>;
+  stop(drainTimeout: number): Promise<void>;
 }
 
 /** Starts a server. The error for a port that is taken or not allowed says what to do. */
@@ -72,10 +72,10 @@ export async function openServer(handle: Listener, place: ListenSettings): Promi
   const { port, host, tls, limits, proxies, turns, onClosed } = place;
   const settings = {
     maxHeaderSize: limits.headerBytes,
-    headersTimeout: limits.headMs,
-    requestTimeout: limits.headMs,
-    connectionsCheckingInterval: Math.min(limits.headMs, 5_000),
-    keepAliveTimeout: Math.min(limits.idleMs, 65_000),
+    headersTimeout: limits.headTimeout,
+    requestTimeout: limits.headTimeout,
+    connectionsCheckingInterval: Math.min(limits.headTimeout, 5_000),
+    keepAliveTimeout: Math.min(limits.idleTimeout, 65_000),
     // Node would refuse it with an empty body; the front says what is missing.
     requireHostHeader: false,
   };
@@ -89,7 +89,7 @@ export async function openServer(handle: Listener, place: ListenSettings): Promi
   const server =
     tls === null ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
   const connectionOf = acceptConnections(server, connections, turns, tls !== null);
-  server.setTimeout(limits.idleMs);
+  server.setTimeout(limits.idleTimeout);
   const refuse = (stream: Socket, reason: Unreadable): void => {
     const connection = connectionOf(stream);
     // Nothing can be written before the end of a handshake.
@@ -110,10 +110,10 @@ export async function openServer(handle: Listener, place: ListenSettings): Promi
   return {
     url: urlOf(server, host, tls !== null),
     connections: () => connections.size,
-    async stop(drainMs) {
+    async stop(drainTimeout) {
       const closed = new Promise<void>((done) => server.close(() => done()));
       connections.closeIdle();
-      const timer = setTimeout(() => connections.closeAll(), drainMs);
+      const timer = setTimeout(() => connections.closeAll(), drainTimeout);
       await closed;
       clearTimeout(timer);
       connections.end();

@@ -37,7 +37,7 @@ export const pageOptions = defineOptions({
    */
   source: option.object<PageSource>(),
   /** Most calls of a store that are kept in memory for the page. Default 2,000,000. */
-  mostCalls: option.whole(0),
+  maxCalls: option.whole(0),
 });
 
 /** What the page at `/` shows. */

@@ -97,7 +97,7 @@ async function reply(target: Target, bytes: string | Buffer): Promise<{ status: 
 
 describe('silent TLS connections', () => {
   test('they do not keep a client from being served, and are closed after the time of a handshake', async () => {
-    const limits = { connections: 40, handshakes: 10, handshakeMs: 400 };
+    const limits = { connections: 40, handshakes: 10, handshakeTimeout: 400 };
     const { target, metric } = await started({ limits }, { tls });
     let end = (): void => undefined;
     const ended = new Promise<void>((done) => {
@@ -148,7 +148,7 @@ describe('connections of one address', () => {
   test('when all are at work, a new one is closed, and the log says what to do if the address is a proxy', async () => {
     let atWork = 0;
     const { target, log, service } = await started({
-      limits: { connectionsPerAddress: 2, drainMs: 50 },
+      limits: { connectionsPerAddress: 2, drainTimeout: 50 },
       intercept: () => {
         atWork += 1;
       },
@@ -324,7 +324,7 @@ describe('slow readers', () => {
   test('a client that does not take the response is closed after the time for it', async () => {
     const { target, metric, log } = await started({
       store: { ...store, page: endless },
-      limits: { sendMs: 150 },
+      limits: { sendTimeout: 150 },
     });
     await slowReaders(
       target,

@@ -24,10 +24,10 @@ export function openPostgres(url: string, settings: StoreSettings = storeOptions
   const pool = new pg.Pool({
     connectionString: url,
     max: settings.poolSize,
-    connectionTimeoutMillis: settings.connectTimeoutMs,
-    statement_timeout: settings.statementTimeoutMs,
-    lock_timeout: settings.busyTimeoutMs,
-    idle_in_transaction_session_timeout: settings.idleTransactionTimeoutMs,
+    connectionTimeoutMillis: settings.connectTimeout,
+    statement_timeout: settings.statementTimeout,
+    lock_timeout: settings.busyTimeout,
+    idle_in_transaction_session_timeout: settings.idleTransactionTimeout,
     keepAlive: true,
     application_name: 'call-attribution-store',
     // Counts come as bigint or numeric; ours stay far below 2^53.
@@ -75,7 +75,7 @@ class PostgresDriver implements Driver {
     return this.#patiently(async () => {
       const client = await this.#connect();
       try {
-        const rows = await sessionOf(client, limitOf(this.#settings.statementTimeoutMs)).all(sql, values);
+        const rows = await sessionOf(client, limitOf(this.#settings.statementTimeout)).all(sql, values);
         client.release();
         return rows;
       } catch (error) {
@@ -114,16 +114,16 @@ class PostgresDriver implements Driver {
     body: (session: Session) => Promise<T>,
     { begin, settle, isSlow = false }: Transaction,
   ): Promise<T> {
-    const { statementTimeoutMs, slowStatementTimeoutMs } = this.#settings;
+    const { statementTimeout, slowStatementTimeout } = this.#settings;
     const client = await this.#connect();
-    const atOnce = sessionOf(client, limitOf(statementTimeoutMs));
-    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeoutMs)) : atOnce;
+    const atOnce = sessionOf(client, limitOf(statementTimeout));
+    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeout)) : atOnce;
     let id: number | undefined;
     let result: T;
     let watch: NodeJS.Timeout | undefined;
     try {
       const [row] = await atOnce.all(
-        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeoutMs}` : begin,
+        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeout}` : begin,
       );
       if (row !== undefined) {
         id = Number(row.id);
@@ -155,7 +155,7 @@ class PostgresDriver implements Driver {
 
   /** Returns when the transaction was committed. Throws the error when it was not, so that it is run again. */
   async #settle(id: number, error: unknown): Promise<void> {
-    const patienceMs = this.#settings.idleTransactionTimeoutMs + this.#settings.reconnectMs + 5_000;
+    const patienceMs = this.#settings.idleTransactionTimeout + this.#settings.reconnectTimeout + 5_000;
     for (const start = performance.now(); performance.now() - start < patienceMs; await pause(100)) {
       const status = await this.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
       if (status[0]?.status === 'committed') return;
@@ -183,7 +183,7 @@ class PostgresDriver implements Driver {
         const isOver =
           remedy === 'again'
             ? attempt >= attempts
-            : !(mayBeBack && performance.now() - failedAt < this.#settings.reconnectMs);
+            : !(mayBeBack && performance.now() - failedAt < this.#settings.reconnectTimeout);
         if (remedy === null || isOver) throw error;
         await pause(Math.min(10 * 2 ** attempt, 500));
       }
@@ -195,11 +195,11 @@ class PostgresDriver implements Driver {
    * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
    */
   #endSilent(waiting: number): NodeJS.Timeout | undefined {
-    const { idleTransactionTimeoutMs } = this.#settings;
-    if (idleTransactionTimeoutMs === 0) return undefined;
-    const look = () => this.all(silentOnes, [waiting, idleTransactionTimeoutMs]);
+    const { idleTransactionTimeout } = this.#settings;
+    if (idleTransactionTimeout === 0) return undefined;
+    const look = () => this.all(silentOnes, [waiting, idleTransactionTimeout]);
     // When looking fails, the statement that waits says what is wrong.
-    return setInterval(() => look().catch(() => []), idleTransactionTimeoutMs / 3).unref();
+    return setInterval(() => look().catch(() => []), idleTransactionTimeout / 3).unref();
   }
 }
 

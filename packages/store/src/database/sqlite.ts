@@ -24,7 +24,7 @@ export async function openSqlite(
   file: string,
   settings: StoreSettings = storeOptions.fill({}),
 ): Promise<Driver> {
-  const { busyTimeoutMs: patienceMs, synchronous } = settings;
+  const { busyTimeout: patienceMs, synchronous } = settings;
   const writer = await openConnection(file, patienceMs, [
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',

@@ -1,4 +1,10 @@
-import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import {
+  checkOption,
+  defineOptions,
+  type OptionsOf,
+  option,
+  type ReadOf,
+} from '@call-attribution/core/options';
 import type { Condition } from '../where/condition.ts';
 
 /** What can be measured of each group of calls. */
@@ -48,10 +54,10 @@ const condition = () =>
 const worthRuleOptions = defineOptions({
   /** A condition, as in `where`. */
   where: condition(),
-  /** Least talk minutes. */
-  minMinutes: finite(),
-  /** Talk minutes below this. */
-  maxMinutes: finite(),
+  /** How long they talked, at least. */
+  minTalk: option.duration(),
+  /** How long they talked, less than. */
+  maxTalk: option.duration(),
   /** Pattern of the campaign name (`ppc_campaign`). */
   campaign: option.string(),
   /** Pattern of the label of the dialed number (`phone_label`). */
@@ -109,8 +115,8 @@ export interface CallSelection extends OptionsOf<typeof selectionOptions> {}
 const limitOptions = defineOptions({
   /** Ends the question. */
   signal: option.signal(),
-  /** Milliseconds the question may take. Default 60,000. */
-  timeLimit: option.milliseconds(),
+  /** How long the question may take. Default `1m`. */
+  timeLimit: option.timeout(),
 });
 
 /** What ends a question early. */
@@ -186,16 +192,19 @@ const questionOptions = defineOptions({
 /** A question to the warehouse: which calls, grouped by what, what of each group, and which groups to show. */
 export interface Question extends OptionsOf<typeof questionOptions> {}
 
+/** What ends a question early, as it is read. */
+export interface ReadLimits extends ReadOf<typeof limitOptions> {}
+
 /** Refuses a question with unknown options, or with values of another type: it would be answered as another question. */
-export function checkQuestion(question: Question): Question {
+export function checkQuestion(question: Question): ReadLimits {
   checkNamed('question', question, questionOptions);
-  return question;
+  return limitOptions.fill(question);
 }
 
 /** The same for what `count` takes. */
-export function checkCount(selection: CallSelection & QuestionLimits): CallSelection & QuestionLimits {
+export function checkCount(selection: CallSelection & QuestionLimits): ReadLimits {
   checkNamed('selection', selection, countOptions);
-  return selection;
+  return limitOptions.fill(selection);
 }
 
 /** Refuses unknown options of the argument `name`, and values of another type. */

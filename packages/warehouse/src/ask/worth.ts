@@ -1,3 +1,4 @@
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { Condition, Vocabulary } from '../where/condition.ts';
 import { type Parameters, printCondition } from '../where/sql.ts';
@@ -26,15 +27,15 @@ export function worthOf(table: WorthRules, vocabulary: Vocabulary): (parameters:
 
 function conditionOf(rule: WorthRule, name: string, vocabulary: Vocabulary): Condition {
   const parts: Condition[] = [];
-  const minutes = (operator: '>=' | '<', limit: number, option: string): Condition => ({
+  const minutes = (operator: '>=' | '<', limit: Duration, option: string): Condition => ({
     kind: 'compare',
     field: 'talk_minutes',
     operator,
-    value: { type: 'number', text: amountOf(limit, `${name}.${option}`) },
+    value: { type: 'number', text: minutesOf(limit, `${name}.${option}`) },
   });
   if (rule.where !== undefined) parts.push(readWhere(rule.where, vocabulary, `${name}.where`).condition);
-  if (rule.minMinutes !== undefined) parts.push(minutes('>=', rule.minMinutes, 'minMinutes'));
-  if (rule.maxMinutes !== undefined) parts.push(minutes('<', rule.maxMinutes, 'maxMinutes'));
+  if (rule.minTalk !== undefined) parts.push(minutes('>=', rule.minTalk, 'minTalk'));
+  if (rule.maxTalk !== undefined) parts.push(minutes('<', rule.maxTalk, 'maxTalk'));
   if (rule.campaign !== undefined) parts.push(matches('ppc_campaign', rule.campaign));
   if (rule.label !== undefined) parts.push(matches('phone_label', rule.label));
   return { kind: 'and', parts };
@@ -45,6 +46,10 @@ function matches(field: string, pattern: string): Condition {
   const escaped = pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
   return { kind: 'like', field, pattern: escaped, ignoreCase: true };
 }
+
+/** The least tenth of a minute, of which the API has whole ones. */
+const minutesOf = (span: Duration, name: string): string =>
+  String(Math.ceil(durationMillis(span, name) / 6_000) / 10);
 
 function amountOf(value: unknown, name: string): string {
   const text = String(value);

@@ -8,8 +8,8 @@ import { fileType, plainValue } from './values.ts';
 const sqlOptions = defineOptions({
   /** Ends the statement. */
   signal: option.signal(),
-  /** Milliseconds that the statement may take, reading its rows included. Default 60,000. */
-  timeLimit: option.number(0),
+  /** How long the statement may take, reading its rows included. Default `1m`. */
+  timeLimit: option.timeout(),
   /**
    * Bytes that the process may use beyond `memory`, in which DuckDB does not count the values that one call of a function
    * makes. Above, the statement ends with `memory_limit`, whatever uses the memory: for processes that do nothing else. Default:

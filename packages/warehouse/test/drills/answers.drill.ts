@@ -209,8 +209,8 @@ const question = fc.record(
 );
 const values = {
   rules: [
-    { minMinutes: 2, campaign: 'Gen*', value: 120.5 },
-    { maxMinutes: 1.5, value: 3.25 },
+    { minTalk: '2m' as const, campaign: 'Gen*', value: 120.5 },
+    { maxTalk: '90s' as const, value: 3.25 },
     { campaign: 'b*d', value: 7 },
   ],
   otherwise: 1.1,

@@ -156,7 +156,7 @@ export function accountsOn(board: Board): AccountValue[] {
 export async function untilDone(board: Board): Promise<void> {
   const isDone = (account: AccountValue) => account.phase === 'final' || account.phase === 'aside';
   while (!(accountsOn(board).length > 0 && accountsOn(board).every(isDone)))
-    await board.changed({ withinMs: 500 });
+    await board.changed({ within: 500 });
 }
 
 /** Compares what lies in a target with what the source has, and counts parcels and records. */

@@ -93,7 +93,7 @@ await step('timeouts', async () => {
 });
 await step('abort', async () => {
   const reason = new Error('my own reason');
-  for (const words of ['silent', 'stall=0.5', 'drip=10, drip-ms=50']) {
+  for (const words of ['silent', 'stall=0.5', 'drip=10, drip-every=50ms']) {
     const stop = new AbortController();
     setTimeout(() => stop.abort(reason), 100);
     const { error, ms } = await failure(words, { signal: stop.signal });

@@ -24,8 +24,8 @@ const patienceMs = 400;
  * A store as the source of the page. The fields that the page counts are kept in memory, about 80 bytes for a call: read once,
  * when the page is first asked for an account, and brought up to date before each answer by the keys of the calls that changed.
  */
-export function storeSource(store: Store, mostCalls: number): PageSource {
-  const indexes = new Indexes(store, mostCalls);
+export function storeSource(store: Store, maxCalls: number): PageSource {
+  const indexes = new Indexes(store, maxCalls);
   return {
     ready: (account) => indexes.ready(account),
     async summary(account, question, by) {
@@ -51,12 +51,12 @@ export function storeSource(store: Store, mostCalls: number): PageSource {
 /** The indexes of the accounts that were looked at last, as many as there may be calls in memory. */
 class Indexes {
   readonly #store: Store;
-  readonly #mostCalls: number;
+  readonly #maxCalls: number;
   readonly #accounts = new Map<string, Followed>();
 
-  constructor(store: Store, mostCalls: number) {
+  constructor(store: Store, maxCalls: number) {
     this.#store = store;
-    this.#mostCalls = mostCalls;
+    this.#maxCalls = maxCalls;
   }
 
   async ready(account: string): Promise<PageReading | null> {
@@ -103,7 +103,7 @@ class Indexes {
 
   async #read(account: string, followed: Followed): Promise<void> {
     const of = await this.#store.count(account, everything);
-    if (of > this.#mostCalls) throw tooMany(of, this.#mostCalls);
+    if (of > this.#maxCalls) throw tooMany(of, this.#maxCalls);
     this.#makeRoom(account, of);
     const position = await this.#store.position(account);
     const index = new CallIndex();
@@ -143,7 +143,7 @@ class Indexes {
         (all, [name, each]) => all + (name === account ? 0 : sizeOf(each)),
         calls,
       );
-      if (sum <= this.#mostCalls) return;
+      if (sum <= this.#maxCalls) return;
       if (other !== account && followed.index !== null) this.#accounts.delete(other);
     }
   }
@@ -177,6 +177,6 @@ function tooMany(calls: number, most: number): Refusal {
   return new Refusal(
     413,
     'too_many_calls',
-    `This account has ${calls} calls; the page keeps at most ${most} of a row store in memory. The operator can raise page.mostCalls ("mostCalls" of calls serve), or serve the calls from a warehouse.`,
+    `This account has ${calls} calls; the page keeps at most ${most} of a row store in memory. The operator can raise page.maxCalls ("maxCalls" of calls serve), or serve the calls from a warehouse.`,
   );
 }
