@@ -37,22 +37,27 @@ export function readAnswer(result: unknown): Answer | null {
 
 /** The message of a call that failed. */
 export function failureIn(result: unknown): string | null {
-  const { isError, content } = (result ?? {}) as { isError?: boolean; content?: { text?: string }[] };
-  return isError ? (content?.[0]?.text ?? 'The call failed.') : null;
+  return isObject(result) && result.isError === true ? (textOf(result) ?? 'The call failed.') : null;
 }
 
 function contentOf(result: unknown): Record<string, unknown> {
-  const { structuredContent, content } = (result ?? {}) as {
-    structuredContent?: Record<string, unknown>;
-    content?: { text?: string }[];
-  };
-  if (structuredContent) return structuredContent;
+  if (!isObject(result)) return {};
+  if (isObject(result.structuredContent)) return result.structuredContent;
   try {
-    return (JSON.parse(content?.[0]?.text ?? '{}') ?? {}) as Record<string, unknown>;
+    const content: unknown = JSON.parse(textOf(result) ?? '{}');
+    return isObject(content) ? content : {};
   } catch {
     return {};
   }
 }
+
+function textOf({ content }: Record<string, unknown>): string | undefined {
+  const first: unknown = Array.isArray(content) ? content[0] : undefined;
+  return isObject(first) && typeof first.text === 'string' ? first.text : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /** Text from visitors comes in «»; on a page it cannot be mistaken for anything else. */
 function cellOf(value: unknown): Value {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
+import { itemAt } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Fault } from '@call-attribution/core/testing';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
@@ -215,7 +216,7 @@ async function fill(
   for (const [index, source] of sources.entries()) {
     const { id, name } = source.account;
     await store.putAccount({ id, name });
-    await store.load(id, counted(watched(source, schedules[index] as Schedule)));
+    await store.load(id, counted(watched(source, itemAt(schedules, index))));
     await store.putSmsNumbers(id, smsNumbers(source.account));
   }
 }

@@ -122,10 +122,11 @@ async function send(
     signal,
   });
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
+  const problem: unknown = await response.json().catch(() => null);
+  const isTold = typeof problem === 'object' && problem !== null && 'detail' in problem;
   throw new ApiError(
     response.status,
-    problem?.detail ?? `The service responded with ${response.status} ${response.statusText}.`,
+    isTold ? String(problem.detail) : `The service responded with ${response.status} ${response.statusText}.`,
   );
 }
 

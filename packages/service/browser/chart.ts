@@ -91,7 +91,7 @@ function drawColumn(
 
 /** Arrow keys, Home and End move between columns; Enter and Space press one. */
 function moveOn(event: KeyboardEvent, columns: readonly SVGGElement[]): void {
-  const at = columns.indexOf(event.target as SVGGElement);
+  const at = columns.findIndex((column) => column === event.target);
   if (at < 0) return;
   if (event.key === 'Enter' || event.key === ' ') {
     event.preventDefault();

@@ -135,7 +135,7 @@ function minutesSlider(
   }
   const nearestStop = (value: number) =>
     stops.reduce(
-      (best, stop, i) => (Math.abs(stop - value) < Math.abs((stops[best] as number) - value) ? i : best),
+      (best, stop, i) => (Math.abs(stop - value) < Math.abs((stops[best] ?? 0) - value) ? i : best),
       0,
     );
   return ({ least, most }) => {

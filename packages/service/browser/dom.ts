@@ -60,10 +60,10 @@ export function panelOf(opener: HTMLButtonElement, panel: HTMLElement, opening: 
     panel.style.maxHeight = isNarrow ? '' : `${Math.max(200, innerHeight - bottom - 20)}px`;
   };
   panel.addEventListener('beforetoggle', (event) => {
-    if ((event as ToggleEvent).newState === 'open') opening();
+    if (event.newState === 'open') opening();
   });
   panel.addEventListener('toggle', (event) => {
-    const isOpen = (event as ToggleEvent).newState === 'open';
+    const isOpen = event.newState === 'open';
     opener.setAttribute('aria-expanded', String(isOpen));
     if (isOpen) place();
     for (const change of ['resize', 'scroll'] as const)

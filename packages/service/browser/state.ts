@@ -89,7 +89,7 @@ function readOnly(text: string | null): State['only'] {
     if (typeof content !== 'object' || content === null) return {};
     const known = Object.entries(content).filter(
       ([name, values]) =>
-        dimensions.includes(name as Dimension) &&
+        dimensions.some((dimension) => dimension === name) &&
         Array.isArray(values) &&
         values.every((value) => value === null || typeof value === 'string'),
     );

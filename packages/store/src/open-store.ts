@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -46,8 +47,8 @@ async function openDriver(url: string, settings: StoreSettings): Promise<Driver>
 
 /** Says how to install a package that is missing; passes other errors on. */
 const needs = (name: string, database: string) => (cause: unknown) => {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw cause;
+  const isMissing = propertyOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
+  if (!isMissing || !String(propertyOf(cause, 'message')).includes(`'${name}'`)) throw cause;
   throw new StoreError(
     'missing_package',
     {

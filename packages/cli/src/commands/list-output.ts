@@ -101,7 +101,7 @@ function dataOutput(
   let written = 0;
   const start = async () => {
     const { csvLine } = await import('@call-attribution/node-stream/encoders');
-    const names = chosen.map((field) => field.name as string);
+    const names = chosen.map((field): string => field.name);
     if (format === 'csv') await write(io.stdout, csvLine(several ? ['account', ...names] : names));
     if (format === 'json') await write(io.stdout, '[');
     return csvLine;

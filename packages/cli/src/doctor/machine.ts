@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { statfsSync } from 'node:fs';
+import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Io } from '../io.ts';
@@ -67,9 +68,10 @@ export async function withClock<T>(io: Io, run: () => Promise<T>): Promise<[T, F
 
 /** The Date header in a message of undici, whose headers are names and values in turn. */
 function dateIn(message: unknown): string | undefined {
-  const { headers = [] } = (message as { response?: { headers?: readonly Buffer[] } }).response ?? {};
-  const at = headers.findIndex((name, at) => at % 2 === 0 && name.toString().toLowerCase() === 'date');
-  return at < 0 ? undefined : headers[at + 1]?.toString();
+  const headers = propertyOf(propertyOf(message, 'response'), 'headers');
+  const texts = Array.isArray(headers) ? headers.map(String) : [];
+  const at = texts.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'date');
+  return at < 0 ? undefined : texts[at + 1];
 }
 
 function clockFound(lag: number): Finding {

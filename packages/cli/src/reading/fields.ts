@@ -1,4 +1,5 @@
 import { type Call, type FieldSpec, fields } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -31,7 +32,7 @@ export function fieldsOf(version: 'v2' | 'v3'): FieldSpec[] {
 
 /** The value of a field in a call; null when it has none. */
 export function valueOfField(call: Call, field: FieldSpec): unknown {
-  return (call as Readonly<Record<string, unknown>>)[field.name] ?? null;
+  return propertyOf(call, field.name) ?? null;
 }
 
 /** A value as a person reads it. */

@@ -1,4 +1,4 @@
-import { fields } from '@call-attribution/core';
+import { type FieldType, fields } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { AnswerValue } from '@call-attribution/warehouse';
 import { UsageError } from '../errors.ts';
@@ -67,7 +67,7 @@ function groupNames(
   return new Map(dimensions.map((dimension, at) => [dimension, groups[at]?.name ?? dimension.field]));
 }
 
-const types = new Map(fields.map(({ name, type }) => [name as string, type]));
+const types = new Map<string, FieldType>(fields.map(({ name, type }) => [name, type]));
 
 /** The key of a group as a call from the API would have it. */
 function keyOf({ field, time }: Dimension, value: AnswerValue): string {

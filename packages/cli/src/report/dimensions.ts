@@ -1,4 +1,5 @@
 import { type Call, fields } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
 import { addDays, day, parseNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
@@ -133,7 +134,7 @@ function dimension(name: string): Dimension {
     time: false,
     personal: field.personal,
     keyOf: (call) => {
-      const value = (call as Readonly<Record<string, unknown>>)[fieldName];
+      const value = propertyOf(call, fieldName);
       return value === null || value === undefined || value === '' ? none : String(value);
     },
   };

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/core/settings';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { PageDimension, PageQuestion, PageSource } from '@call-attribution/service';
@@ -67,7 +68,7 @@ const rowsAtOnce = 500;
 async function* valuesOf(calls: AsyncIterable<object>, fields: readonly string[]) {
   let rows: unknown[][] = [];
   for await (const call of calls) {
-    rows.push(fields.map((name) => (call as Record<string, unknown>)[name] ?? null));
+    rows.push(fields.map((name) => propertyOf(call, name) ?? null));
     if (rows.length < rowsAtOnce) continue;
     yield rows;
     rows = [];

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '@call-attribution/core/errors';
 import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -30,9 +30,8 @@ export async function serveStatus(args: Args, source: StatusSource, io: Io): Pro
     });
     server.listen(port, host, resolve);
   });
-  const { port: bound } = server.address() as AddressInfo;
   const shown = host.includes(':') ? `[${host}]` : host;
-  say(io, `health and metrics on http://${shown}:${bound}`);
+  say(io, `health and metrics on http://${shown}:${portOf(server)}`);
   return () => {
     server.close();
     server.closeAllConnections();

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
+import { propertyOf } from '../errors/checked-reads.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { reveal, Secret, secret } from './secret.ts';
 
@@ -62,9 +63,10 @@ const wrap = (value: string | Secret | undefined, name: string): Secret =>
 
 /** Refuses a combination that the API does not have, before anything is sent. */
 export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {
-  const made = auth as unknown as Record<string, unknown>;
-  const isKeys = made.kind === 'keys' && made.accessKey instanceof Secret && made.secretKey instanceof Secret;
-  const isBearer = made.kind === 'bearer' && made.token instanceof Secret;
+  const kind = propertyOf(auth, 'kind');
+  const isSecret = (name: string): boolean => propertyOf(auth, name) instanceof Secret;
+  const isKeys = kind === 'keys' && isSecret('accessKey') && isSecret('secretKey');
+  const isBearer = kind === 'bearer' && isSecret('token');
   if (!isKeys && !isBearer) throw new ConfigurationError('invalid_option', setupMessages.authInvalid());
   if (isKeys && version === 'v2') throw new ConfigurationError('auth_mismatch', setupMessages.keysForV2());
 }

@@ -43,7 +43,9 @@ export function secret(value: string | undefined, name = 'secret'): Secret {
 
 /** The value of a secret, for the one place that puts it into a request. */
 export function reveal(wrapped: Secret): string {
-  return values.get(wrapped) as string;
+  const value = values.get(wrapped);
+  if (value === undefined) throw new TypeError('The secret was not made by this copy of the package.');
+  return value;
 }
 
 /** Trims a key and refuses what cannot be sent in a header. The error never holds the value. */
@@ -62,7 +64,7 @@ function usable(value: unknown, name: string): string {
 function problemOf(value: string): SecretProblem | undefined {
   if (value === '') return 'missing';
   for (const character of value) {
-    const code = character.codePointAt(0) as number;
+    const code = character.codePointAt(0) ?? 0;
     if (code === 10 || code === 13) return 'line_break';
     if (code <= 32 || code === 127) return 'space';
     if (code > 126) return 'not_ascii';

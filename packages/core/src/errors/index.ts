@@ -1,5 +1,6 @@
 // The one family of errors. Light: it loads nothing of the client.
 export * from './calls-error.ts';
+export { itemAt, portOf, propertyOf } from './checked-reads.ts';
 export { type CodeTable, codeTable } from './code-table.ts';
 export type {
   ConfigurationErrorCode,
@@ -10,4 +11,3 @@ export type {
   InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';
-export { propertyOf } from './property.ts';

@@ -93,7 +93,7 @@ function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
   let from = start;
   let comma = true;
   for (let i = start; i < end; i += 1) {
-    const byte = buffer[i] as number;
+    const byte = buffer[i];
     if (byte === quote) {
       if (depth === 0) throw broken('it holds something other than objects');
       i = skipString(buffer, i, end);

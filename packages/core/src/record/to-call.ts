@@ -87,7 +87,7 @@ function withoutAliases(row: Row, version: Version): Row {
   if (found.length === 0) return row;
   const copy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(source)) {
-    const target = found.includes(name) ? documentedName(aliases[name] as string, version) : name;
+    const target = found.includes(name) ? documentedName(aliases[name] ?? name, version) : name;
     // A record with both names keeps both: the documented one has the value, the other is an unknown field.
     put(copy, target !== name && Object.hasOwn(source, target) ? name : target, value);
   }
@@ -104,7 +104,7 @@ function renamed(row: Row): Record<string, unknown> {
   for (const [name, value] of Object.entries(row)) {
     const v2Name = v2Names[name];
     if (v2Name !== undefined && Object.hasOwn(row, v2Name)) continue;
-    put(copy, Object.hasOwn(renamedV2, name) ? (renamedV2[name] as string) : name, value);
+    put(copy, Object.hasOwn(renamedV2, name) ? (renamedV2[name] ?? name) : name, value);
   }
   return copy;
 }

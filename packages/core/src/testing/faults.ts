@@ -56,16 +56,10 @@ export const fastRetry: RetryPolicy = { attempts: 4, baseDelay: 1, maxDelay: 4 }
 
 /** Short names for faults. Those that are plain data can be given to a sandbox too. */
 export const faults = {
-  replace: replace as (
-    status: number,
-    body?: string,
-    headers?: Readonly<Record<string, string>>,
-  ) => HostileFault,
-  header: header as (name: string, value: string) => HostileFault,
-  body: body as (change: (body: Buffer) => Buffer) => HostileFault,
-  range: range as (
-    change: (first: number, last: number, total: number) => string | undefined,
-  ) => HostileFault,
+  replace,
+  header,
+  body,
+  range,
   /** Nothing wrong; lets a request pass before a queued fault. */
   none: (): Fault => ({}),
   /** This status, with an error in JSON. */

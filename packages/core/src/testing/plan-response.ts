@@ -26,7 +26,7 @@ export function planResponse(served: Served, url: string, fault: Fault = {}): Pl
   if (pathname.endsWith('/ibp_api.php')) return planSms(served);
   const match = /\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/.exec(pathname);
   if (!match) return { status: 404, headers: json, body: Buffer.from('{"error":"no such path"}') };
-  const version = match[1] as Version;
+  const version = match[1] === 'v2' ? 'v2' : 'v3';
   const item = match[2] === undefined ? undefined : decodeURIComponent(match[2]);
   const filter = safeParse(searchParams.get('q') ?? '');
   if (!filter.ok)

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 
-const units = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };
+const units = new Map(Object.entries({ ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 }));
 const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
 /** A length of time: milliseconds, or a number with a unit such as `30s`, `15m`, `12h`, `7d`, `2w`. */
@@ -9,7 +9,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd' | 'w'}`
 /** Milliseconds of a duration with a unit, such as `90m`. NaN for anything else. */
 export function parseDuration(text: string): number {
   const [, count, unit] = form.exec(text) ?? [];
-  return Number(count) * units[unit as keyof typeof units];
+  return Number(count) * (units.get(unit ?? '') ?? Number.NaN);
 }
 
 /**

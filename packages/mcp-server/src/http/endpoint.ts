@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isLoopback } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, portOf } from '@call-attribution/core/errors';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { checkToken, createHandler } from './handler.ts';
 import { type HttpEndpoint, type HttpOptions, httpOptions } from './options.ts';
@@ -34,11 +33,10 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
     listener.once('error', reject);
     listener.listen(port, host, resolve);
   });
-  const bound = listener.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= stop(listener, handle.close, drainTimeout));
-  return { url: `http://${name}:${bound.port}${path}`, close, [Symbol.asyncDispose]: close };
+  return { url: `http://${name}:${portOf(listener)}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
 async function stop(

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { itemAt } from '@call-attribution/core/errors';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import {
@@ -48,7 +49,8 @@ export async function serveHandshake(
     return;
   }
   const requests = messages.filter(isRequest);
-  if (requests.length === 0) {
+  const [only] = requests;
+  if (only === undefined) {
     response.writeHead(202).end();
   } else if (Array.isArray(body)) {
     // Each request of the batch listens for the client to disconnect.
@@ -56,7 +58,6 @@ export async function serveHandshake(
     const results = await inTurns(requests, atOnce, (each) => handleOne(server, each, response));
     if (!response.destroyed) sendJson(response, 200, results);
   } else {
-    const only = requests[0] as RpcRequest;
     const meta = only.params?._meta;
     const reply = openReply(response, isObject(meta) && meta.progressToken !== undefined);
     const result = await handleOne(server, only, response, reply.notify);
@@ -109,7 +110,7 @@ async function inTurns<T, R>(items: readonly T[], most: number, task: (item: T) 
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < items.length; index = next++)
-      results[index] = await task(items[index] as T);
+      results[index] = await task(itemAt(items, index));
   };
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
   return results;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { propertyOf } from '@call-attribution/core/errors';
 import { errorResponse, type RequestId, type RpcFailure } from '../protocol/messages.ts';
 
 // JSON over HTTP: request bodies in, responses and event streams out.
@@ -24,7 +25,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   }
   const tooLarge = `Payload Too Large: the body may have at most ${maxBytes} bytes.`;
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyError(413, tooLarge);
-  if (request.readableDidRead) return parsedBefore((request as { body?: unknown }).body, tooLarge, maxBytes);
+  if (request.readableDidRead) return parsedBefore(propertyOf(request, 'body'), tooLarge, maxBytes);
   const parts: Buffer[] = [];
   let size = 0;
   try {
@@ -48,7 +49,7 @@ function parsedBefore(body: unknown, tooLarge: string, maxBytes: number): unknow
       'The body was read before it reached the MCP endpoint. Pass it on as request.body, or mount the endpoint before the parser.',
     );
   }
-  const bytes = Buffer.from(body as Uint8Array);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
   if (bytes.length > maxBytes) throw new BodyError(413, tooLarge);
   return parse(bytes.toString('utf8'));
 }

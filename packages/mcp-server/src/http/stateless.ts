@@ -42,8 +42,9 @@ export async function serveStateless(
     sendJson(response, 400, errorResponse(idOf(message), error));
     return;
   }
+  let meta: Record<string, unknown>;
   try {
-    const meta = checkMeta(message);
+    meta = checkMeta(message);
     checkHeaders(message, meta, request);
     checkVersion(meta);
     checkNames(message, request);
@@ -57,7 +58,6 @@ export async function serveStateless(
   response.once('close', () => {
     if (!response.writableFinished) controller.abort();
   });
-  const meta = message.params?._meta as Record<string, unknown>;
   const reply = openReply(
     response,
     meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined,

@@ -1,6 +1,8 @@
 // One plain spelling for all the ways in which the same characters can be written: percent-encoding, HTML entities and
 // unicode escapes, several layers of them; digits of any script; wide, styled and accented letters; invisible characters.
 
+import { itemAt } from '@call-attribution/core/errors';
+
 /** A string in its plain spelling, and where each of its characters came from. */
 export interface Folded {
   /** Lower-case letters without accents, ASCII digits, and all else as it was. */
@@ -66,8 +68,8 @@ function unfold(text: string, isTracked: boolean): Trail {
 function compose(next: Trail, before: Trail): Trail {
   return {
     text: next.text,
-    from: next.from.map((index) => before.from[index] as number),
-    to: next.to.map((index) => before.to[index - 1] as number),
+    from: next.from.map((index) => itemAt(before.from, index)),
+    to: next.to.map((index) => itemAt(before.to, index - 1)),
   };
 }
 
@@ -132,7 +134,7 @@ function putBytes(run: string, index: number, put: (plain: string, from: number,
     Number.parseInt(run.slice(i * 3 + 1, i * 3 + 3), 16),
   );
   for (let i = 0; i < bytes.length; ) {
-    const lead = bytes[i] as number;
+    const lead = itemAt(bytes, i);
     const length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
     const rest = bytes.slice(i + 1, i + Math.max(length, 1));
     const whole = length > 0 && rest.length === length - 1 && rest.every((byte) => (byte & 0xc0) === 0x80);
@@ -207,9 +209,9 @@ function writePlain(character: string): string {
 
 /** The value of a decimal digit: in every script the ten of them follow each other. */
 function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
   let before = 0;
-  while (before < 10 && /\p{Nd}/u.test(String.fromCodePoint((digit.codePointAt(0) as number) - before - 1)))
-    before += 1;
+  while (before < 10 && /\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
   return String(before % 10);
 }
 

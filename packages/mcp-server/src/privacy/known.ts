@@ -1,4 +1,5 @@
 import { phoneKey } from '@call-attribution/core';
+import { itemAt } from '@call-attribution/core/errors';
 import { type Folded, plainSpellings, type Span } from './fold.ts';
 
 /** A personal value that must not show up in other text of the same record. */
@@ -120,8 +121,8 @@ export function findKnown({ text }: Folded, known: readonly KnownValue[]): Span[
 function phonesIn(digits: Extract, form: string, kind: string, text: string): Span[] {
   const spans: Span[] = [];
   for (let found = digits.text.indexOf(form); found >= 0; found = digits.text.indexOf(form, found + 1)) {
-    const from = digits.at[found] as number;
-    const to = (digits.at[found + form.length - 1] as number) + 1;
+    const from = itemAt(digits.at, found);
+    const to = itemAt(digits.at, found + form.length - 1) + 1;
     // Ten equal digits are hardly chance, so they are found inside longer numbers too; fewer are not.
     const isPart = /\d/.test(text[from - 1] ?? '') || /\d/.test(text[to] ?? '');
     if (form.length >= 9 || !isPart)
@@ -146,8 +147,8 @@ function wordsIn(letters: Extract, wanted: string, kind: string, text: string): 
     found >= 0;
     found = letters.text.indexOf(wanted, found + 1)
   ) {
-    const from = letters.at[found] as number;
-    const to = (letters.at[found + wanted.length - 1] as number) + 1;
+    const from = itemAt(letters.at, found);
+    const to = itemAt(letters.at, found + wanted.length - 1) + 1;
     const begins = isBoundary(text, from);
     const ends = isBoundary(text, to);
     if ((begins && ends) || (wanted.length >= 7 && (begins || ends))) spans.push({ kind, from, to });

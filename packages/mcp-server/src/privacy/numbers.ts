@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import type { Span } from './fold.ts';
 import { isIdKey, isInClickId, keyBefore } from './parameters.ts';
 
@@ -69,12 +70,12 @@ function groupsOf(run: string, offset: number): Group[] {
 
 /** A plus or a bracket in front of a number is part of it. */
 function startOf(text: string, groups: readonly Group[], index: number): number {
-  const { from } = groups[index] as Group;
+  const { from } = itemAt(groups, index);
   return from - (/[+(]{0,2}$/.exec(text.slice(Math.max(0, from - 2), from))?.[0].length ?? 0);
 }
 
 function endOf(groups: readonly Group[], end: number): number {
-  return (groups[end - 1] as Group).to;
+  return itemAt(groups, end - 1).to;
 }
 
 /** What begins at a group: the kind of number, and how many groups it takes. */
@@ -84,7 +85,7 @@ interface Match {
 }
 
 function matchAt(text: string, groups: readonly Group[], index: number): Match | undefined {
-  const first = groups[index] as Group;
+  const first = itemAt(groups, index);
   const before = text.slice(Math.max(0, first.from - 24), first.from);
   const isGlued = /[a-z]$/.test(before) && !contactWord.test(before);
   if (isGlued) return undefined;
@@ -95,7 +96,7 @@ function matchAt(text: string, groups: readonly Group[], index: number): Match |
   const hasPlus = /\+\(?$/.test(before);
   const phone = phoneLength(rest, { hasPlus, isId, isNamed: contactWord.test(before), isAlone: index === 0 });
   if (phone === 0 || isFollowedByLetter(text, rest, phone)) return undefined;
-  const last = rest[phone - 1] as Group;
+  const last = itemAt(rest, phone - 1);
   const isPrice = currencyBefore.test(before) || currencyAfter.test(text.slice(last.to, last.to + 5));
   if (isPrice && !hasPlus) return undefined;
   return { kind: shapeOf(rest, phone) === '3-2-4' ? 'number' : 'phone', groups: phone };
@@ -103,7 +104,7 @@ function matchAt(text: string, groups: readonly Group[], index: number): Match |
 
 /** Letters after digits make them part of a code, unless an extension follows. */
 function isFollowedByLetter(text: string, groups: readonly Group[], count: number): boolean {
-  const { to } = groups[count - 1] as Group;
+  const { to } = itemAt(groups, count - 1);
   return /^(?!e?xt?)[a-z]/.test(text.slice(to, to + 3));
 }
 
@@ -155,7 +156,7 @@ const northAmerican = new Set(['3-3-4', '1-3-3-4', '3-7', '6-4', '1-10', '1-3-7'
 
 /** How many groups make a phone number; 0 for none. */
 function phoneLength(groups: readonly Group[], { hasPlus, isId, isNamed, isAlone }: Surroundings): number {
-  const first = groups[0] as Group;
+  const first = itemAt(groups, 0);
   const international = hasPlus || /^(?:00|011)(?!0)/.test(first.digits);
   if (international) return international15(groups, hasPlus ? 8 : 10);
   for (const count of [4, 3, 2]) {

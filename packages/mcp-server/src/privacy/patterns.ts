@@ -1,4 +1,5 @@
 import { redact } from '@call-attribution/core';
+import { itemAt } from '@call-attribution/core/errors';
 import { type Folded, fold, type Span } from './fold.ts';
 import { findKnown, type KnownValue } from './known.ts';
 import { findNumbers } from './numbers.ts';
@@ -66,11 +67,12 @@ function splice(text: string, folded: Folded, spans: readonly Span[], replace: R
   let result = '';
   let done = 0;
   for (let i = 0; i < sorted.length; ) {
-    const first = sorted[i] as Span;
+    const first = itemAt(sorted, i);
     let longest = first;
     let end = first.to;
-    for (i += 1; i < sorted.length && (sorted[i] as Span).from < end; i += 1) {
-      const next = sorted[i] as Span;
+    for (i += 1; i < sorted.length; i += 1) {
+      const next = itemAt(sorted, i);
+      if (next.from >= end) break;
       if (next.to - next.from > longest.to - longest.from) longest = next;
       end = Math.max(end, next.to);
     }

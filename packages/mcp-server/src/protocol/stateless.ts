@@ -107,6 +107,7 @@ function requestContext(
   base: Pick<RequestContext, 'signal' | 'notify'>,
 ): RequestContext {
   const token = meta.progressToken;
+  const capabilities = meta[metaKeys.clientCapabilities];
   const wantsLogs = meta[metaKeys.logLevel] !== undefined;
   return {
     signal: base.signal,
@@ -114,7 +115,7 @@ function requestContext(
       if (method === 'notifications/message' && !wantsLogs) return;
       base.notify(method, params);
     },
-    clientCapabilities: meta[metaKeys.clientCapabilities] as Record<string, unknown>,
+    clientCapabilities: isObject(capabilities) ? capabilities : {},
     ...(typeof token === 'string' || typeof token === 'number' ? { progressToken: token } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@call-attribution/core';
+import { itemAt } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import { createSyncStatus } from '@call-attribution/node-stream/status';
 import { createExports } from '../exports/exports.ts';
@@ -18,7 +19,7 @@ import {
 } from '../tools/call.ts';
 import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
-import { createLane, type Lane, type LaneAccount, type McpAccount } from './lane.ts';
+import { createLane, type LaneAccount, type McpAccount } from './lane.ts';
 import { type CallsMcpOptions, serverOptions } from './options.ts';
 import { meterTools, serverStatus } from './status.ts';
 
@@ -60,7 +61,7 @@ export function createServer(
   const budget = Math.max(minimumBudget, most.budget);
   const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, clock, log };
   const lanes = given.map((account) => createLane(account, shared));
-  const { settings } = lanes[0] as Lane;
+  const { settings } = itemAt(lanes, 0);
 
   /** Runs tools in the lanes that a call names. */
   const runner = (change: Partial<ToolSettings>): ToolRunner =>

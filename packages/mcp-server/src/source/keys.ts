@@ -1,4 +1,5 @@
 import { type Call, type FieldSpec, isCallExtension, type Version } from '@call-attribution/core';
+import { itemAt } from '@call-attribution/core/errors';
 import { addMonths, day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { findField, selectField } from '../fields/select.ts';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
@@ -92,7 +93,11 @@ export function groupKey(given: string, { fields, version, view }: KeyContext): 
     .toLowerCase()
     .replace(/[\s-]+/g, '_')
     .replace(/^date$/, 'day');
-  const own = (field: string): FieldSpec => fields.find((spec) => spec.name === field) as FieldSpec;
+  const own = (field: string): FieldSpec =>
+    itemAt(
+      fields.filter((spec) => spec.name === field),
+      0,
+    );
   const time = Object.hasOwn(timeParts, name) ? timeParts[name] : undefined;
   if (time) {
     return {

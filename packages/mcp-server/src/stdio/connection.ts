@@ -158,7 +158,8 @@ class StdioClient {
 
   #cancel(method: string, params: Readonly<Record<string, unknown>> | undefined): void {
     if (method !== 'notifications/cancelled') return;
-    const id = params?.requestId as RequestId;
+    const id = params?.requestId;
+    if (typeof id !== 'string' && typeof id !== 'number') return;
     this.#running.get(id)?.abort();
     // The SDK's server sends no response to a cancelled request.
     this.#legacyIds.delete(id);

@@ -106,7 +106,7 @@ export function csvRow<T>(
     let index = 0;
     for (const key in item) {
       if (key !== keys[index]) return false;
-      const place = at[index] as number;
+      const place = at[index] ?? -1;
       if (place >= 0) cells[place] = cell(item[key]);
       index += 1;
     }

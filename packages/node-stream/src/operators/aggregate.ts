@@ -84,7 +84,7 @@ export function groupTables<
   taken: readonly string[] = [],
 ): () => GroupTable<T, GroupRow<K, M>> {
   const keys = keyColumns(grouping.by);
-  const measures = Object.entries(grouping.measures) as [string, Measure<unknown, T>][];
+  const measures = Object.entries<Measure<unknown, T>>(grouping.measures);
   const names = [...taken, ...keys.map(([name]) => name), ...measures.map(([name]) => name)];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
@@ -99,7 +99,8 @@ export function groupTables<
     return {
       add(item) {
         const key = keys.map(([, read]) => keyOf(read(item)));
-        const id = key.length === 1 ? (key[0] as Key) : JSON.stringify(key);
+        const [first = null] = key;
+        const id = key.length === 1 ? first : JSON.stringify(key);
         let group = groups.get(id);
         if (group === undefined) {
           if (groups.size >= maxGroups) throw tooMany(maxGroups, keys);

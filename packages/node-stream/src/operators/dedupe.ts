@@ -34,7 +34,10 @@ export function dedupe<T = Call>(options: DedupeOptions<T> = {}): Operator<T, T>
           onDuplicate?.(item);
           return;
         }
-        if (seen.size >= capacity) seen.delete(seen.values().next().value as string);
+        if (seen.size >= capacity) {
+          const oldest = seen.values().next();
+          if (!oldest.done) seen.delete(oldest.value);
+        }
         seen.add(id);
         emit(item);
       },

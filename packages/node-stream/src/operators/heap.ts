@@ -1,5 +1,5 @@
 /** A priority queue: `pop` returns the item that comes first by `before`. */
-export class Heap<T> {
+export class Heap<T extends object> {
   readonly #items: T[] = [];
   readonly #before: (a: T, b: T) => boolean;
 
@@ -15,10 +15,11 @@ export class Heap<T> {
     const items = this.#items;
     let at = items.length;
     while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.#before(item, items[parent] as T)) break;
-      items[at] = items[parent] as T;
-      at = parent;
+      const above = (at - 1) >> 1;
+      const parent = items[above];
+      if (parent === undefined || !this.#before(item, parent)) break;
+      items[at] = parent;
+      at = above;
     }
     items[at] = item;
   }
@@ -26,16 +27,17 @@ export class Heap<T> {
   pop(): T | undefined {
     const items = this.#items;
     const first = items[0];
-    const last = items.pop() as T;
-    if (items.length === 0) return first;
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return first;
     let at = 0;
     for (;;) {
-      let child = 2 * at + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && this.#before(items[child + 1] as T, items[child] as T)) child += 1;
-      if (!this.#before(items[child] as T, last)) break;
-      items[at] = items[child] as T;
-      at = child;
+      const left = items[2 * at + 1];
+      const right = items[2 * at + 2];
+      const isRight = left !== undefined && right !== undefined && this.#before(right, left);
+      const child = isRight ? right : left;
+      if (child === undefined || !this.#before(child, last)) break;
+      items[at] = child;
+      at = 2 * at + (isRight ? 2 : 1);
     }
     items[at] = last;
     return first;

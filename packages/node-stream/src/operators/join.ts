@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
 import { reading } from '../option-kinds.ts';
@@ -7,11 +7,9 @@ import { type Reading, reader } from './measures.ts';
 import { Operator } from './operator.ts';
 
 /** The other side of a join: rows, rows by key, or a function that looks a key up. */
-export type JoinTable<R> =
-  | ReadonlyMap<unknown, R>
-  | Iterable<R>
-  | AsyncIterable<R>
-  | ((key: unknown) => R | undefined | Promise<R | undefined>);
+export type JoinTable<R> = ReadonlyMap<unknown, R> | Iterable<R> | AsyncIterable<R> | Lookup<R>;
+
+type Lookup<R> = (key: unknown) => R | undefined | Promise<R | undefined>;
 
 const joinOptions = <T, R, O>() =>
   defineOptions({
@@ -44,15 +42,9 @@ export function join<R, T = Call, O = T & Partial<R>>(
 ): Operator<T, O> {
   const { on, key: keyOfRow, merge, unmatched } = joinOptions<T, R, O>().read(options);
   const read = reader(on);
-  if (!(table instanceof Map) && typeof table !== 'function' && typeof (keyOfRow ?? on) === 'function') {
-    if (keyOfRow === undefined)
-      throw new ConfigurationError(
-        'invalid_option',
-        'join: on is a function, so key is needed too: the field or function that gives the key of a row',
-      );
-  }
+  const open = opener(table, on, keyOfRow);
   return new Operator<T, O>(({ emit }) => {
-    let lookup: ((key: unknown) => R | undefined | Promise<R | undefined>) | undefined;
+    let lookup: Lookup<R> | undefined;
     const put = (item: T, row: R | undefined) => {
       if (row !== undefined || unmatched === 'keep') emit(merge(item, row));
     };
@@ -65,7 +57,7 @@ export function join<R, T = Call, O = T & Partial<R>>(
     return {
       push(item) {
         if (lookup !== undefined) return match(item);
-        return open(table, keyOfRow ?? (on as unknown as Reading<R>)).then((opened) => {
+        return open().then((opened) => {
           lookup = opened;
           return match(item);
         });
@@ -74,12 +66,30 @@ export function join<R, T = Call, O = T & Partial<R>>(
   });
 }
 
-async function open<R>(table: JoinTable<R>, key: Reading<R>) {
-  if (typeof table === 'function') return table;
-  if (table instanceof Map) return (id: unknown) => table.get(id) as R | undefined;
-  const read = reader(key);
+/** Says how the table is opened. Throws when the key of its rows is not known. */
+function opener<T, R>(
+  table: JoinTable<R>,
+  on: Reading<T>,
+  keyOfRow: Reading<R> | undefined,
+): () => Promise<Lookup<R>> {
+  if (typeof table === 'function') return async () => table;
+  if (isMap(table)) return async () => (id) => table.get(id);
+  if (keyOfRow !== undefined) return () => readRows(table, reader(keyOfRow));
+  if (typeof on === 'string') return () => readRows(table, (row) => propertyOf(row, on));
+  throw new ConfigurationError(
+    'invalid_option',
+    'join: on is a function, so key is needed too: the field or function that gives the key of a row',
+  );
+}
+
+const isMap = <R>(table: JoinTable<R>): table is ReadonlyMap<unknown, R> => table instanceof Map;
+
+async function readRows<R>(
+  table: Iterable<R> | AsyncIterable<R>,
+  read: (row: R) => unknown,
+): Promise<Lookup<R>> {
   const rows = new Map<unknown, R>();
-  for await (const row of table as Iterable<R> | AsyncIterable<R>) {
+  for await (const row of table) {
     const id = read(row);
     if (rows.has(id))
       throw new ItemError(
@@ -88,5 +98,5 @@ async function open<R>(table: JoinTable<R>, key: Reading<R>) {
       );
     rows.set(id, row);
   }
-  return (id: unknown) => rows.get(id);
+  return (id) => rows.get(id);
 }

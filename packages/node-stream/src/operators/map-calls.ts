@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
 import { Operator } from './operator.ts';
@@ -81,5 +82,5 @@ async function later<I, O>(
 }
 
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+  return typeof propertyOf(value, 'then') === 'function';
 }

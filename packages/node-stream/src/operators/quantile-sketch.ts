@@ -115,7 +115,8 @@ export class QuantileSketch {
   #put(buckets: Map<number, number>, bucket: number, count: number): void {
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
     if (buckets.size <= this.#limit) return;
-    const [lowest, next] = [...buckets.keys()].sort((a, b) => a - b) as [number, number];
+    const lowest = Math.min(...buckets.keys());
+    const next = Math.min(...[...buckets.keys()].filter((key) => key > lowest));
     buckets.set(next, (buckets.get(next) ?? 0) + (buckets.get(lowest) ?? 0));
     buckets.delete(lowest);
   }

@@ -48,5 +48,5 @@ export function openSlices(done: readonly TimeSlice[], whole: TimeSlice): TimeSl
     ...(to === null ? [] : [{ from: to, to: null }]),
   ];
   const spans = done.map(spanOf).filter((span) => low(span) < high(span));
-  return openSpans([...spans, ...outside].reduce(addSpan, [] as Span[])).map(timeSliceOf);
+  return openSpans([...spans, ...outside].reduce<Span[]>(addSpan, [])).map(timeSliceOf);
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { addMonths, formatNaive } from '@call-attribution/core/time';
 import { finest } from '../query/time-slice.ts';
 import { learn, regionOf } from '../slicing/region.ts';
@@ -122,4 +123,4 @@ async function countLast(totals: Totals, state: State, { at, count }: KnownCount
   return { ...state, known: [...before, { at, count: start.count + total }] };
 }
 
-const endOf = (known: readonly KnownCount[]): KnownCount => known.at(-1) as KnownCount;
+const endOf = (known: readonly KnownCount[]): KnownCount => itemAt(known, known.length - 1);

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { earliest, finest } from '../query/time-slice.ts';
 import { cut, type Region, regionOf } from '../slicing/region.ts';
 import { countAt, type KnownCount } from './known-counts.ts';
@@ -89,7 +90,7 @@ function guess(facts: CutFacts, low: KnownCount, high: KnownCount | undefined, w
   const { known, border, records, flow, asked, sample } = facts;
   const end = high?.at ?? border;
   const span = { from: low.at, to: null };
-  const held = (high ?? (known.at(-1) as KnownCount)).count - low.count;
+  const held = (high ?? itemAt(known, known.length - 1)).count - low.count;
   const isNear = high !== undefined && (held <= farAway * records || asked > patience);
   const region = isNear
     ? regionOf(span, held, low.at, end)

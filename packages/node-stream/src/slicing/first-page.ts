@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { finest } from '../query/time-slice.ts';
 import { recordsIn } from './capacity.ts';
 import { addSid } from './judge.ts';
@@ -156,5 +157,5 @@ function mustAskStyle({ style }: Draft, page: PageView): boolean {
 }
 
 function askStyle(draft: Draft, slice: SliceWork, page: PageView): void {
-  askQuestion(draft, slice, { kind: 'style', known: sampleOf(page).times[0] as number });
+  askQuestion(draft, slice, { kind: 'style', known: itemAt(sampleOf(page).times, 0) });
 }

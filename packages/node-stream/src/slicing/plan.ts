@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { capacityAfter } from './capacity.ts';
 import { decide, isAstray, isStale, refetch } from './first-page.ts';
 import { judgePage, type Trouble } from './judge.ts';
@@ -245,8 +246,8 @@ function withoutStrays(
 ): { keep: readonly number[] | null; dropped: number } {
   if (draft.obeysRanges !== true) return { keep, dropped: 0 };
   const all = keep ?? [...sids.keys()];
-  const kept = all.filter((i) => !draft.strays.has(sids[i] as string));
+  const kept = all.filter((i) => !draft.strays.has(itemAt(sids, i)));
   const astray = to === null ? [] : kept.filter((i) => page.timeOf(i) >= to);
-  if (astray.length > 0) draft.strays = new Set([...draft.strays, ...astray.map((i) => sids[i] as string)]);
+  if (astray.length > 0) draft.strays = new Set([...draft.strays, ...astray.map((i) => itemAt(sids, i))]);
   return { keep: kept.length === sids.length ? null : kept, dropped: all.length - kept.length };
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { earliest, finest, type Span } from '../query/time-slice.ts';
 import type { PageView } from './page-view.ts';
 import { type Region, regionOf } from './region.ts';
@@ -15,7 +16,7 @@ export function sampleOf(page: PageView): Sample {
     (time) => time >= earliest,
   );
   const sorted = [...times].sort((a, b) => a - b);
-  const steps = times.slice(1).map((time, i) => time - (times[i] as number));
+  const steps = times.slice(1).map((time, i) => time - itemAt(times, i));
   if (times.length < 2 || sorted[0] === sorted.at(-1)) return { order: 'mixed', times: sorted };
   if (steps.every((step) => step >= 0)) return { order: 'ascending', times: sorted };
   return { order: steps.every((step) => step <= 0) ? 'descending' : 'mixed', times: sorted };
@@ -41,7 +42,7 @@ export function regionsOf(
   if (first === last) return splitAt(span, [first, first + finest], total, lower, upper);
   const part = order === 'mixed' ? Math.min(share, (share * capacity) / total) : share;
   const taken = Math.floor(times.length * (order === 'descending' ? 1 - part : part));
-  const at = times[taken] as number;
+  const at = itemAt(times, taken);
   if (at <= lower || at >= upper) return [whole];
   if (order === 'descending') {
     const top = times.length - times.indexOf(at);

@@ -34,5 +34,5 @@ export function captureResponse(response: ServerResponse, send: (right: PlannedR
 }
 
 function encodingOf(encoding: unknown): BufferEncoding {
-  return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8';
+  return typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8';
 }

@@ -42,7 +42,8 @@ export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook 
     const nth = counts.get(id) ?? 0;
     counts.delete(id);
     counts.set(id, nth + 1);
-    if (counts.size > mostCounts) counts.delete(counts.keys().next().value as string);
+    const oldest = counts.keys().next();
+    if (counts.size > mostCounts && !oldest.done) counts.delete(oldest.value);
     const at = nth - (fault.after ?? 0);
     if (at < 0) return false;
     if (fault.every !== undefined && at % fault.every !== 0) return false;

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { type Campaign, makeCampaigns } from './campaigns.ts';
 import { makePerson, type Person } from './people.ts';
 import { mix, Random } from './random.ts';
@@ -25,7 +26,7 @@ const firstAccount = 101;
 export function makeAccount(seed: number, index: number): GeneratedAccount {
   const own = mix(mix(seed) + index);
   const random = new Random(own);
-  const trade = trades[index % trades.length] as Trade;
+  const trade = itemAt(trades, index % trades.length);
   const round = Math.floor(index / trades.length);
   const name = round === 0 ? trade.name : `${trade.name} ${round + 1}`;
   const campaigns = makeCampaigns(random, trade);

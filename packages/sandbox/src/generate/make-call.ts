@@ -231,17 +231,25 @@ function drawDelay(random: Random): number {
 }
 
 // Quantiles of the talk time in tenths of a minute: most calls are short, a few are very long.
-const shares = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.995, 1];
-const talkTenths = [1, 4, 10, 24, 52, 110, 240, 600, 1800];
+const talkTimes: readonly (readonly [share: number, tenths: number])[] = [
+  [0.1, 4],
+  [0.25, 10],
+  [0.5, 24],
+  [0.75, 52],
+  [0.9, 110],
+  [0.97, 240],
+  [0.995, 600],
+  [1, 1800],
+];
 
 /** Draws the talk time in tenths of a minute; 0 for the one call in seven that is not answered. */
 function drawTalk(random: Random): number {
   if (random.chance(0.14)) return 0;
   const at = random.next();
-  let i = 0;
-  while (at >= (shares[i + 1] as number)) i++;
-  const low = shares[i] as number;
-  const from = talkTenths[i] as number;
-  const part = (at - low) / ((shares[i + 1] as number) - low);
-  return from + Math.floor(part * ((talkTenths[i + 1] as number) - from));
+  let [low, from] = [0, 1];
+  for (const [share, tenths] of talkTimes) {
+    if (at < share) return from + Math.floor(((at - low) / (share - low)) * (tenths - from));
+    [low, from] = [share, tenths];
+  }
+  return from;
 }

@@ -1,3 +1,5 @@
+import { itemAt } from '@call-attribution/core/errors';
+
 /**
  * A small seeded stream of numbers (sfc32, seeded through splitmix32). Integer arithmetic only, so that the same seed
  * gives the same numbers on every machine and in every engine.
@@ -51,7 +53,7 @@ export class Random {
   pick<T>(list: readonly T[], lean = 0): T {
     let at = this.next();
     for (let i = 0; i < lean; i++) at *= this.next();
-    return list[Math.floor(at * list.length)] as T;
+    return itemAt(list, Math.floor(at * list.length));
   }
 
   /** This many random decimal digits, the first of them not 0. */
@@ -80,13 +82,14 @@ export function pad(value: number, width: number): string {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
 const pairs = Array.from({ length: 4096 }, (_, i) => `${alphabet.charAt(i >> 6)}${alphabet.charAt(i & 63)}`);
+const pairOf = (bits: number): string => pairs[bits & 4095] ?? '';
 
 /** A random string of the URL-safe Base64 alphabet, `quads` groups of four characters long. */
 export function token(random: Random, quads: number): string {
   let text = '';
   for (let i = 0; i < quads; i++) {
     const bits = random.bits();
-    text += (pairs[bits & 4095] as string) + (pairs[(bits >>> 12) & 4095] as string);
+    text += pairOf(bits) + pairOf(bits >>> 12);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // Names and numbers that do not belong to anyone, so that generated data can never point at a real person or machine:
 // 555-0100 to 555-0199 of each North American area code, Ofcom's numbers for drama, the documentation networks of
 // RFC 5737 and RFC 3849, and the domains of RFC 2606.
+import { itemAt } from '@call-attribution/core/errors';
 import { pad, type Random } from './random.ts';
 
 /** A town in which generated callers live. */
@@ -127,7 +128,7 @@ export function businessNumber(country: Country, index: number): string {
 function placeOf(country: Country, index: number): { block: Block; turn: number } {
   const list = blocks[country];
   const at = index % list.length;
-  return { block: list[at] as Block, turn: Math.floor(index / list.length) + at };
+  return { block: itemAt(list, at), turn: Math.floor(index / list.length) + at };
 }
 
 /** An address from the networks set aside for documentation; one in eight is of version 6. */

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import { Random } from './random.ts';
 
 /** Seconds in a day. */
@@ -27,11 +28,11 @@ export class Rhythm {
       const hour = Math.floor((time % day) / 3600);
       if (hour === 0 || i === 0) mood = moodOf(random, time);
       const weekday = (Math.floor(time / day) + 4) % 7;
-      const month = months[new Date(time * 1000).getUTCMonth()] as number;
+      const month = itemAt(months, new Date(time * 1000).getUTCMonth());
       const growth = 1 + (0.3 * i) / count;
       const share = Math.min(3600, until - time) / 3600;
-      const busy = (hours[hour] as number) * (weekdays[weekday] as number) * month * mood * growth * share;
-      this.sums[i + 1] = (this.sums[i] as number) + busy;
+      const busy = itemAt(hours, hour) * itemAt(weekdays, weekday) * month * mood * growth * share;
+      this.sums[i + 1] = this.before(i) + busy;
     }
     // A period that has only closed days still needs times for its calls.
     if (this.sums[count] === 0) for (let i = 1; i <= count; i++) this.sums[i] = i;
@@ -39,33 +40,36 @@ export class Rhythm {
 
   /** The share (0 to 1) of all calls that has arrived when this hour begins. */
   shareBefore(hour: number): number {
-    const { sums } = this;
-    const last = sums.length - 1;
+    const last = this.sums.length - 1;
     const index = Math.min(Math.max((hour - this.from) / 3600, 0), last);
-    return (sums[Math.floor(index)] as number) / (sums[last] as number);
+    return this.before(Math.floor(index)) / this.before(last);
   }
 
   /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived. It never decreases as the share grows. */
   at(share: number): number {
-    const { sums } = this;
-    const last = sums.length - 1;
-    const target = share * (sums[last] as number);
+    const last = this.sums.length - 1;
+    const target = share * this.before(last);
     // Calls are made in order, so the next one is nearly always in the same hour or soon after.
-    let low = target < (sums[this.near] as number) ? 0 : this.near;
-    for (let step = 0; step < 8 && low < last - 1 && (sums[low + 1] as number) < target; step++) low++;
-    if (low < last - 1 && (sums[low + 1] as number) < target) {
+    let low = target < this.before(this.near) ? 0 : this.near;
+    for (let step = 0; step < 8 && low < last - 1 && this.before(low + 1) < target; step++) low++;
+    if (low < last - 1 && this.before(low + 1) < target) {
       let high = last;
       while (high - low > 1) {
         const middle = (low + high) >> 1;
-        if ((sums[middle] as number) < target) low = middle;
+        if (this.before(middle) < target) low = middle;
         else high = middle;
       }
     }
     this.near = low;
-    const before = sums[low] as number;
-    const width = (sums[low + 1] as number) - before;
+    const before = this.before(low);
+    const width = this.before(low + 1) - before;
     const part = width > 0 ? Math.min((target - before) / width, 0.9999) : 0;
     return Math.min(this.from + Math.floor((low + part) * 3600), this.until - 1);
+  }
+
+  /** How busy all hours before this one were. */
+  private before(hour: number): number {
+    return this.sums[hour] ?? 0;
   }
 }
 

@@ -1,3 +1,4 @@
+import { itemAt } from '@call-attribution/core/errors';
 import type { AdGroup, Campaign, Keyword } from './campaigns.ts';
 import { type ClickTags, noTags } from './clicks.ts';
 import type { Person } from './people.ts';
@@ -87,7 +88,7 @@ function drawSource(random: Random): Source {
 }
 
 function pageOf(trade: Trade, index: number, query: string): Page {
-  const [path, title] = trade.pages[index] as (typeof trade.pages)[number];
+  const [path, title] = itemAt(trade.pages, index);
   return { url: `https://${trade.domain}${path}${query}`, path, title };
 }
 

@@ -74,7 +74,7 @@ export function createApi(store: Store, gate: Gate): Handler {
       return smsReply(store, gate, exchange);
     }
     const found = callsPath.exec(exchange.path);
-    return found === null ? null : calls(exchange, found[1] as 'v2' | 'v3', found[2]);
+    return found === null ? null : calls(exchange, found[1] === 'v2' ? 'v2' : 'v3', found[2]);
   };
 }
 

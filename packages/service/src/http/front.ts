@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
 import { forwardedFor } from '../connections/addresses.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Turns } from '../connections/turns.ts';
@@ -172,7 +173,7 @@ async function replyTo(
     if (exchange.signal.aborted) throw error;
     if (error instanceof Refusal) return problemReply(error, exchange.requestId);
     onFault(error);
-    const retry = (error as { isRetryable?: unknown }).isRetryable === true;
+    const retry = propertyOf(error, 'isRetryable') === true;
     const refusal = retry
       ? new Refusal(503, 'store_unavailable', 'The store does not respond at the moment. Try again.', {
           headers: { 'retry-after': '1' },
@@ -210,6 +211,6 @@ function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void
 
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const { code } = error as { code?: unknown };
+  const code = propertyOf(error, 'code');
   return code === undefined ? error.name : `${error.name} ${String(code)}`;
 }

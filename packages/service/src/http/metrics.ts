@@ -48,14 +48,12 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
       requests.set(key, { value, labels: { route, method: known, status: String(status) } });
       let time = times.get(route);
       if (time === undefined) {
-        time = { counts: bounds.map(() => 0), sum: 0, count: 0 };
+        time = { buckets: bounds.map((le) => ({ le, count: 0 })), sum: 0, count: 0 };
         times.set(route, time);
       }
       time.sum += seconds;
       time.count += 1;
-      for (let i = bounds.length - 1; i >= 0 && seconds <= (bounds[i] as number); i -= 1) {
-        time.counts[i] = (time.counts[i] as number) + 1;
-      }
+      for (const bucket of time.buckets) if (seconds <= bucket.le) bucket.count += 1;
     },
     closed(reason) {
       closures.set(reason, (closures.get(reason) ?? 0) + 1);
@@ -86,19 +84,20 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
 }
 
 interface Times {
-  readonly counts: number[];
+  /** How many took at most so many seconds. */
+  readonly buckets: readonly { readonly le: number; count: number }[];
   sum: number;
   count: number;
 }
 
-function samplesOf(route: string, { counts, sum, count }: Times): MetricSample[] {
+function samplesOf(route: string, { buckets, sum, count }: Times): MetricSample[] {
   const bucket = (le: number | string, value: number): MetricSample => ({
     suffix: '_bucket',
     labels: { route, le: String(le) },
     value,
   });
   return [
-    ...bounds.map((le, i) => bucket(le, counts[i] as number)),
+    ...buckets.map((each) => bucket(each.le, each.count)),
     bucket('+Inf', count),
     { suffix: '_sum', labels: { route }, value: sum },
     { suffix: '_count', labels: { route }, value: count },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { propertyOf } from '@call-attribution/core/errors';
 import { type FetchHandler, fetchHandler } from '@call-attribution/core/mount';
 import type { ClosedFor } from '../connections/connection.ts';
 import { Connections } from '../connections/connections.ts';
@@ -110,7 +111,8 @@ function withoutPrefix(url: string, prefix: string): string {
 
 /** Where the page is when a request for it has no slash at the end, which its links need; null when all is well. */
 function withSlash(request: IncomingMessage, path: string): string | null {
-  const { originalUrl = request.url ?? '/' } = request as IncomingMessage & { originalUrl?: string };
+  const before = propertyOf(request, 'originalUrl');
+  const originalUrl = typeof before === 'string' ? before : (request.url ?? '/');
   const original = pathOf(originalUrl);
   if (path !== '/' || original.endsWith('/') || !['GET', 'HEAD'].includes(request.method ?? '')) return null;
   return `${original.slice(original.lastIndexOf('/') + 1)}/${originalUrl.slice(original.length)}`;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { portOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import { acceptConnections } from '../connections/accept.ts';
 import type { ClosedFor } from '../connections/connection.ts';
@@ -133,8 +134,7 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number):
 
 /** The URL under which a server is reached from this machine. */
 function urlOf(server: Server, host: string, secure: boolean): string {
-  const { port } = server.address() as AddressInfo;
   const name =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `${secure ? 'https' : 'http'}://${name}:${port}`;
+  return `${secure ? 'https' : 'http'}://${name}:${portOf(server)}`;
 }

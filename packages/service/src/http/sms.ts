@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import type { SmsEntry, Store } from '@call-attribution/store';
 import type { Exchange, Reply } from './exchange.ts';
 import type { Gate } from './gate.ts';
@@ -37,16 +38,17 @@ async function readAll(exchange: Exchange): Promise<Map<string, string>> {
     throw new Refusal(200, 'unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
   }
   if (exchange.request.readableDidRead) {
-    const body = formReadBefore((exchange.request as { body?: unknown }).body);
+    const body = formReadBefore(propertyOf(exchange.request, 'body'));
     return readParameters([exchange.query, body].join('&'), names);
   }
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of exchange.request) {
-    length += (chunk as Buffer).length;
+  for await (const given of exchange.request) {
+    const chunk = Buffer.from(given);
+    length += chunk.length;
     if (length > mostFormBytes)
       throw new Refusal(200, 'form_too_long', `The form is longer than ${mostFormBytes} bytes`);
-    chunks.push(chunk as Buffer);
+    chunks.push(chunk);
   }
   // A parameter in both places counts as given twice.
   const form = Buffer.concat(chunks).toString('utf8');
@@ -95,7 +97,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 function escaped(text: string): string {
   return (
     text
-      .replace(/[&<>"]/g, (sign) => entities[sign] as string)
+      .replace(/[&<>"]/g, (sign) => entities[sign] ?? '')
       .replace(/[\t\n\r]/g, (sign) => `&#${sign.charCodeAt(0)};`)
       // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no way to write these.
       .replace(/[\u0000-\u001f\ufffe\uffff]/g, '\ufffd')

@@ -8,9 +8,7 @@ import type { Gate } from '../http/gate.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
 import {
-  type PageBucket,
   type PageCalls,
-  type PageDimension,
   type PageQuestion,
   type PageReading,
   type PageSource,
@@ -66,7 +64,7 @@ async function open(
 async function summary({ exchange, source, account, parameters }: Asked): Promise<Reply> {
   const question = readQuestion(parameters);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  const found = await exchange.turn(() => source.summary(account, question, by as PageBucket | 'auto'));
+  const found = await exchange.turn(() => source.summary(account, question, by));
   return jsonReply(found);
 }
 
@@ -140,7 +138,7 @@ async function* csvLines(
 }
 
 function versionOf(parameters: ReadonlyMap<string, string>): 'v2' | 'v3' {
-  return choiceOf(parameters, 'version', ['v3', 'v2']) as 'v2' | 'v3';
+  return choiceOf(parameters, 'version', ['v3', 'v2']);
 }
 
 function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
@@ -176,15 +174,16 @@ function readOnly(text: string | undefined): PageQuestion['only'] {
     throw wrong('is not an object');
   return new Map(
     Object.entries(content).map(([name, values]) => {
-      if (!pageDimensions.includes(name as PageDimension))
-        throw wrong(`has a name that is not one of ${pageDimensions.join(', ')}`);
-      const isList = Array.isArray(values) && values.length <= mostValues;
-      if (!isList || !values.every((value) => value === null || typeof value === 'string'))
+      const dimension = pageDimensions.find((each) => each === name);
+      if (dimension === undefined) throw wrong(`has a name that is not one of ${pageDimensions.join(', ')}`);
+      if (!Array.isArray(values) || values.length > mostValues || !values.every(isValue))
         throw wrong(`has something other than a list of up to ${mostValues} strings`);
-      return [name as PageDimension, values as (string | null)[]];
+      return [dimension, values];
     }),
   );
 }
+
+const isValue = (value: unknown): value is string | null => value === null || typeof value === 'string';
 
 function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
   const text = parameters.get('fields');
@@ -202,9 +201,14 @@ function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
 }
 
 /** The value of a parameter with a few possible values; the first one is the default. */
-function choiceOf(parameters: ReadonlyMap<string, string>, name: string, choices: readonly string[]): string {
-  const value = parameters.get(name) ?? (choices[0] as string);
-  if (choices.includes(value)) return value;
+function choiceOf<Choice extends string>(
+  parameters: ReadonlyMap<string, string>,
+  name: string,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
+  const value = parameters.get(name) ?? choices[0];
+  const choice = choices.find((each) => each === value);
+  if (choice !== undefined) return choice;
   throw new Refusal(
     400,
     'malformed_parameter',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Reply, Route } from '../http/exchange.ts';
 import type { PageSource } from './question.ts';
@@ -85,7 +86,7 @@ async function fileReply(file: string, type: string): Promise<Reply> {
     };
     return { status: 200, headers, body: await readFile(file) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (propertyOf(error, 'code') !== 'ENOENT') throw error;
     const body =
       'The page is made when the package is built, and this package has not been built: run its build script.\n';
     return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };

@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import type { Dialect, Driver, Session } from './driver.ts';
 import { StoreError } from './errors.ts';
 
@@ -65,7 +66,7 @@ export async function migrate(driver: Driver, steps: readonly Step[]): Promise<v
       );
       return;
     } catch (error) {
-      const { code } = ((error as StoreError).cause ?? {}) as { code?: unknown };
+      const code = propertyOf(propertyOf(error, 'cause'), 'code');
       if (attempt >= 5 || !sameMoment.has(String(code))) throw error;
       await new Promise((done) => setTimeout(done, 20 * attempt));
     }

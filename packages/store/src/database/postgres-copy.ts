@@ -56,8 +56,7 @@ function sendRows(connection: Connection, rows: readonly (readonly Value[])[]): 
     if (size > piece.length) piece = Buffer.allocUnsafeSlow(size);
   };
   for (const row of rows) {
-    for (let i = 0; i < row.length; i += 1) {
-      const value = row[i] as Value;
+    for (const [i, value] of row.entries()) {
       if (value instanceof Uint8Array && !value.includes(backslash)) {
         // Bytes of packed values: of the characters that COPY escapes, JSON has no other one.
         reserve(value.length + 1);
@@ -83,6 +82,6 @@ function cell(value: Value): string {
   if (typeof value === 'number') return String(value);
   const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
   return /[\\\t\n\r]/.test(text)
-    ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] as string)
+    ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '')
     : text;
 }

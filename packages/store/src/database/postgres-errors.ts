@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import pg from 'pg';
 import { StoreError } from './errors.ts';
 
@@ -120,8 +121,7 @@ const facts = new WeakMap<StoreError, Facts>();
 export function fromPostgres(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const { remedy, error: make } = meaningOf(cause);
-  const { code, message } = cause as { code?: unknown; message?: unknown };
-  const sqlState = String(code ?? message ?? '');
+  const sqlState = String(propertyOf(cause, 'code') ?? propertyOf(cause, 'message') ?? '');
   const error = make(sqlState, withoutValues(cause, sqlState));
   facts.set(error, { remedy, hasResponded: cause instanceof pg.DatabaseError });
   return error;
@@ -129,7 +129,7 @@ export function fromPostgres(cause: unknown): StoreError {
 
 /** The server quotes whole rows in its messages ("Failing row contains ..."), so only the code of its error is kept. */
 function withoutValues(cause: unknown, code: string): Error {
-  const { constraint, table } = cause as { constraint?: string; table?: string };
+  const [constraint, table] = [propertyOf(cause, 'constraint'), propertyOf(cause, 'table')];
   const where = { ...(table ? { table } : {}), ...(constraint ? { constraint } : {}) };
   return Object.assign(new Error(code), { code, ...where });
 }

@@ -1,6 +1,7 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import { StoreError } from './errors.ts';
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '');
+const codeOf = (error: unknown): string => String(propertyOf(error, 'code') ?? '');
 
 /** Is it an error of SQLite, and not of the code that uses it? */
 export function isOfSqlite(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { propertyOf } from '@call-attribution/core/errors';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
 import { WarehouseError } from '../errors.ts';
 import { checkCondition } from '../where/check.ts';
@@ -144,9 +145,9 @@ function parseFilter(q: string): ReturnType<typeof parse> {
   try {
     return parse(q, { version: 'v3' });
   } catch (error) {
-    const { message, frame } = error as { message: string; frame?: string };
-    throw new WarehouseError('invalid_condition', `q: ${message}`, {
-      ...(frame === undefined ? {} : { hint: frame }),
+    const frame = propertyOf(error, 'frame');
+    throw new WarehouseError('invalid_condition', `q: ${String(propertyOf(error, 'message'))}`, {
+      ...(typeof frame === 'string' ? { hint: frame } : {}),
       cause: error,
     });
   }
