@@ -15,8 +15,8 @@ const shared = {
   ssr: { resolve: { conditions } },
 };
 
-// Generous, since no test is about time: a slow machine must not turn a right result into a failure.
-const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+// Generous, since no test is about time: a busy machine must not turn a right result into a failure.
+const patience = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 const unit = {
   ...shared,
@@ -50,8 +50,8 @@ const length = process.env.CALLS_DRILLS ?? 'usual';
 const drills = {
   ...shared,
   test: {
-    testTimeout: length === 'long' ? 1_800_000 : 300_000,
-    hookTimeout: 60_000,
+    ...patience,
+    ...(length === 'long' ? { testTimeout: 1_800_000 } : {}),
     name: 'drills',
     include: ['packages/*/test/drills/**/*.drill.ts'],
     env: { CALLS_DRILLS: length, CALLS_LAW_RUNS: length === 'long' ? '80' : '8' },

@@ -11,8 +11,11 @@ import { root } from './workspace.mjs';
 
 /** @typedef {import('./reliability.mjs').Result} Result */
 
-// It measures how long others wait, so it cannot run next to other drills.
-const alone = ['packages/service/test/drills/attack.long.drill.ts'];
+// One measures how long others wait, one keeps the machine busy: they cannot run next to other drills.
+const alone = [
+  'packages/service/test/drills/attack.long.drill.ts',
+  'packages/test-tools/test/drills/busy-machine.long.drill.ts',
+];
 
 const end = process.argv.includes('--') ? process.argv.indexOf('--') : process.argv.length;
 const given = process.argv.slice(2, end);

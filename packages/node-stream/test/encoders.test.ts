@@ -6,7 +6,7 @@ import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CsvOptions,
   csvLine,
@@ -19,9 +19,6 @@ import {
 import { Mark } from '../src/index.ts';
 import { all, callOf, textOf } from './calls-of.ts';
 import { parseCsv } from './parse-csv.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 60) };
 const calls = fixtureCalls(300, 7);

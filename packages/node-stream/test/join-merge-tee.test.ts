@@ -1,13 +1,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isMark, Mark } from '../src/index.ts';
 import { join, mergeOrdered, tee } from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 60) };
 

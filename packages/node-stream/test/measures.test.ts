@@ -1,6 +1,6 @@
 import { CallsError } from '@call-attribution/core';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   collect,
   count,
@@ -13,9 +13,6 @@ import {
   sum,
 } from '../src/operators/index.ts';
 import { QuantileSketch } from '../src/operators/quantile-sketch.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 type Row = { sid?: string; v?: unknown };
 

@@ -1,13 +1,10 @@
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createManualClock } from '@call-attribution/core/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isMark, Mark } from '../src/index.ts';
 import { batch, dedupe, mapCalls, type Operator, rateLimit } from '../src/operators/index.ts';
 import { all } from './calls-of.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 const marked = [1, 2, new Mark({ until: '2024-01-02 00:00:00' }), 2, 3, 4, 5];
 

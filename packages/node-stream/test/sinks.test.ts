@@ -14,14 +14,11 @@ import { pipeline } from 'node:stream/promises';
 import { gunzipSync } from 'node:zlib';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parquetReadObjects } from 'hyparquet';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { type Checkpoint, Mark } from '../src/index.ts';
 import { type Encoding, fileSink, sliceFiles } from '../src/sinks/index.ts';
 import { parseCsv } from './parse-csv.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 type Item = (typeof calls)[0];
 const calls = fixtureCalls(30, 5);

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isMark, Mark } from '../src/index.ts';
 import {
   aggregate,
@@ -12,9 +12,6 @@ import {
   tumbling,
 } from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
-
-// Slow machines are slow; nothing here waits for the clock.
-vi.setConfig({ testTimeout: 60_000 });
 
 const at = (time: string, sid = time, talk = '1.0') =>
   callOf({ sid, date_added: `2024-01-01 ${time}`, talk_minutes: talk });

@@ -290,6 +290,26 @@ describe('its password', () => {
     expect((await from('198.51.100.1', basic())).status).toBe(200);
   });
 
+  test('many guesses at once are ten, and what is refused unseen counts for nobody', async () => {
+    const { get } = await serving(
+      [{ ...feed, passwordEnv: undefined, passwordHash: await hashPassword(password) }],
+      {},
+      { proxies: ['127.0.0.1'] },
+    );
+    const from = (address: string, headers = basic('wrong')) =>
+      get({ ...headers, 'x-forwarded-for': address });
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => (await from('192.0.2.1')).status),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(190);
+    // Many right ones at once are all let in, from an address that was never seen.
+    const right = await Promise.all(
+      Array.from({ length: 15 }, async () => (await from('192.0.2.2', basic())).status),
+    );
+    expect(new Set(right)).toEqual(new Set([200]));
+  });
+
   test('it may come from a file or as a hash', async () => {
     writeFileSync(join(folder, 'password'), `${password}\n`);
     const { passwordEnv: _, ...bare } = feed;
@@ -356,6 +376,20 @@ describe('the status', () => {
     const { get } = await serving();
     for (let i = 0; i < 10; i += 1) expect((await get(basic('wrong'), '/feeds')).status).toBe(401);
     expect((await get(basic())).status).toBe(429);
+  });
+
+  test('guessing there next to a feed without a password counts, and the password of another feed does not', async () => {
+    const { user: _, passwordEnv: __, ...open } = feed;
+    const other = { ...feed, path: '/feeds/other.csv', user: 'other' };
+    const { get } = await serving([feed, other, { ...open, path: '/feeds/open.csv' }]);
+    for (let i = 0; i < 30; i += 1) expect((await get(basic(), '/feeds')).status).toBe(200);
+    expect((await get(basic(password, 'other'), '/feeds/other.csv')).status).toBe(200);
+    for (let i = 0; i < 10; i += 1) expect((await get(basic('wrong'), '/feeds')).status).toBe(200);
+    for (const [path, user] of [
+      ['/feeds/clicks.csv', 'google'],
+      ['/feeds/other.csv', 'other'],
+    ] as const)
+      expect((await get(basic(password, user), path)).status).toBe(429);
   });
 });
 

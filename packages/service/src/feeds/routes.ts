@@ -16,7 +16,10 @@ export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
       (state): Route => ({
         path: state.feed.path,
         async handle(exchange) {
-          await admit(state, exchange);
+          await admit(state, exchange).catch((error: unknown) => {
+            state.refusals += 1;
+            throw error;
+          });
           // A sheet takes many short reads, between which others read.
           const edition = await exchange.turn(() => desk.edition(state), 'loop');
           exchange.account = state.feed.account;
@@ -31,21 +34,21 @@ export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
       path: '/feeds',
       async handle(exchange) {
         const allowed: FeedState[] = [];
+        const wrong: FeedState[] = [];
         let refusal: unknown = null;
         // Whoever may fetch a feed may see how it is doing.
         for (const state of desk.states) {
           try {
-            await admit(state, exchange, false);
+            await admit(state, exchange);
             allowed.push(state);
           } catch (error) {
             refusal ??= error;
+            if (error instanceof Refusal && error.code === 'wrong_password') wrong.push(state);
           }
         }
-        if (allowed.length === 0 && desk.states.length > 0) {
-          for (const state of desk.states)
-            if (offered(exchange) !== null) state.lockout.failed(exchange.client);
-          throw refusal;
-        }
+        if (allowed.some(({ feed }) => feed.access !== null))
+          for (const { lockout } of wrong) lockout.forgive(exchange.client);
+        if (allowed.length === 0 && desk.states.length > 0) throw refusal;
         const wantsJson = /\bapplication\/json\b/.test(exchange.request.headers.accept ?? '');
         return wantsJson ? statusJson(allowed) : statusPage(allowed, clock.now());
       },
@@ -53,38 +56,27 @@ export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
   ];
 }
 
-/** Lets a request through that has the user name and the password of a feed. `counts`: a wrong one counts as a try. */
-async function admit(state: FeedState, exchange: Exchange, counts = true): Promise<void> {
-  const { access } = state.feed;
+/** Lets a request through that has the user name and the password of a feed. */
+async function admit({ feed: { access }, lockout }: FeedState, exchange: Exchange): Promise<void> {
   if (access === null) return refuseStrangeHost(exchange);
-  const refuse = (refusal: Refusal): never => {
-    if (counts) state.refusals += 1;
-    throw refusal;
-  };
   const typed = offered(exchange);
   if (typed === null) {
-    return refuse(
-      new Refusal(401, 'missing_password', 'This feed needs a user name and a password (HTTP Basic).', {
-        headers: challenge,
-      }),
-    );
+    throw new Refusal(401, 'missing_password', 'This feed needs a user name and a password (HTTP Basic).', {
+      headers: challenge,
+    });
   }
-  const wait = state.lockout.wait(exchange.client);
-  if (wait > 0) {
-    return refuse(
-      new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${wait} s.`, {
-        headers: { 'retry-after': String(wait) },
-      }),
-    );
+  const isRight = () => exchange.turn(() => access.accepts(typed.user, typed.password), 'pool');
+  const trial = await lockout.check(exchange.client, isRight);
+  if (trial.result === 'locked') {
+    throw new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${trial.wait} s.`, {
+      headers: { 'retry-after': String(trial.wait) },
+    });
   }
-  const isRight = await exchange.turn(() => access.accepts(typed.user, typed.password), 'pool');
-  if (!isRight) {
-    if (counts) state.lockout.failed(exchange.client);
-    return refuse(
-      new Refusal(401, 'wrong_password', 'The user name or the password is wrong.', { headers: challenge }),
-    );
+  if (trial.result === 'wrong') {
+    throw new Refusal(401, 'wrong_password', 'The user name or the password is wrong.', {
+      headers: challenge,
+    });
   }
-  state.lockout.succeeded(exchange.client);
   exchange.audit = { user: access.user };
 }
 
