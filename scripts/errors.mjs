@@ -22,6 +22,7 @@ const internal = new Set([
   'ProxyFailure',
   'RpcError',
   'Interrupted',
+  'UnreadableRow',
   'ToolError',
   'UsageError',
 ]);
