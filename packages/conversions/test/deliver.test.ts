@@ -89,6 +89,21 @@ test('a second sheet has only what is new, and adjustments go to a sheet of thei
   expect(await changes(clicks, after)).toEqual({ add: [], adjust: [], unchanged: 4, unadjusted: [] });
 });
 
+test('each cell is made once, while the call is judged', async () => {
+  let cells = 0;
+  const columns: SheetFormat['columns'] = (its) =>
+    clicks.columns(its).map((column) => ({
+      ...column,
+      cell(conversion, of) {
+        cells += 1;
+        return column.cell(conversion, of);
+      },
+    }));
+  await deliver({ ...clicks, columns }, before, 'once.csv');
+  expect(read('once.csv').split('\r\n')).toHaveLength(7);
+  expect(cells).toBe(before.length * clicks.columns(rules).length);
+});
+
 test('adjustments for Microsoft Advertising are a bulk file', async () => {
   for (const name of ['microsoft-ads', 'microsoft-bulk'] as const) {
     const format = sheetFormats[name];
@@ -107,7 +122,7 @@ test('where the tool takes no adjustments, what has changed is listed and not up
     const found = await changes(format, after);
     expect(found.adjust, name).toEqual([]);
     expect(
-      found.add.map(({ sid }) => sid),
+      found.add.map(({ conversion }) => conversion.sid),
       name,
     ).toEqual(['5']);
     expect(found.unadjusted.length, name).toBeGreaterThan(0);

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import {
   type Changes,
-  type Conversion,
   type Converted,
   conversions,
   createTally,
@@ -75,7 +74,7 @@ async function read(
   outcomes: AsyncIterable<Outcome>,
   ledger: UploadLedger | null,
   io: Io,
-): Promise<{ changes: Changes | null; rows: readonly (Conversion | Converted)[] }> {
+): Promise<{ changes: Changes | null; rows: readonly Converted[] }> {
   try {
     if (ledger) {
       const changes = await ledger.changes(outcomes);
@@ -97,7 +96,7 @@ const leftOutLine = ({ call, leftOut }: Outcome & { readonly leftOut: LeftOutRea
 
 /** The lines of the sheet. The tool would refuse a bad one too, but hours later and without a line number. */
 async function checked(
-  rows: readonly (Conversion | Converted)[],
+  rows: readonly Converted[],
   { format, rules }: SheetRequest,
 ): Promise<readonly Uint8Array[]> {
   const lines: Uint8Array[] = [];

@@ -1,5 +1,4 @@
-import type { Conversion } from '../conversion.ts';
-import type { Outcome } from '../conversions.ts';
+import type { Converted, Outcome } from '../conversions.ts';
 import { entryOf, type LedgerEntry } from '../entry.ts';
 import type { Change, LeftOutReason } from '../reasons.ts';
 import type { SheetFormat } from '../sheet-format.ts';
@@ -14,8 +13,8 @@ export interface Unadjusted {
 
 /** What a destination does not know yet. */
 export interface Changes {
-  /** Conversions that were never uploaded. */
-  readonly add: readonly Conversion[];
+  /** Conversions that were never uploaded, each with its row. */
+  readonly add: readonly Converted[];
   /** Uploaded conversions to restate or retract. */
   readonly adjust: readonly LedgerEntry[];
   /** How many were uploaded as they are now. */
@@ -50,7 +49,7 @@ export async function changesSince(
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
   format: Pick<SheetFormat, 'adjustments' | 'holdsTalk'>,
 ): Promise<Changes> {
-  const add: Conversion[] = [];
+  const add: Converted[] = [];
   const adjust: LedgerEntry[] = [];
   const unadjusted: Unadjusted[] = [];
   let unchanged = 0;
@@ -67,14 +66,15 @@ export async function changesSince(
         adjustOr('no_conversion', { ...old, action: 'retract' });
       continue;
     }
-    const { conversion } = outcome;
+    // Without the call itself, which is much larger.
+    const { conversion, row } = outcome;
     const old = delivered.get(conversion.orderId);
     const now = entryOf(conversion);
-    if (!old) add.push(conversion);
+    if (!old) add.push({ conversion, row });
     else if (!isSameClick(old, now)) {
       // The tool finds a conversion by its click, so another click is another conversion.
       if (old.action === 'retract' || adjustOr('click_changed', { ...old, action: 'retract' }))
-        add.push(conversion);
+        add.push({ conversion, row });
     } else if (old.action === 'retract') unadjusted.push({ sid: old.sid, change: 'counts_again' });
     else if (now.value !== null && (now.value !== old.value || now.currency !== old.currency))
       adjustOr('value_changed', { ...now, action: 'restate' });

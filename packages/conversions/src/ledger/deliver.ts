@@ -59,7 +59,7 @@ export async function deliverSheets(
     if (format.adjustments && adjust.length > 0)
       await write(adjustments, toAdjustments(format.adjustments, rules).over(adjust));
     // A retraction comes before the new conversion of the same call, which is then the latest entry.
-    const entries = [...adjust, ...add.map((conversion) => entryOf(conversion))];
+    const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.
     mayBeNoted = true;
     const delivery = await ledger.prepare(destination, entries, files);

@@ -114,16 +114,7 @@ export async function openLedger(
   const pending = (destination: string): Delivery | null =>
     [...open.values()].find((delivery) => delivery.destination === destination) ?? null;
 
-  try {
-    let count = 0;
-    for await (const text of journal.read()) {
-      count += 1;
-      apply(parsed(text, count));
-    }
-  } catch (error) {
-    await journal.close();
-    throw error;
-  }
+  await replay(journal, apply);
   return {
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
@@ -145,6 +136,20 @@ export async function openLedger(
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     close: () => journal.close(),
   };
+}
+
+/** Reads what was noted before. A ledger that cannot be read is closed. */
+async function replay(journal: Journal, apply: (line: Line) => void): Promise<void> {
+  try {
+    let count = 0;
+    for await (const text of journal.read()) {
+      count += 1;
+      apply(parsed(text, count));
+    }
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
 }
 
 /** Can an entry be sent again as it was noted? The number of a caller is in no ledger. */

@@ -45,7 +45,7 @@ export async function changesToPush(
     sheetFormats[tool === 'google' ? 'google-ads-clicks' : 'microsoft-ads'],
   );
   if (tool === 'microsoft') {
-    const entries = [...found.adjust, ...found.add.map((conversion) => entryOf(conversion))];
+    const entries = [...found.adjust, ...found.add.map(({ conversion }) => entryOf(conversion))];
     const changes = entries.map((entry) => ({ entry, callerNumber: null, consent: null }));
     return { changes, unchanged: found.unchanged, withoutConsent: 0, unadjusted: found.unadjusted };
   }
@@ -75,14 +75,14 @@ function googleChanges(
   };
 
   const moved = new Set(
-    found.add.filter(({ orderId }) => delivered.has(orderId)).map(({ orderId }) => orderId),
+    found.add.map(({ conversion }) => conversion.orderId).filter((id) => delivered.has(id)),
   );
   for (const entry of found.adjust) {
     // The same transaction ID with another click would stay with the first one.
     if (moved.has(entry.orderId)) unadjusted.push({ sid: entry.sid, change: 'click_changed' });
     else take(entry, known.get(entry.orderId) ?? { callerNumber: null, consent: null });
   }
-  for (const conversion of found.add)
+  for (const { conversion } of found.add)
     if (!moved.has(conversion.orderId)) take(entryOf(conversion), conversion);
   for (const item of found.unadjusted) {
     const conversion = item.change === 'counts_again' ? known.get(item.sid) : undefined;

@@ -100,13 +100,9 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const base = urlOf(options.endpoint ?? 'https://campaign.api.bingads.microsoft.com');
   const tokens = urlOf(options.tokenEndpoint ?? 'https://login.microsoftonline.com');
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
-  const post = async (
-    operation: string,
-    list: string,
-    items: readonly object[],
-  ): Promise<ChangeRefusal[]> => {
+  const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     if (items.length === 0) return [];
-    const url = new URL(`${service}/${operation}/Apply`, base);
+    const url = new URL(`${service}/${list}/Apply`, base);
     const body = JSON.stringify({ [list]: items });
     const request: JsonRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
     const response = await sendSigned(url, request, sending, {
@@ -143,21 +139,26 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
       const indexed = changes.map((change, index) => ({ change, index }));
       const adjusted = indexed.filter(({ change }) => change.entry.action !== 'add');
       const added = indexed.filter(({ change }) => change.entry.action === 'add');
-      const refusals: ChangeRefusal[] = [];
-      const note = (part: typeof indexed, found: readonly ChangeRefusal[]): void => {
-        for (const refusal of found) {
-          const index = part[refusal.index]?.index;
-          if (index !== undefined) refusals.push({ ...refusal, index });
-        }
-      };
       const corrections = adjusted.map(({ change }) => adjustmentOf(change, now));
-      note(adjusted, await post('OfflineConversionAdjustments', 'OfflineConversionAdjustments', corrections));
       const conversions = added.map(({ change }) => conversionOf(change));
-      note(added, await post('OfflineConversions', 'OfflineConversions', conversions));
+      const refusals = [
+        ...placed(adjusted, await post('OfflineConversionAdjustments', corrections)),
+        ...placed(added, await post('OfflineConversions', conversions)),
+      ];
       return { isTaken: true, refusals, requestId: null };
     },
   };
 }
+
+/** The refusals of a part of the changes, by their places among all of them. */
+const placed = (
+  part: readonly { readonly index: number }[],
+  refusals: readonly ChangeRefusal[],
+): ChangeRefusal[] =>
+  refusals.flatMap((refusal) => {
+    const index = part[refusal.index]?.index;
+    return index === undefined ? [] : [{ ...refusal, index }];
+  });
 
 function urlOf(endpoint: string): URL {
   return safeUrl(endpoint) ?? fail({ code: 'bad_endpoint', endpoint });
