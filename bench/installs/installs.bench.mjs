@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Most packages and megabytes, where the project promises them. @type {Record<string, [number, number]>} */
-const limits = { 'query-dsl': [1, 1], core: [6, 8], 'node-stream': [7, 10], 'mcp-server': [10, 10] };
+const limits = { 'query-dsl': [1, 1], core: [11, 8], 'node-stream': [12, 10], 'mcp-server': [13, 10] };
 /** Optional peers that programs install next to the package. @type {Record<string, string[]>} */
 const peers = { core: ['zod'], store: ['libsql', 'pg'], service: ['libsql'] };
 
