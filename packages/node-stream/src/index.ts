@@ -15,10 +15,9 @@ export {
   type StateErrorCode,
 } from './errors.ts';
 export type { Each, EachOptions, ItemMethods, Piped, ReadableOf } from './operators/operator.ts';
-export { sliceFilter } from './query/slice-filter.ts';
 export { openSlices } from './query/spans.ts';
 export type { TimeSlice } from './query/time-slice.ts';
-export type { BoundStyle } from './query/window-query.ts';
+export { type BoundStyle, sliceFilter } from './query/window-query.ts';
 export { planSlices } from './slice-plan/plan-slices.ts';
 export type {
   PlannedSlice,

@@ -2,7 +2,6 @@
 // Start with openWarehouse(path): fill it with sink() or load(), ask it with analyze(), count(), calls() and query().
 
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './ask/answer.ts';
-export { parseCondition } from './ask/parse-condition.ts';
 export type {
   CallSelection,
   ComparedPeriod,
@@ -15,6 +14,7 @@ export type {
   WorthRules,
 } from './ask/question.ts';
 export { InvalidCondition } from './ask/resolve.ts';
+export { parseCondition } from './ask/vocabulary.ts';
 export { WarehouseError, type WarehouseErrorCode } from './errors.ts';
 export type { Loaded } from './load/files.ts';
 export type { Merged } from './load/merge.ts';

@@ -4,10 +4,11 @@ import {
   type Clause,
   type Filter,
   type FilterInput,
+  printFilter,
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { finest, type Span } from './time-slice.ts';
+import { finest, type Span, spanOf, type TimeSlice } from './time-slice.ts';
 
 /**
  * How the upper end of a cut is written. `half-open` is `[a TO b}`: no gap even when the server keeps fractions of a
@@ -58,4 +59,21 @@ export function windowQuery(input: FilterInput | undefined, version: 'v2' | 'v3'
 function shut(bound: Bound | null, step: number): Bound | null {
   if (bound === null || bound.inclusive) return bound;
   return { text: formatNaive(parseNaive(bound.text) + step), inclusive: true };
+}
+
+/**
+ * The filter of one slice of a query.
+ *
+ * @param bounds how the upper end is written, as in the plan the slice is from.
+ * @example
+ * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'half-open', 'v3');
+ * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1
+ */
+export function sliceFilter(
+  filter: FilterInput | undefined,
+  slice: TimeSlice,
+  bounds: BoundStyle,
+  version: 'v2' | 'v3',
+): string {
+  return printFilter(windowQuery(filter, version).within(spanOf(slice), bounds));
 }

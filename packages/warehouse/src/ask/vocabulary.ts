@@ -2,6 +2,7 @@ import { type FieldSpec, fields } from '@call-attribution/core';
 import { fieldColumns, quoted } from '../tables/columns.ts';
 import { derivedFields } from '../tables/derived.ts';
 import type { Term } from '../where/condition.ts';
+import { type ConditionResult, readCondition } from '../where/parse.ts';
 
 /** A field that a question can name. */
 export interface QuestionField extends Term {
@@ -68,4 +69,17 @@ function fieldTerm(field: FieldSpec, time: string): QuestionField {
     personal,
     isTime: false,
   };
+}
+
+const known = questionFields();
+
+/**
+ * Reads a condition without asking anything: for editors, and for programs that change a condition before they pass it on.
+ *
+ * @example
+ * const result = parseCondition("talk_minutes >= 2 AND state IN ('TX', 'CA')");
+ * if (!result.ok) console.log(result.problem.message, result.problem.corrected);
+ */
+export function parseCondition(text: string): ConditionResult {
+  return readCondition(text, known);
 }
