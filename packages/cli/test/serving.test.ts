@@ -74,7 +74,10 @@ describe('calls serve', () => {
     [['--prot', '1'], /no option --prot[\s\S]*--port/],
     [['--port', 'abc'], /--port must be a whole number/],
     [['--config', '/none.json'], /no configuration file \/none.json\n.*named by --config/],
-    [['--config', 'bad.json'], /"service" has an unknown name "maxRow"\n.*did you mean "maxRows"/],
+    [
+      ['--config', 'bad.json'],
+      /bad\.json: There is no option service\.maxRow\. Did you mean service\.maxRows\?/,
+    ],
     [['--port', '0', '--tls-cert', 'x.pem'], /both --tls-cert and --tls-key/],
     [['--store', 'sqlite::memory:', '--records', '5'], /--records is for the sandbox/],
     [['--store', 'postgres://me:hidden@db/calls'], /must not have a password/],

@@ -60,7 +60,7 @@ describe('configuration', () => {
     const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
     expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
-    const byOption = await stage.quick(['count', '--base-url', stage.url, '--from', '99999d', '--debug'], {
+    const byOption = await stage.quick(['count', '--base-url', stage.url, '--last', '99999d', '--debug'], {
       cwd,
       env: { CALLS_BASE_URL: wrong, CALLS_TIME_ZONE: '' },
     });

@@ -64,13 +64,13 @@ describe('a sync of a period that moves', () => {
     const cwd = stage.folder();
     const sync = (day: number, ...args: string[]) =>
       stage.quick(['sync', ...store, ...args], { cwd, now: new Date(Date.UTC(2026, 9, day, 12)) });
-    const first = await sync(20, '--from', '10d');
-    const second = await sync(25, '--from', '10d');
+    const first = await sync(20, '--last', '10d');
+    const second = await sync(25, '--last', '10d');
     expect([first.code, second.code]).toEqual([0, 0]);
     expect(summaryOf(second)).toMatchObject({ new: 0 });
     expect(summaryOf(second).same).toBeGreaterThan(0);
     for (const args of [
-      ['--from', '12d'],
+      ['--last', '12d'],
       ['--from', '2026-10-10'],
       ['--on', '2026-10'],
       ['--q', 'talk_minutes:[2 TO *]'],
@@ -80,7 +80,7 @@ describe('a sync of a period that moves', () => {
         args,
         2,
         expect.stringMatching(
-          /^calls: The sync state belongs to another query: it was made for inc_gce:1, --from 10d, v3, and/m,
+          /^calls: The sync state belongs to another query: it was made for inc_gce:1, --last 10d, v3, and/m,
         ),
       ]);
       expect(stderr).toMatch(/→ --restart reads all calls of the new query, .*\n {2}→ or use another store/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Present, readDayOrMonth, readEnd, readStart } from '../src/args/time.ts';
+import { type Present, readDayOrMonth, readEnd, readLast, readStart } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
 import { periodText } from '../src/reading/period.ts';
 
@@ -7,10 +7,6 @@ const at = (now: string, timeZone: string | null): Present => ({ now: Date.parse
 
 const relative: [string, string, string, string][] = [
   // text, now, zone, wall clock
-  ['now', '2026-11-21T12:00:00Z', 'America/New_York', '2026-11-21 07:00:00'],
-  ['today', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-20 00:00:00'],
-  ['yesterday', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-19 00:00:00'],
-  ['yesterday', '2026-11-21T03:00:00Z', 'Asia/Kolkata', '2026-11-20 00:00:00'],
   ['7d', '2026-11-05T12:00:00Z', 'America/New_York', '2026-10-29 07:00:00'],
   // Clocks go back on 1 November: one day is 25 hours, but the same time of day.
   ['1d', '2026-11-01T17:00:00Z', 'America/New_York', '2026-10-31 12:00:00'],
@@ -24,25 +20,55 @@ const relative: [string, string, string, string][] = [
   ['13mo', '2026-01-15T12:00:00Z', 'UTC', '2024-12-15 12:00:00'],
   ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
 ];
-test.each(relative)('%s at %s in %s means %s', (text, now, zone, wall) => {
-  expect(readStart(text, '--from', at(now, zone))).toBe(wall);
+test.each(relative)('--last %s at %s in %s begins at %s', (text, now, zone, wall) => {
+  expect(readLast(text, at(now, zone))).toBe(wall);
+});
+
+test.each([
+  ['today', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-20 00:00:00'],
+  ['yesterday', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-19 00:00:00'],
+  ['yesterday', '2026-11-21T03:00:00Z', 'Asia/Kolkata', '2026-11-20 00:00:00'],
+])('--on %s at %s in %s begins at %s', (text, now, zone, wall) => {
+  expect(readDayOrMonth(text, at(now, zone)).from).toBe(wall);
 });
 
 test('absolute times need no time zone and stay as typed', () => {
-  const clock = at('2026-11-21T12:00:00Z', null);
-  expect(readStart('2026-11-20', '--from', clock)).toBe('2026-11-20 00:00:00');
-  expect(readStart('2026-11-20 14:30', '--from', clock)).toBe('2026-11-20 14:30:00');
-  expect(readStart('2026-11-20T14:30:05', '--from', clock)).toBe('2026-11-20 14:30:05');
+  expect(readStart('2026-11-20', '--from')).toBe('2026-11-20 00:00:00');
+  expect(readStart('2026-11-20 14:30', '--from')).toBe('2026-11-20 14:30:00');
+  expect(readStart('2026-11-20T14:30:05', '--from')).toBe('2026-11-20 14:30:05');
 });
 
-test.each(['7d', 'yesterday', 'now'])('%s without a time zone is refused, never guessed', (text) => {
-  expect(() => readStart(text, '--from', at('2026-11-21T12:00:00Z', null))).toThrow(/needs a time zone/);
+test.each(['today', 'yesterday', '7d'])('%s without a time zone is refused, never guessed', (text) => {
+  const present = at('2026-11-21T12:00:00Z', null);
+  const read = () => (text === '7d' ? readLast(text, present) : readDayOrMonth(text, present));
+  expect(read).toThrow(/needs a time zone/);
+});
+
+test.each([
+  ['7d', '--last 7d is a period that ends now'],
+  ['yesterday', '--on yesterday is a whole day'],
+  ['soon', 'write it as 2026-11-20'],
+])('--from %s is refused, and the way out is said', (text, hint) => {
+  const read = () => readStart(text, '--from');
+  expect(read).toThrow(/^--from must be a date or a time, not/);
+  expect(read).toThrow(expect.objectContaining({ hints: [expect.stringContaining(hint)] }));
+});
+
+test.each([
+  ['7', '7 what? write 7d for days'],
+  ['2026-11-20', 'write it as 90m, 12h, 7d, 2w or 3mo'],
+  ['yesterday', 'write it as 90m'],
+  ['-7d', 'write it as 90m'],
+])('--last %s is refused, and the way out is said', (text, hint) => {
+  const read = () => readLast(text, at('2026-11-21T12:00:00Z', 'UTC'));
+  expect(read).toThrow(/^--last must be a duration, not/);
+  expect(read).toThrow(expect.objectContaining({ hints: [expect.stringContaining(hint)] }));
 });
 
 test.each(['2026-02-30', '2026-13-01', '25:00', 'last week', '7', '-7d', '2026-11-20 24:00:00', ''])(
   'it refuses %j as a time',
   (text) => {
-    expect(() => readStart(text, '--from', at('2026-11-21T12:00:00Z', 'UTC'))).toThrow(UsageError);
+    expect(() => readStart(text, '--from')).toThrow(UsageError);
   },
 );
 
@@ -52,12 +78,8 @@ test.each([
   ['2024-02-28', '2024-02-29 00:00:00'],
   ['2026-11-20 00:00', '2026-11-20 00:00:00'],
   ['2026-11-20 23:59:59', '2026-11-20 23:59:59'],
-  ['today', '2026-11-22 00:00:00'],
-  ['yesterday', '2026-11-21 00:00:00'],
-  ['now', '2026-11-21 07:00:00'],
-  ['12h', '2026-11-20 19:00:00'],
 ])('%s as an end includes a day and excludes a time: it is %s', (text, end) => {
-  expect(readEnd(text, '--to', at('2026-11-21T12:00:00Z', 'America/New_York'))).toBe(end);
+  expect(readEnd(text, '--to')).toBe(end);
 });
 
 test('a day or month is a half-open range', () => {

@@ -25,10 +25,16 @@ const typed: [string, string[], RegExp[]][] = [
   ['TO in lower case', ['count', '--q', 'talk_minutes:[1 to 2]'], [/try --q 'talk_minutes:\[1 TO 2\]'/]],
   [
     'a relative time without a time zone',
-    ['list', '--from', '7d'],
+    ['list', '--last', '7d'],
     [/needs a time zone/, /--time-zone America\/New_York/],
   ],
-  ['an unknown time zone', ['list', '--time-zone', 'EST5', '--from', '1d'], [/no time zone "EST5"/]],
+  [
+    'two periods',
+    ['list', '--time-zone', 'UTC', '--last', '7d', '--from', '2026-10-01'],
+    [/--last is a period that ends now; remove --from, --to and --on/],
+  ],
+  ['a relative time as a start', ['list', '--from', '7d'], [/must be a date or a time/, /--last 7d/]],
+  ['an unknown time zone', ['list', '--time-zone', 'EST5', '--last', '1d'], [/no time zone "EST5"/]],
   [
     'an empty time range',
     ['count', '--from', '2026-10-02', '--to', '2026-10-01'],
@@ -54,8 +60,8 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
   ['the former name of -n', ['report', '--top', '3'], [/use --limit N/]],
-  ['a number in the place of a period', ['count', '--from', '20'], [/20 what\? write 20d for days/, /-n 20/]],
-  ['another word for the start', ['list', '--last', '7d'], [/no option --last/, /use --from TIME/]],
+  ['a number in the place of a period', ['count', '--last', '20'], [/20 what\? write 20d for days/, /-n 20/]],
+  ['another word for the start', ['list', '--since', '2026-10-01'], [/no option --since/, /use --from TIME/]],
   [
     '--format and another format',
     ['list', '--format', 'csv', '--json'],

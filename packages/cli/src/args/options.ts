@@ -88,8 +88,8 @@ export const filterOptions: readonly OptionSpec[] = [
   {
     name: 'from',
     value: 'TIME',
-    text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00", yesterday, 12h, 7d, 2w, 3mo',
-    otherNames: ['since', 'after', 'start', 'begin', 'last', 'period', 'past'],
+    text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00"',
+    otherNames: ['since', 'after', 'start', 'begin'],
     group: 'Which calls',
   },
   {
@@ -97,6 +97,13 @@ export const filterOptions: readonly OptionSpec[] = [
     value: 'TIME',
     text: 'the last day, or the time just after the last call',
     otherNames: ['until', 'before', 'end'],
+    group: 'Which calls',
+  },
+  {
+    name: 'last',
+    value: 'DURATION',
+    text: 'calls of the time up to now: 90m, 12h, 7d, 2w, 3mo',
+    otherNames: ['period', 'past', 'recent'],
     group: 'Which calls',
   },
   {

@@ -19,58 +19,58 @@ export interface Present {
   readonly timeZone: string | null;
 }
 
-/** How times are written, for messages. */
-const forms = '2026-11-20, "2026-11-20 14:30:00", now, today, yesterday, 90m, 12h, 7d, 2w or 3mo';
-
-const relativeForm = /^(?:now|today|yesterday|(\d{1,5})(m|h|d|w|mo))$/;
+const spanForm = /^(\d{1,5})(m|h|d|w|mo)$/;
+const dayWord = /^(?:today|yesterday)$/;
 
 /** Whether a time moves with the clock. */
 export function isRelative(text: string): boolean {
-  return relativeForm.test(text.trim().toLowerCase());
-}
-
-/** Whether this is a time that `readStart` and `readEnd` understand. */
-export function isTime(text: string): boolean {
-  return parseTime(text) !== null || isRelative(text);
+  const word = text.trim().toLowerCase();
+  return spanForm.test(word) || dayWord.test(word);
 }
 
 /** Reads the start of a period as typed and returns it in the form the API compares with. */
-export function readStart(text: string, option: string, present: Present): string {
-  return formatNaive(readTime(text, option, present).millis);
+export function readStart(text: string, option: string): string {
+  return formatNaive(readTime(text, option).millis);
 }
 
 /** Reads the end of a period as `readStart` does. A day is included, a time of day is not. */
-export function readEnd(text: string, option: string, present: Present): string {
-  return formatNaive(endOfPeriod(readTime(text, option, present)));
+export function readEnd(text: string, option: string): string {
+  return formatNaive(endOfPeriod(readTime(text, option)));
 }
 
-function readTime(text: string, option: string, present: Present): TypedTime {
-  const absolute = parseTime(text);
-  if (absolute) return absolute;
+function readTime(text: string, option: string): TypedTime {
+  const time = parseTime(text);
+  if (time) return time;
+  throw new UsageError(`${option} must be a date or a time, not ${JSON.stringify(text)}`, {
+    hints: [wayOut(text.trim().toLowerCase())],
+  });
+}
+
+function wayOut(word: string): string {
+  if (spanForm.test(word)) return `--last ${word} is a period that ends now`;
+  if (dayWord.test(word)) return `--on ${word} is a whole day`;
+  return 'write it as 2026-11-20 or "2026-11-20 14:30:00"; --last 7d is a period that ends now';
+}
+
+/** Reads `--last`: where a period that ends now begins. */
+export function readLast(text: string, present: Present): string {
   const word = text.trim().toLowerCase();
-  const match = relativeForm.exec(word);
-  if (!match) {
-    throw new UsageError(`${option} must be a time, not ${JSON.stringify(text)}`, {
-      hints: [
-        /^\d+$/.test(word)
-          ? `${word} what? write ${word}d for days, ${word}h for hours; -n ${word} is a number of rows`
-          : `write it as ${forms}`,
-      ],
-    });
+  const [, digits, unit] = spanForm.exec(word) ?? [];
+  if (unit !== undefined) {
+    const zone = needZone(present, `--last ${text}`);
+    return formatNaive(before(Number(digits), unit, present.now, zone));
   }
-  return {
-    millis: relative(match, present.now, needZone(present, `${option} ${text}`)),
-    isWholeDay: word === 'today' || word === 'yesterday',
-  };
+  throw new UsageError(`--last must be a duration, not ${JSON.stringify(text)}`, {
+    hints: [
+      /^\d+$/.test(word)
+        ? `${word} what? write ${word}d for days, ${word}h for hours; -n ${word} is a number of rows`
+        : 'write it as 90m, 12h, 7d, 2w or 3mo; --from takes dates and times',
+    ],
+  });
 }
 
-function relative([word, digits, unit]: RegExpExecArray, instant: number, zone: string): number {
+function before(count: number, unit: string, instant: number, zone: string): number {
   const now = naiveAt(instant, zone);
-  const midnight = now - (now % day);
-  if (word === 'now') return now;
-  if (word === 'today') return midnight;
-  if (word === 'yesterday') return midnight - day;
-  const count = Number(digits);
   switch (unit) {
     // Minutes and hours are real time: across a clock change the wall clock moves by more or less.
     case 'm':
@@ -100,13 +100,17 @@ export function readDayOrMonth(text: string, present: Present): { from: string; 
     if (!first) throw new UsageError(`--on ${text}: there is no such month`);
     return { from: formatNaive(first.millis), to: formatNaive(addMonths(first.millis, 1)) };
   }
-  const isDay = word === 'today' || word === 'yesterday' || parseTime(word)?.isWholeDay === true;
-  if (!isDay) {
+  if (dayWord.test(word)) {
+    const now = naiveAt(present.now, needZone(present, `--on ${text}`));
+    const start = now - (now % day) - (word === 'yesterday' ? day : 0);
+    return { from: formatNaive(start), to: formatNaive(start + day) };
+  }
+  if (parseTime(word)?.isWholeDay !== true) {
     throw new UsageError(`--on must be a day or a month that exists, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20, 2026-11, today or yesterday'],
     });
   }
-  return { from: readStart(word, '--on', present), to: readEnd(word, '--on', present) };
+  return { from: readStart(word, '--on'), to: readEnd(word, '--on') };
 }
 
 function needZone(present: Present, what: string): string {

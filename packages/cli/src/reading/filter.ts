@@ -3,7 +3,7 @@ import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { isRelative, type Present, readDayOrMonth, readEnd, readStart } from '../args/time.ts';
+import { isRelative, type Present, readDayOrMonth, readEnd, readLast, readStart } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
@@ -79,12 +79,8 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const typed = (['from', 'to', 'on'] as const).flatMap((name) => {
-    const text = args.text(name);
-    return text === null ? [] : [{ name, text }];
-  });
-  if (!typed.some(({ text }) => isRelative(text))) return null;
-  return { name: typed.map(({ name, text }) => `--${name} ${text}`).join(' '), ...rangeOf(args, context) };
+  const name = (['last', 'on'] as const).find((each) => args.has(each) && isRelative(args.text(each) ?? ''));
+  return name === undefined ? null : { name: `--${name} ${args.text(name)}`, ...rangeOf(args, context) };
 }
 
 /** The range of time that the options describe. */
@@ -92,8 +88,14 @@ export function rangeOf(args: Args, present: Present): TimeRange {
   const on = args.has('on') ? args.text('on') : null;
   const start = args.text('from');
   const end = args.text('to');
-  const from = start === null ? null : readStart(start, '--from', present);
-  const to = end === null ? null : readEnd(end, '--to', present);
+  const from = start === null ? null : readStart(start, '--from');
+  const to = end === null ? null : readEnd(end, '--to');
+  const last = args.has('last') ? args.text('last') : null;
+  if (last !== null) {
+    if (from !== null || to !== null || on !== null)
+      throw new UsageError('--last is a period that ends now; remove --from, --to and --on');
+    return { from: readLast(last, present), to: null };
+  }
   if (on !== null) {
     if (from !== null || to !== null)
       throw new UsageError('--on is a whole day or month; remove --from and --to');

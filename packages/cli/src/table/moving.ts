@@ -57,7 +57,7 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls export -o calls.parquet --from 3mo --time-zone America/New_York',
+        line: 'calls export -o calls.parquet --last 3mo --time-zone America/New_York',
         text: 'three months, typed columns',
       },
       {
@@ -98,7 +98,7 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls report --by campaign,day --from 30d --time-zone America/New_York',
+        line: 'calls report --by campaign,day --last 30d --time-zone America/New_York',
         text: 'campaigns, each with its days as a line of bars',
       },
       { line: 'calls report --by channel -o report.html', text: 'a page to pass on' },
@@ -144,7 +144,7 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
       {
-        line: 'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
+        line: 'calls sync --store sqlite:calls.db --last 60d --time-zone America/New_York',
         text: 'for cron: the last 60 days, and no gap when it was not run for a while',
       },
       {
