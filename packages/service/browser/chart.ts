@@ -91,7 +91,8 @@ function drawColumn(
 
 /** Arrow keys, Home and End move between columns; Enter and Space press one. */
 function moveOn(event: KeyboardEvent, columns: readonly SVGGElement[]): void {
-  const at = columns.findIndex((column) => column === event.target);
+  const { target } = event;
+  const at = target instanceof SVGGElement ? columns.indexOf(target) : -1;
   if (at < 0) return;
   if (event.key === 'Enter' || event.key === ' ') {
     event.preventDefault();

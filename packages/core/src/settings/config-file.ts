@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Environment, isCredentialVariable } from './environment.ts';
-import { jsonError } from './json-error.ts';
 import { problems, type Report } from './problems.ts';
 import { accountNames, fileNames, secretSettings } from './table.ts';
 
@@ -28,16 +27,13 @@ export interface FileContent {
   readonly accounts: ReadonlyMap<string, Values>;
 }
 
-/** Where a configuration file is looked for. */
+/** Where a configuration file is looked for; see `SettingsSource`. */
 export interface ConfigPlaces {
   /** The file that was named with an option, such as `--config`, and that option. */
   readonly named: { readonly path: string; readonly from: string } | null;
   readonly env: Environment;
-  /** Folder that relative paths start from. */
   readonly cwd: string;
-  /** Is `calls.config.json` looked for in `cwd`? */
   readonly searchCwd: boolean;
-  /** Is it looked for in the user's configuration folder? */
   readonly searchHome: boolean;
 }
 
@@ -75,14 +71,7 @@ function readIfThere(path: string, report: Report): FileContent | null {
     return { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
   }
   const { accounts, service, ...plain } = parseObject(text, path, report);
-  const values = stringsOf(plain, fileNames, {
-    unknown: (name) => {
-      const known = [...fileNames, 'accounts', 'service'];
-      return problems.unknownName(path, name, nearest(name, known), known);
-    },
-    notString: (name) => problems.notString(path, name),
-    report,
-  });
+  const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   const isExposed = holdsCredential && process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
   return {
@@ -97,7 +86,7 @@ function parseObject(text: string, path: string, report: Report): Readonly<Recor
   try {
     json = JSON.parse(text);
   } catch {
-    report(problems.configNotJson(path, jsonError(text)));
+    report(problems.configNotJson(path, text));
     return {};
   }
   if (isObject(json)) return json;
@@ -105,20 +94,21 @@ function parseObject(text: string, path: string, report: Report): Readonly<Recor
   return {};
 }
 
+const namesOf = { file: fileNames, account: accountNames };
+
 /** The strings of an object under the names that it may have; everything else is reported. */
 function stringsOf(
   json: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  say: {
-    readonly unknown: (name: string) => Parameters<Report>[0];
-    readonly notString: (name: string) => Parameters<Report>[0];
-    readonly report: Report;
-  },
+  kind: keyof typeof namesOf,
+  at: string,
+  report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
+  const known = kind === 'file' ? [...fileNames, 'accounts', 'service'] : accountNames;
   for (const [name, value] of Object.entries(json)) {
-    if (!known.includes(name)) say.report(say.unknown(name));
-    else if (typeof value !== 'string') say.report(say.notString(name));
+    if (!namesOf[kind].includes(name))
+      report(problems.unknownName(kind, at, name, nearest(name, known), known));
+    else if (typeof value !== 'string') report(problems.notString(kind, at, name));
     else values.set(name, value);
   }
   return values;
@@ -156,14 +146,10 @@ function parseAccount(
   at: string,
   report: Report,
 ): Values {
-  const values = stringsOf(entry, accountNames, {
-    unknown: (name) =>
-      Object.hasOwn(secretSettings, name)
-        ? problems.credentialInClear(at, account, name)
-        : problems.unknownAccountName(at, name, nearest(name, accountNames), accountNames),
-    notString: (name) => problems.accountNotString(at, name),
-    report,
-  });
+  const inClear = Object.keys(entry).filter((name) => Object.hasOwn(secretSettings, name));
+  for (const name of inClear) report(problems.credentialInClear(at, account, name));
+  const others = Object.entries(entry).filter(([name]) => !inClear.includes(name));
+  const values = stringsOf(Object.fromEntries(others), 'account', at, report);
   if (values.has('id') && !nameForm.test(values.get('id') ?? '')) {
     report(problems.badAccountId(at));
     values.delete('id');

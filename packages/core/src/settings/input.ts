@@ -1,6 +1,6 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type ErrorWords, InputError } from '../errors/calls-error.ts';
-import { jsonError } from './json-error.ts';
+import { notJsonText } from './json-error.ts';
 
 // What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
 // schema finds into sentences. It takes the findings as they are, so that this package does not need zod.
@@ -118,11 +118,7 @@ export function readJsonInput<T>(
   try {
     value = JSON.parse(bare);
   } catch {
-    // The message of JSON.parse quotes what is around the place.
-    const { line, column, expected } = jsonError(bare);
-    throw errorOf({
-      message: `${source} is not JSON: line ${line}, column ${column} should have ${expected}`,
-    });
+    throw errorOf({ message: notJsonText(bare, source) });
   }
   return readInput(schema, value, source, errorOf);
 }

@@ -1,13 +1,3 @@
-/** Where a string stops being JSON, and what was expected there. */
-export interface JsonError {
-  /** Counted from 1. */
-  readonly line: number;
-  /** Counted from 1. */
-  readonly column: number;
-  /** What JSON has there. */
-  readonly expected: string;
-}
-
 const space = /[ \t\r\n]*/y;
 const string = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
@@ -25,10 +15,10 @@ const expectations: Readonly<Record<State, string>> = {
 };
 
 /**
- * Finds the first error of a string that JSON.parse refuses. Messages of JSON.parse do not always tell the place, and they
- * quote what is around it, which may be a secret.
+ * Says where a string that JSON.parse refuses stops being JSON, and what should be there. Messages of JSON.parse do not always tell
+ * the place, and they quote what is around it, which may be a secret.
  */
-export function jsonError(text: string): JsonError {
+export function notJsonText(text: string, source: string): string {
   let at = 0;
   let state: State = 'value';
   const open: string[] = [];
@@ -74,5 +64,6 @@ export function jsonError(text: string): JsonError {
     } else break;
   }
   const lines = text.slice(0, at).split('\n');
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, expected: expectations[state] };
+  const column = (lines.at(-1)?.length ?? 0) + 1;
+  return `${source} is not JSON: line ${lines.length}, column ${column} should have ${expectations[state]}`;
 }

@@ -1,8 +1,9 @@
-import type { JsonError } from './json-error.ts';
+import { notJsonText } from './json-error.ts';
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
-const didYouMean = (near: string | undefined, known: readonly string[]): string =>
-  near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+const meant = (near: string | undefined, otherwise: string): string =>
+  near === undefined ? otherwise : `did you mean ${near}?`;
+const idForm = 'has at most 64 letters, digits, dots, dashes and underscores';
 
 const accountForm =
   'an account looks like { "baseUrl": "https://...", "accessKeyFile": "main.access", "secretKeyEnv": "CALLS_MAIN_SECRET_KEY" }';
@@ -26,6 +27,9 @@ export interface SettingProblem {
   readonly hint?: string;
 }
 
+/** Where a name is written. */
+type NamePlace = 'file' | 'account';
+
 /** Takes a problem in. */
 export type Report = (problem: SettingProblem) => void;
 
@@ -39,17 +43,31 @@ const problem = (code: string, message: string, hint?: string): SettingProblem =
 export const problems = {
   noConfigFile: (path: string, from: string) =>
     problem('no_config_file', `there is no configuration file ${path}`, `it was named by ${from}`),
-  configNotJson: (path: string, { line, column, expected }: JsonError) =>
+  configNotJson: (path: string, text: string) =>
     problem(
       'config_not_json',
-      `${path} is not JSON: line ${line}, column ${column} should have ${expected}`,
+      notJsonText(text, path),
       'it looks like { "baseUrl": "https://...", "timeZone": "America/New_York" }',
     ),
   configNotObject: (path: string) => problem('config_not_object', `${path} must hold one JSON object`),
-  unknownName: (path: string, name: string, near: string | undefined, known: readonly string[]) =>
-    problem('unknown_config_name', `${path} has an unknown name ${quoted(name)}`, didYouMean(near, known)),
-  notString: (path: string, name: string) =>
-    problem('config_not_string', `${path}: ${quoted(name)} must be a string`),
+  /** `kind` is that of the place: the file itself, or one of its accounts. */
+  unknownName: (
+    kind: NamePlace,
+    at: string,
+    name: string,
+    near: string | undefined,
+    known: readonly string[],
+  ) =>
+    problem(
+      kind === 'file' ? 'unknown_config_name' : 'unknown_account_setting',
+      `${at} has an unknown name ${quoted(name)}`,
+      meant(near && quoted(near), `known names: ${known.join(', ')}`),
+    ),
+  notString: (kind: NamePlace, at: string, name: string) =>
+    problem(
+      kind === 'file' ? 'config_not_string' : 'account_not_string',
+      `${at}: ${quoted(name)} must be a string`,
+    ),
   unreadableFile: (path: string, reason: string, from?: string) =>
     problem('unreadable_file', `${from === undefined ? '' : `${from}: `}${path} cannot be read (${reason})`),
   emptyFile: (path: string, from: string) => problem('empty_file', `${from}: ${path} is empty`),
@@ -74,7 +92,7 @@ export const problems = {
     problem(
       'unknown_log_setting',
       `${from} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}, not ${quoted(value.slice(0, 20))}`,
-      near === undefined ? 'remove the variable to use the default' : `did you mean ${near}?`,
+      meant(near, 'remove the variable to use the default'),
     ),
 
   missing: (code: string, variable: string, what: string, hint?: string) =>
@@ -100,16 +118,10 @@ export const problems = {
     problem(
       'unknown_account',
       `${path} has no account ${quoted(account)}`,
-      near === undefined ? `it has ${known.join(', ')}` : `did you mean ${near}?`,
+      meant(near, `it has ${known.join(', ')}`),
     ),
-  badAccountName: (at: string) =>
-    problem('bad_account_name', `${at}: a name has at most 64 letters, digits, dots, dashes and underscores`),
-  badAccountId: (at: string) =>
-    problem('bad_account_id', `${at}: "id" has at most 64 letters, digits, dots, dashes and underscores`),
-  unknownAccountName: (at: string, name: string, near: string | undefined, known: readonly string[]) =>
-    problem('unknown_account_setting', `${at} has an unknown name ${quoted(name)}`, didYouMean(near, known)),
-  accountNotString: (at: string, name: string) =>
-    problem('account_not_string', `${at}: ${quoted(name)} must be a string`),
+  badAccountName: (at: string) => problem('bad_account_name', `${at}: a name ${idForm}`),
+  badAccountId: (at: string) => problem('bad_account_id', `${at}: "id" ${idForm}`),
   accountNotObject: (at: string) => problem('account_not_object', `${at} must be an object`, accountForm),
   credentialInClear: (at: string, account: string, name: string) =>
     problem(
