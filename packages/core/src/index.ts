@@ -76,6 +76,7 @@ export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/lo
 export type { PageRange } from './page/content-range.ts';
 export type { ByteRange } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
+export { isTooDeep } from './record/depth.ts';
 export {
   type FieldGroup,
   type FieldSpec,

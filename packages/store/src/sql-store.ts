@@ -75,14 +75,22 @@ function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'
   const parseLine = createLineParser();
   const rowOf = (call: CallInput): StoredCall =>
     typeof call === 'string' || call instanceof Uint8Array ? parseLine(call) : toStored(call);
-  const rowsOf = (calls: readonly CallInput[]): StoredCall[] =>
-    calls.map((call, index) => {
+  const rowsOf = (calls: readonly CallInput[]): StoredCall[] => {
+    const rows: StoredCall[] = [];
+    const refused: number[] = [];
+    let first: StoreError | undefined;
+    for (const [index, call] of calls.entries()) {
       try {
-        return rowOf(call);
+        rows.push(rowOf(call));
       } catch (error) {
-        throw error instanceof StoreError ? unfitAt(index, error) : error;
+        if (!(error instanceof StoreError)) throw error;
+        first ??= error;
+        refused.push(index);
       }
-    });
+    }
+    if (first !== undefined) throw new StoreError(first.code, first.message, { refused });
+    return rows;
+  };
   const write = (account: string, rows: readonly StoredCall[]): Promise<Stored> =>
     driver.write((session) => writeCalls(driver, session, account, rows, layouts.current));
   return {
@@ -158,11 +166,6 @@ const upkeepMethods = (driver: Driver, layouts: Layouts) =>
       await driver.all('SELECT version FROM meta WHERE id = 1');
     },
   }) satisfies Partial<Store>;
-
-/** The error of a call that cannot be stored, with its place among those given. */
-function unfitAt(index: number, { code, message }: StoreError): StoreError {
-  return new StoreError(code, message, { index });
-}
 
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
 async function* inBatches(

@@ -85,11 +85,12 @@ export async function importCalls(
       try {
         await write(some);
       } catch (error) {
-        if (!(error instanceof StoreError && error.index !== undefined)) throw error;
-        await write(some.slice(0, error.index));
+        const [first] = error instanceof StoreError ? (error.refused ?? []) : [];
+        if (!(error instanceof StoreError) || first === undefined) throw error;
+        await write(some.slice(0, first));
         throw new StoreError(
           'unfit_record',
-          `Line ${some[error.index]?.number} is not the JSON of a call with a sid. Fix or remove it and import again.`,
+          `Line ${some[first]?.number}: ${error.message} Fix or remove it and import again.`,
         );
       }
       lines = rest;

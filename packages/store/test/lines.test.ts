@@ -118,7 +118,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       yield '{"sid":null}\n';
       for (let sid = 1_100; sid < 1_300; sid += 1) yield good(sid);
     };
-    await expect(importCalls(store, '1', source())).rejects.toThrow('Line 1103 ');
+    await expect(importCalls(store, '1', source())).rejects.toThrow('Line 1103: ');
     expect(await store.count('1', everything)).toBe(1_100);
 
     const broken = async function* () {

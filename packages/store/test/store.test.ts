@@ -132,9 +132,28 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
         .upsert('101', [smallCall('good', '2024-01-01 00:00:00', '1.0'), bad])
         .catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreError);
-      expect(error).toMatchObject({ code: 'unfit_record', message: expect.stringMatching(/sid/) });
+      expect(error).toMatchObject({
+        code: 'unfit_record',
+        message: expect.stringMatching(/sid/),
+        refused: [1],
+      });
       expect(await store.get('101', 'good')).toBeNull();
     }
+    await store.close();
+  });
+
+  test('it refuses JSON of a thousand levels and more, and names all calls of a batch that it cannot store', async () => {
+    const store = await filled(newUrl);
+    const made = (sid: string, levels: number) =>
+      `{"sid":"${sid}","more":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const batch = [made('a', 1_001), made('b', 1_000), made('', 1), made('c', 100_000)];
+    await expect(store.upsert('101', batch)).rejects.toMatchObject({
+      code: 'unfit_record',
+      message: expect.stringContaining('1,000 levels'),
+      refused: [0, 2, 3],
+    });
+    expect(await store.upsert('101', batch.slice(1, 2))).toMatchObject({ added: 1 });
+    expect(JSON.stringify(await store.get('101', 'b'))).toContain('['.repeat(1_000));
     await store.close();
   });
 

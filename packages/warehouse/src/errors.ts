@@ -14,7 +14,8 @@ const warehouseErrors = codeTable({
   time_limit:
     'The question took longer than its time limit. Raise the limit, or choose a shorter time or fewer groups.',
   aborted: 'The signal of the caller was aborted. The `cause` is its reason.',
-  invalid_record: 'A call without a usable `sid`. Check where it comes from.',
+  invalid_record:
+    'A call cannot be stored, for example because it has no usable `sid`. `refused` says which calls of the batch it were.',
   unknown_account: 'The warehouse has no such account. Use one of its accounts.',
   unknown_name: 'A field, group or measure does not exist. Use one of the suggested names.',
   invalid_question: 'Parts of a question do not go together, or a limit was passed. The message says which.',
@@ -35,12 +36,19 @@ export type WarehouseErrorCode = keyof typeof warehouseErrors;
 /** Something went wrong with a warehouse. The message says what, and what to do; it never holds data of a caller. */
 export class WarehouseError extends CallsError<WarehouseErrorCode> {
   static override readonly codes: CodeTable = warehouseErrors;
+  /** With `invalid_record`: all of the calls given to `commit` that cannot be stored, counted from 0. */
+  declare readonly refused?: readonly number[];
   static {
     nameErrors(WarehouseError, 'WarehouseError');
   }
 
-  constructor(code: WarehouseErrorCode, message: string, details: { hint?: string; cause?: unknown } = {}) {
+  constructor(
+    code: WarehouseErrorCode,
+    message: string,
+    { refused, ...details }: { hint?: string; cause?: unknown; refused?: readonly number[] } = {},
+  ) {
     super(code, message, { ...details, isRetryable: passing.has(code) });
+    if (refused !== undefined) this.refused = refused;
   }
 }
 

@@ -246,7 +246,12 @@ describe('erased callers', () => {
     expect(await warehouse.erase('main', '555-555-0142')).toBe(3);
     expect(await warehouse.erase('main', '555-555-0142')).toBe(0);
     expect(await sids(warehouse)).toEqual(['d', 'e']);
-    expect(await warehouse.load('main', [...theirs, call('f')])).toEqual({ stored: 1, leftOut: 3 });
+    expect(await warehouse.load('main', [...theirs, call('f')])).toEqual({
+      stored: 1,
+      added: 1,
+      changed: 0,
+      leftOut: 3,
+    });
     const sink = warehouse.sink('main');
     await sink.load();
     await sink.commit({ calls: [call('g', { ani: number })], state: finished });
@@ -267,7 +272,7 @@ describe('erased callers', () => {
     await warehouse.load('main', all);
     expect(await warehouse.erase('main', 'Anonymous')).toBe(1);
     expect(await warehouse.erase('main', '1234-567890123456789012')).toBe(1);
-    expect(await warehouse.load('main', all)).toEqual({ stored: 3, leftOut: 2 });
+    expect(await warehouse.load('main', all)).toEqual({ stored: 3, added: 0, changed: 0, leftOut: 2 });
     expect(await sids(warehouse)).toEqual(['S1', 'S2', 'S3']);
   });
 
@@ -288,7 +293,12 @@ describe('erased callers', () => {
       await expect(warehouse.erase('main', caller as string)).rejects.toMatchObject({
         code: 'invalid_question',
       });
-    expect(await warehouse.load('main', [call('a', { ani: '' })])).toEqual({ stored: 1, leftOut: 0 });
+    expect(await warehouse.load('main', [call('a', { ani: '' })])).toEqual({
+      stored: 1,
+      added: 0,
+      changed: 0,
+      leftOut: 0,
+    });
   });
 });
 

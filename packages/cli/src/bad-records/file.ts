@@ -19,23 +19,31 @@ export function keyOf({ account, version, record, recordBase64 }: Readonly<Recor
  * disk has cut off is taken back. Only the user can read it.
  */
 export function lineFile(path: string, signal: AbortSignal): AddLines {
-  let known = new Set<string>();
+  const known = new Set<string>();
   let size = 0;
+  let inode = 0;
 
   const add = async (lines: ReadonlyMap<string, string>, file: FileHandle): Promise<void> => {
     await file.chmod(0o600);
+    const found = await file.stat();
+    if (found.ino !== inode || found.size < size) {
+      known.clear();
+      size = 0;
+    }
+    inode = found.ino;
     // Another process has added something, or a run that was killed has left a part of a line.
-    if ((await file.stat()).size !== size) ({ known, size } = await readLinesOf(path, file));
+    if (found.size > size) size = await readLinesOf(path, file, size, known);
     const fresh = [...lines].filter(([key]) => !known.has(key));
+    const bytes = Buffer.from(fresh.map(([, line]) => `${line}\n`).join(''));
     try {
-      await file.appendFile(fresh.map(([, line]) => `${line}\n`).join(''));
+      await file.appendFile(bytes);
       await file.datasync();
     } catch (error) {
-      await file.truncate(size);
+      await file.truncate(size).catch(() => {});
       throw error;
     }
     for (const [key] of fresh) known.add(key);
-    size = (await file.stat()).size;
+    size += bytes.length;
   };
 
   return async (lines) => {
@@ -50,9 +58,16 @@ export function lineFile(path: string, signal: AbortSignal): AddLines {
   };
 }
 
-/** The keys of the lines that are there. A last line without its end gets it, or is removed when it is not whole. */
-async function readLinesOf(path: string, file: FileHandle): Promise<{ known: Set<string>; size: number }> {
-  const known = new Set<string>();
+/**
+ * Adds the keys of the lines from a place on, and says how large the file is then. A last line without its end gets it, or is
+ * removed when it is not whole.
+ */
+async function readLinesOf(
+  path: string,
+  file: FileHandle,
+  start: number,
+  known: Set<string>,
+): Promise<number> {
   let isWhole = true;
   const reader = createLineReader((line) => {
     try {
@@ -62,18 +77,18 @@ async function readLinesOf(path: string, file: FileHandle): Promise<{ known: Set
       isWhole = false;
     }
   });
-  let [size, end] = [0, 0];
-  for await (const chunk of createReadStream(path)) {
+  let [size, end] = [start, start];
+  for await (const chunk of createReadStream(path, { start })) {
     reader.push(chunk);
     const last = chunk.lastIndexOf(0x0a);
     if (last >= 0) end = size + last + 1;
     size += chunk.length;
   }
   reader.end();
-  if (end === size) return { known, size };
+  if (end === size) return size;
   if (isWhole) await file.appendFile('\n');
   else await file.truncate(end);
-  return { known, size: isWhole ? size + 1 : end };
+  return isWhole ? size + 1 : end;
 }
 
 /** Waits for the process that holds the lock: it adds a few lines and is soon done. */

@@ -3,8 +3,10 @@ import { type Call, CallsError, fromCall, type Version } from '@call-attribution
 import { scanField } from '@call-attribution/core/page';
 import {
   type DeadRecord,
+  type SeenRecord,
   StreamError,
   type StreamOptions,
+  type SyncBatch,
   type UpsertSink,
 } from '@call-attribution/node-stream';
 import { nearest } from '@call-attribution/query-dsl/nearest';
@@ -45,6 +47,7 @@ export function badRecords(
     throw new UsageError(`--on-bad-record file:${shown} is not a regular file`);
   const add = policy === 'file' ? lineFile(path, io.signal) : null;
   const found = new Set<string>();
+  const kept = new Set<string>();
   const waiting = new Map<string, string>();
   let unreadable = 0;
   const setAside = (bytes: Uint8Array, error: unknown): void => {
@@ -65,7 +68,7 @@ export function badRecords(
   return {
     // What is skipped is counted by the stream, which then says that the result is incomplete.
     onError: policy === 'stop' ? 'fail' : policy === 'skip' ? 'skip' : onError,
-    refuse: (call, error) => setAside(Buffer.from(JSON.stringify(fromCall(call, version))), error),
+    refuse: (call, error) => setAside(Buffer.from(jsonOf(fromCall(call, version))), error),
     async settle() {
       if (add === null || waiting.size === 0) return;
       const lines = new Map(waiting);
@@ -73,9 +76,10 @@ export function badRecords(
       await add(lines).catch((error: unknown) => {
         throw fileError(error, shown);
       });
+      for (const key of lines.keys()) kept.add(key);
     },
     get count() {
-      return add === null ? 0 : found.size;
+      return kept.size;
     },
     leftOut: (unread) => unread - unreadable + (add === null ? found.size : 0),
     path: add === null ? null : shown,
@@ -112,23 +116,73 @@ function recordOf(bytes: Uint8Array, error: unknown) {
 
 /** A sink that goes on when the store refuses a call: that call is set aside, the others are stored. */
 export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
+  // What is not stored must not be remembered as seen: the next run would call it the same.
+  const away = new Set<string>();
+  const stored = ([sid]: SeenRecord): boolean => !away.has(sid);
+  const known = ({ state, ...batch }: SyncBatch): SyncBatch =>
+    away.size === 0
+      ? { ...batch, state }
+      : {
+          ...batch,
+          state: { ...state, seen: state.seen.filter(stored), pending: state.pending.filter(stored) },
+        };
   return {
     ...(sink.compares ? { compares: true } : {}),
     load: () => sink.load(),
     async commit(batch) {
       await bad.settle();
       try {
-        return (await sink.commit(batch)) ?? undefined;
+        return (await sink.commit(known(batch))) ?? undefined;
       } catch (error) {
-        // A store takes every call that it can find again.
-        const calls = batch.calls.filter(({ sid }) => typeof sid === 'string' && sid !== '');
-        if (bad.onError === 'fail' || !isBadRecord(error) || calls.length === batch.calls.length) throw error;
-        for (const call of batch.calls) if (!calls.includes(call)) bad.refuse(call, error);
+        const refused = new Set(refusedBy(error));
+        if (bad.onError === 'fail' || refused.size === 0) throw error;
+        for (const [at, call] of batch.calls.entries()) {
+          if (!refused.has(at)) continue;
+          bad.refuse(call, error);
+          away.add(call.sid);
+        }
         await bad.settle();
-        return (await sink.commit({ ...batch, calls })) ?? undefined;
+        const calls = batch.calls.filter((_, at) => !refused.has(at));
+        const outcome = await sink.commit(known({ ...batch, calls }));
+        return outcome ? { ...outcome, refused: refused.size } : undefined;
       }
     },
   };
+}
+
+/** Which calls of a batch a store cannot take, as its error says. */
+function refusedBy(error: unknown): readonly number[] {
+  const given = isBadRecord(error) && error instanceof Error && 'refused' in error ? error.refused : [];
+  return Array.isArray(given) ? given.filter((at) => typeof at === 'number') : [];
+}
+
+/** JSON of a value of any depth: a call may have been refused because `JSON.stringify` cannot write it. */
+function jsonOf(value: unknown): string {
+  const parts: string[] = [];
+  // What is still to be written, the next last: text as it is, or a value.
+  const left: ({ readonly text: string } | { readonly value: unknown })[] = [{ value }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if ('text' in next) {
+      parts.push(next.text);
+      continue;
+    }
+    const { value: one } = next;
+    if (typeof one !== 'object' || one === null) {
+      parts.push(JSON.stringify(one) ?? 'null');
+      continue;
+    }
+    const isList = Array.isArray(one);
+    const entries = Object.entries(one).filter(([, value]) => isList || value !== undefined);
+    left.push({ text: isList ? ']' : '}' });
+    for (const [at, [name, inner]] of [...entries.entries()].reverse()) {
+      left.push(
+        { value: inner },
+        { text: `${at === 0 ? '' : ','}${isList ? '' : `${JSON.stringify(name)}:`}` },
+      );
+    }
+    parts.push(isList ? '[' : '{');
+  }
+  return parts.join('');
 }
 
 /** Is the error about one record, so that the others could be read without it? */

@@ -57,12 +57,14 @@ export interface SyncBatch {
   readonly state: SyncState;
 }
 
-/** What a sink that compares records found in a batch. */
+/** What became of the records of a batch, and of those of earlier batches that were only stored with it. */
 export interface SyncOutcome {
   /** Records that it did not have. */
   readonly added: number;
   /** Records that it had with other contents. */
   readonly changed: number;
+  /** Records of the batch that it did not take. Default 0. */
+  readonly refused?: number;
 }
 
 /**
@@ -71,13 +73,15 @@ export interface SyncOutcome {
  */
 export interface UpsertSink {
   /**
-   * The sink compares records with those it has. It then gets all records that were read, the unchanged ones too, and
-   * `commit` returns what it found. The state stays small, because the sync does not have to remember what it has seen.
+   * The sink compares records with those it has. It then gets all records that were read, the unchanged ones too. The state stays small, because the sync does not have to remember what it has seen.
    */
   readonly compares?: true;
   /** The state committed last; null at first. */
   load(): Promise<SyncState | null>;
-  /** Stores records and state, both or neither. */
+  /**
+   * Stores records and state, both or neither. What it returns is counted instead of what the sync remembers, which knows
+   * nothing of records that were stored by a sync before it was told to begin again.
+   */
   commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
 }
 

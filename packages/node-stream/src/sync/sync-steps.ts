@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Call, type Client, isFinalStatus, type RequestOptions } from '@call-attribution/core';
+import {
+  type Call,
+  type Client,
+  isFinalStatus,
+  isTooDeep,
+  type RequestOptions,
+} from '@call-attribution/core';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import { windowQuery } from '../query/window-query.ts';
@@ -262,6 +268,6 @@ function contentHash(call: Call, ignored: ReadonlySet<string>): string {
   const record = call as unknown as Readonly<Record<string, unknown>>;
   let text = '[';
   for (const { name, start } of lastPlan.entries)
-    text += `${start}${JSON.stringify(record[name]) ?? 'null'}]`;
+    text += `${start}${isTooDeep(record[name]) ? '"nested too deep"' : (JSON.stringify(record[name]) ?? 'null')}]`;
   return createHash('sha256').update(`${text}]`).digest('base64url').slice(0, 16);
 }

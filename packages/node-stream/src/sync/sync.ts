@@ -132,6 +132,7 @@ async function bringUpToDate(
   // A sink that compares records cannot know which fields to ignore.
   const compares = sink.compares === true && settings.ignore.length === 0;
   const counts = { new: 0, changed: 0, same: 0 };
+  let met = 0;
   let summary: SyncSummary = {
     ...counts,
     rechecked: 0,
@@ -148,10 +149,11 @@ async function bringUpToDate(
     const reasons = [...summary.reasons, ...(verdict?.reasons ?? [])];
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
     const outcome = await sink.commit({ calls, state });
-    if (compares && outcome) {
+    if (outcome) {
+      met += changes.length - (outcome.refused ?? 0);
       counts.new += outcome.added;
       counts.changed += outcome.changed;
-      counts.same += changes.length - outcome.added - outcome.changed;
+      counts.same = met - counts.new - counts.changed;
     } else for (const { kind } of changes) counts[kind] += 1;
     summary = {
       ...counts,

@@ -21,7 +21,7 @@ const storeErrors = codeTable({
   claim_lost: 'Another process fills the same account or journal. Wait until it ends.',
   unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
   unfit_record:
-    'A call cannot be stored, for example because it has no `sid`. `index` says which call of the batch it was.',
+    'A call cannot be stored, for example because it has no `sid`. `refused` says which calls of the batch it were.',
   short_page: 'The database returned fewer rows than it counted. Try again.',
   not_a_sandbox: 'A sandbox was to be filled into a store with calls of others. Choose another store.',
   unfit_filter:
@@ -33,15 +33,15 @@ export type StoreErrorCode = keyof typeof storeErrors;
 
 /** What a `StoreError` knows. */
 export interface StoreErrorDetails extends ErrorDetails {
-  /** With `unfit_record`: which of the calls it was, counted from 0. */
-  readonly index?: number | undefined;
+  /** With `unfit_record`: which of the calls it were, counted from 0. */
+  readonly refused?: readonly number[] | undefined;
 }
 
 /** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
 export class StoreError extends CallsError<StoreErrorCode> {
   static override readonly codes: CodeTable = storeErrors;
-  /** With `unfit_record`: which of the calls given to `upsert` or `commitClaimed` it was, counted from 0. */
-  declare readonly index?: number;
+  /** With `unfit_record`: all of the calls given to `upsert` or `commitClaimed` that cannot be stored, counted from 0. */
+  declare readonly refused?: readonly number[];
 
   static {
     nameErrors(StoreError, 'StoreError');
@@ -50,10 +50,10 @@ export class StoreError extends CallsError<StoreErrorCode> {
   constructor(
     code: StoreErrorCode,
     words: string | ErrorWords,
-    { index, ...details }: StoreErrorDetails = {},
+    { refused, ...details }: StoreErrorDetails = {},
   ) {
     super(code, words, details);
-    if (index !== undefined) this.index = index;
+    if (refused !== undefined) this.refused = refused;
   }
 }
 

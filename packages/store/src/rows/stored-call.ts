@@ -1,4 +1,4 @@
-import { type Call, fields, isCallExtension } from '@call-attribution/core';
+import { type Call, fields, isCallExtension, isTooDeep } from '@call-attribution/core';
 import { StoreError } from '../database/errors.ts';
 import { stringIn, stringOf } from './documents.ts';
 import { currentLayout, separator, slotOf, storedForm } from './layouts.ts';
@@ -17,9 +17,15 @@ export interface StoredCall {
 
 const known = new Set(fields.flatMap((f) => [f.name, f.v2, f.v3]));
 
-/** A call as the store keeps it. Only a call without a sid is refused: it could not be told from others. */
+/** A call as the store keeps it. A call without a sid is refused, because it could not be told from others, and one nested too deep. */
 export function toStored(call: Call): StoredCall {
   const record = call as unknown as Readonly<Record<string, unknown>>;
+  for (const name in record)
+    if (isTooDeep(record[name]))
+      throw new StoreError(
+        'unfit_record',
+        'A call has a value nested more than 1,000 levels deep, so it cannot be stored.',
+      );
   const values = currentLayout.map((name) => storedValue(record[name]));
   values.push(unknownFields(record));
   return rowOf(Buffer.from(values.join(separator)), (slot) => values[slot] ?? '');

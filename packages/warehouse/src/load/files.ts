@@ -5,7 +5,7 @@ import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
-import { type Merged, merge, stagedSource } from './merge.ts';
+import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
 import { type FileGroup, foreignCalls, groupFiles, hasDuplicates, ownSource } from './parquet.ts';
 import { type SinkHost, stagingFolder, type WarehouseSink } from './sink.ts';
 import { Staging } from './staging.ts';
@@ -47,13 +47,10 @@ export async function loadParquet(
   try {
     const loaded: Loaded[] = [];
     for (const [name, list] of byAccount) {
-      const sum = { account: name, stored: 0, leftOut: 0 };
-      for (const group of await groupFiles(reader, list)) {
-        const { stored, leftOut } = await loadGroup(host, reader, name, group);
-        sum.stored += stored;
-        sum.leftOut += leftOut;
-      }
-      loaded.push(sum);
+      let sum = nothingMerged;
+      for (const group of await groupFiles(reader, list))
+        sum = bothMerged(sum, await loadGroup(host, reader, name, group));
+      loaded.push({ account: name, ...sum });
     }
     return loaded;
   } finally {

@@ -9,8 +9,25 @@ import type { Commit, Staged } from './staging.ts';
 export interface Merged {
   /** Calls stored: new, changed, or as they were. */
   readonly stored: number;
+  /** Calls that were new. */
+  readonly added: number;
+  /** Calls that replaced an earlier form of themselves. */
+  readonly changed: number;
   /** Calls left out because their caller was erased. */
   readonly leftOut: number;
+}
+
+/** Nothing was stored. */
+export const nothingMerged: Merged = { stored: 0, added: 0, changed: 0, leftOut: 0 };
+
+/** What two merges did together. */
+export function bothMerged(a: Merged, b: Merged): Merged {
+  return {
+    stored: a.stored + b.stored,
+    added: a.added + b.added,
+    changed: a.changed + b.changed,
+    leftOut: a.leftOut + b.leftOut,
+  };
 }
 
 /** Calls to store, as a table in SQL with the columns of a staged line. No `sid` is in it twice. */
@@ -42,8 +59,7 @@ export async function merge(
 ): Promise<Merged> {
   return session.transaction(async () => {
     const salt = await saltOf(session, account);
-    const merged =
-      source.records > 0 ? await store(session, account, source, salt, now) : { stored: 0, leftOut: 0 };
+    const merged = source.records > 0 ? await store(session, account, source, salt, now) : nothingMerged;
     if (commit !== undefined) await saveState(session, account, commit);
     if (merged.stored > 0) await refreshAccount(session, account);
     return merged;
@@ -68,6 +84,7 @@ async function store(
       WHERE account = $1 AND sid IN (SELECT sid FROM batch)`,
     [account],
   );
+  const same = await rememberContents(session);
   await session.run('DELETE FROM records WHERE rowid IN (SELECT r FROM replaced)');
   await numberCallers(session);
   await markFirstCalls(session, account);
@@ -77,15 +94,44 @@ async function store(
        FROM range(1, $1::BIGINT + 1) places(place) LEFT JOIN batch USING (place) LEFT JOIN numbers USING (caller_key) ORDER BY place`,
     [source.records],
   );
+  const loadedAt = await loadTime(session, now);
   const stored = await session.run(
     `INSERT INTO records (${names}, account, caller_no, is_first, loaded_at)
        SELECT ${prefixed}, $1, added.no, CASE WHEN added.sid = line.sid THEN added.is_first ELSE error('a line out of place') END,
-         ${await loadTime(session, now)}
+         ${loadedAt}
        FROM ${source.sql} line POSITIONAL JOIN added WHERE added.sid IS NOT NULL`,
     [account],
   );
-  return { stored, leftOut };
+  const { replaced, unchanged } = await same(account, loadedAt);
+  return { stored, added: stored - replaced, changed: replaced - unchanged, leftOut };
 }
+
+const contents = `hash(${names})`;
+
+/** Remembers what the calls that are about to be replaced have. The returned function says, after that, how many have the same. */
+async function rememberContents(
+  session: Session,
+): Promise<(account: string, loadedAt: string) => Promise<{ replaced: number; unchanged: number }>> {
+  const replaced = await countOf(session, 'SELECT count(*) AS n FROM replaced');
+  if (replaced === 0) return async () => ({ replaced, unchanged: 0 });
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE earlier AS SELECT sid, ${contents} AS contents FROM records
+      WHERE rowid IN (SELECT r FROM replaced)`,
+  );
+  return async (account, loadedAt) => {
+    const unchanged = await countOf(
+      session,
+      `SELECT count(*) AS n FROM earlier JOIN (
+         SELECT sid, ${contents} AS contents FROM records
+          WHERE account = $1 AND loaded_at = ${loadedAt} AND sid IN (SELECT sid FROM earlier)) USING (sid, contents)`,
+      [account],
+    );
+    return { replaced, unchanged };
+  };
+}
+
+const countOf = async (session: Session, sql: string, values: readonly string[] = []): Promise<number> =>
+  Number((await session.one(sql, values)).n);
 
 /** Takes the calls of erased callers out of the batch. */
 async function dropErased(session: Session, account: string, salt: string): Promise<number> {

@@ -54,7 +54,7 @@ function accountsLeftBehind(path: string): string[] {
     .filter((name) => accountName.test(name));
 }
 
-/** What keeps staged calls from being stored now, but no question from being answered. */
+/** What keeps a file from being brought up to date, but may pass. */
 const canWait = new Set<WarehouseErrorCode>([
   'account_in_use',
   'in_use',
@@ -63,13 +63,16 @@ const canWait = new Set<WarehouseErrorCode>([
   'memory_limit',
 ]);
 
-/** An account that another process is filling is left to it. What cannot be stored stays, and its next sink says why. */
+/**
+ * An account that another process is filling is left to it. What cannot be stored, for whatever reason, stays, and its next sink
+ * says why: no question has to wait for it.
+ */
 async function storeLeftovers(host: LoadHost, account: string): Promise<void> {
   const sink = new WarehouseSink(host, account);
   try {
     await sink.load();
   } catch (error) {
-    if (!(error instanceof WarehouseError) || !canWait.has(error.code)) throw error;
+    if (!(error instanceof WarehouseError)) throw error;
   } finally {
     await sink.close();
   }

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Call, Clock } from '@call-attribution/core';
-import type { SyncBatch, SyncState, UpsertSink } from '@call-attribution/node-stream';
+import type { SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
-import { type Merged, merge, stagedSource } from './merge.ts';
-import { type Staged, Staging } from './staging.ts';
+import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
+import { checkRecords, type Staged, Staging } from './staging.ts';
 
 /** How the database is opened to write. */
 export interface WriteOptions {
@@ -51,7 +51,7 @@ export class WarehouseSink implements UpsertSink {
   readonly #staging: Staging;
   #unlock: (() => Promise<void>) | null = null;
   #storedAt: number;
-  #merged: Merged = { stored: 0, leftOut: 0 };
+  #merged = nothingMerged;
 
   constructor(host: SinkHost, account: string) {
     this.#host = host;
@@ -65,24 +65,31 @@ export class WarehouseSink implements UpsertSink {
     await this.#lock();
     await this.flush();
     await this.#storeLeftovers();
+    this.#merged = nothingMerged;
     return this.#host.write(async (session) => {
       const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
       return row === undefined ? null : JSON.parse(String(row.state));
     });
   }
 
-  /** Stages calls and state; a call with the `sid` of another replaces it. */
-  async commit({ calls, state }: SyncBatch): Promise<void> {
+  /**
+   * Stages calls and state; a call with the `sid` of another replaces it. Says what was new and what has changed among the calls
+   * that were stored since the last commit, which with the last one of a run are all.
+   */
+  async commit({ calls, state }: SyncBatch): Promise<SyncOutcome> {
     await this.#lock();
     await this.#stage(calls, state);
     if (state.run === null) await this.flush();
+    const { added, changed } = this.#merged;
+    this.#merged = nothingMerged;
+    return { added, changed };
   }
 
   /** Loads calls that come from elsewhere, such as a file. Says how many were stored, and how many left out because their caller was erased. */
   async addAll(calls: AsyncIterable<Call> | Iterable<Call>): Promise<Merged> {
     await this.#lock();
     await this.#storeLeftovers();
-    this.#merged = { stored: 0, leftOut: 0 };
+    this.#merged = nothingMerged;
     let batch: Call[] = [];
     for await (const call of calls) {
       if (batch.push(call) < pageSize) continue;
@@ -95,6 +102,7 @@ export class WarehouseSink implements UpsertSink {
   }
 
   async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
+    checkRecords(calls);
     const latest = [...new Map(calls.map((call) => [String(call?.sid), call])).values()];
     if (this.#staging.hasAny(latest)) await this.flush({ more: true });
     const { batch } = this.#host;
@@ -125,10 +133,7 @@ export class WarehouseSink implements UpsertSink {
     const merged = await this.#merge(staged, now, wait);
     await this.#staging.clear({ more });
     this.#storedAt = now;
-    this.#merged = {
-      stored: this.#merged.stored + merged.stored,
-      leftOut: this.#merged.leftOut + merged.leftOut,
-    };
+    this.#merged = bothMerged(this.#merged, merged);
   }
 
   /** Readers come first while there is time: what is staged is safe. */
@@ -143,7 +148,11 @@ export class WarehouseSink implements UpsertSink {
   async #storeLeftovers(): Promise<void> {
     const staged = await this.#staging.leftBehind();
     if (staged === null) return;
-    await this.#merge(staged, this.#host.clock.now());
+    try {
+      await this.#merge(staged, this.#host.clock.now());
+    } catch (error) {
+      throw error instanceof WarehouseError && error.code === 'database' ? damaged(staged, error) : error;
+    }
     await this.#staging.clear();
   }
 
@@ -190,6 +199,18 @@ export class WarehouseSink implements UpsertSink {
       this.#unlock = null;
     }
   }
+}
+
+/** What to do about staged calls that DuckDB refuses. Where a sync is goes into the database with them, so they are read again. */
+function damaged({ file }: Staged, { message, code }: WarehouseError): WarehouseError {
+  const journal = file.replace(/lines$/, 'journal');
+  return new WarehouseError(
+    code,
+    `The calls that an earlier process left in ${file} cannot be stored. ${message}`,
+    {
+      hint: `Move ${file} and ${journal} elsewhere and run the same command again: a sync reads these calls again.`,
+    },
+  );
 }
 
 function accountInUse(account: string, { owner, path }: FileLockedError): WarehouseError {

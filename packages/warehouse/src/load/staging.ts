@@ -1,6 +1,6 @@
-import { type FileHandle, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Call } from '@call-attribution/core';
+import { type Call, isTooDeep } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
@@ -149,7 +149,7 @@ export class Staging {
     let long = 0;
     for (const call of calls) {
       if (count >= most || this.#long + long >= mostOfLong) break;
-      const length = this.#line(call);
+      const length = this.#writer.add(call);
       this.#sids.add(String(call.sid));
       longest = Math.max(longest, length);
       if (length >= longLine) long += length;
@@ -158,26 +158,14 @@ export class Staging {
     return { count, longest, long };
   }
 
-  #line(call: Call): number {
-    if (!isUsable(call?.sid))
-      throw new WarehouseError(
-        'invalid_record',
-        'A call has no usable sid: expected a string that is not empty.',
-      );
-    try {
-      return this.#writer.add(call);
-    } catch (cause) {
-      // JSON.stringify gives up on thousands of levels.
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new WarehouseError('invalid_record', 'A call has a value that is nested too deep to be stored.', {
-        cause,
-      });
-    }
-  }
-
   async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {
     const lines = await open(this.#lines, 'w', 0o600);
-    return { lines, journal: await open(this.#journal, 'w', 0o600) };
+    try {
+      return { lines, journal: await open(this.#journal, 'w', 0o600) };
+    } catch (error) {
+      await lines.close();
+      throw error;
+    }
   }
 
   /**
@@ -185,13 +173,17 @@ export class Staging {
    * file takes less work than giving them back and getting new ones.
    */
   async clear({ more = false }: { more?: boolean } = {}): Promise<void> {
-    // The journal goes first: lines without a journal count for nothing.
-    if (more && this.#files !== null) {
-      await this.#files.journal.truncate(0);
-      await this.#files.journal.datasync();
-    } else {
-      await this.close();
-      for (const path of [this.#keys, this.#journal, this.#lines]) await rm(path, { force: true });
+    try {
+      // The journal goes first: lines without a journal count for nothing.
+      if (more && this.#files !== null) {
+        await this.#files.journal.truncate(0);
+        await this.#files.journal.datasync();
+      } else {
+        await this.close();
+        for (const path of [this.#keys, this.#journal, this.#lines]) await rm(path, { force: true });
+      }
+    } catch (error) {
+      throw failureOf(error, this.#lines);
     }
     this.#at = nothing;
     this.#commit = undefined;
@@ -205,8 +197,11 @@ export class Staging {
   async close(): Promise<void> {
     const files = this.#files;
     this.#files = null;
-    await files?.lines.close();
-    await files?.journal.close();
+    try {
+      await files?.lines.close();
+    } finally {
+      await files?.journal.close();
+    }
   }
 
   /** What an earlier process left, or null. What was written after the last entry of the journal is cut off. */
@@ -220,9 +215,11 @@ export class Staging {
     const last = entries.at(-1);
     if (last === undefined) return null;
     if (last.bytes > 0) {
-      const lines = await open(this.#lines, 'r+');
-      await lines.truncate(last.bytes);
-      await lines.close();
+      try {
+        await truncate(this.#lines, last.bytes);
+      } catch (error) {
+        throw failureOf(error, this.#lines);
+      }
     }
     return {
       file: this.#lines,
@@ -244,6 +241,24 @@ function readEntries(text: string): Entry[] {
     }
   }
   return entries;
+}
+
+/** Throws when calls are among these that cannot be stored, and says which. Nothing of them was staged then. */
+export function checkRecords(calls: readonly Call[]): void {
+  const reasons = calls.map(whyNot);
+  const refused = [...reasons.keys()].filter((index) => reasons[index] !== null);
+  const [first] = refused;
+  if (first !== undefined) throw new WarehouseError('invalid_record', `${reasons[first]}`, { refused });
+}
+
+/** Why a call cannot be stored; null when it can. */
+function whyNot(call: Call): string | null {
+  if (!isUsable(call?.sid))
+    return 'A call has no usable sid: expected text that is not empty, in whole characters.';
+  for (const value of Object.values(call))
+    if (isTooDeep(value))
+      return 'A call has a value nested more than 1,000 levels deep, so it cannot be stored.';
+  return null;
 }
 
 /** Is a `sid` still different from all others once it is a string in the database? */

@@ -7,7 +7,7 @@ import { readOrder } from '../ask/resolve.ts';
 import { readSelection } from '../ask/select.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
-import { callOf, recordJson } from '../tables/row-reader.ts';
+import { callOf, callOfColumns, recordColumns, recordJson } from '../tables/row-reader.ts';
 import { Parameters } from '../where/sql.ts';
 
 const callsOptions = defineOptions({
@@ -79,7 +79,12 @@ async function* readPart(
     }
     return given;
   } catch (error) {
-    if (!isMemoryLimit(error) || part.limit === 1) throw error;
+    if (!isMemoryLimit(error)) throw error;
+  }
+  if (part.limit === 1) {
+    const rows = await session.all(partSql(from, part, recordColumns()), from.values);
+    for (const row of rows) yield callOfColumns(row);
+    return rows.length;
   }
   // Calls with long strings: fewer of them at once.
   const size = Math.ceil((part.limit ?? sliceSize) / 20);
@@ -90,12 +95,12 @@ async function* readPart(
   return given;
 }
 
-function partSql({ where, sorted }: Sorted, { offset, limit }: Part): string {
+function partSql({ where, sorted }: Sorted, { offset, limit }: Part, columns = recordJson()): string {
   // A page is found by what it is sorted by; only its own rows are then read in full.
   const cut = `${limit === null ? '' : `LIMIT ${limit}`} ${offset === 0 ? '' : `OFFSET ${offset}`}`.trim();
   const rows =
     cut === '' ? where : `rowid IN (SELECT rowid FROM records WHERE ${where} ORDER BY ${sorted} ${cut})`;
-  return `SELECT ${recordJson()} FROM (SELECT * FROM records WHERE ${rows} ORDER BY ${sorted}) records ORDER BY ${sorted}`;
+  return `SELECT ${columns} FROM (SELECT * FROM records WHERE ${rows} ORDER BY ${sorted}) records ORDER BY ${sorted}`;
 }
 
 /** Stretches of whole days with a fair number of calls each, as conditions: sorting all calls at once takes much memory. */
@@ -133,15 +138,20 @@ export async function readCall(
   sid: string,
   account: string | undefined,
 ): Promise<Call | null> {
-  const rows = await session.all(
-    `SELECT account, ${recordJson()} AS json FROM records WHERE sid = $1${account === undefined ? '' : ' AND account = $2'}`,
-    account === undefined ? [sid] : [sid, account],
-  );
+  const from = `FROM records WHERE sid = $1${account === undefined ? '' : ' AND account = $2'}`;
+  const values = account === undefined ? [sid] : [sid, account];
+  const rows = await session.all(`SELECT account ${from}`, values);
   if (rows.length > 1) {
     throw new WarehouseError(
       'invalid_question',
       `Several accounts have a call with this sid: ${rows.map((row) => String(row.account)).join(', ')}. Name one of them.`,
     );
   }
-  return rows[0] === undefined ? null : callOf(String(rows[0].json));
+  if (rows.length === 0) return null;
+  try {
+    return callOf(String((await session.one(`SELECT ${recordJson()} AS json ${from}`, values)).json));
+  } catch (error) {
+    if (!isMemoryLimit(error)) throw error;
+    return callOfColumns(await session.one(`SELECT ${recordColumns()} ${from}`, values));
+  }
 }

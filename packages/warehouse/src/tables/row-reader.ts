@@ -16,12 +16,28 @@ export function recordJson(from = 'records'): string {
   return `json_array(${[...cells, ...extra].join(', ')})::VARCHAR`;
 }
 
+/**
+ * The same as one column for each string: JSON of a record of tens of megabytes takes many times as much memory. Each string has
+ * a character in front, so that a byte order mark is not the first one.
+ */
+export function recordColumns(from = 'records'): string {
+  const cells = [...fieldColumns.map(({ name }) => name), 'other', 'wire', 'absent'];
+  return cells.map((name, i) => `'.' || ${from}.${quoted(name)}::VARCHAR AS c${i}`).join(', ');
+}
+
+/** The call of these columns. */
+export const callOfColumns = (row: Readonly<Record<string, unknown>>): Call =>
+  callOfCells(Object.values(row).map((value) => (typeof value === 'string' ? value.slice(1) : null)));
+
 const nothing: ReadonlySet<string> = new Set();
 const sets = new Map<string, ReadonlySet<string>>();
 
 /** The call of such an array, exactly as it was stored. */
 export function callOf(json: string): Call {
-  const cells: (string | null)[] = JSON.parse(json);
+  return callOfCells(JSON.parse(json));
+}
+
+function callOfCells(cells: readonly (string | null)[]): Call {
   const [other = null, wire = null, absent = null] = cells.slice(fieldColumns.length);
   const missing = absent === null ? nothing : namesOf(absent);
   const call: Record<string, unknown> = {};

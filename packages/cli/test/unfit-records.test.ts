@@ -1,0 +1,186 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runNode } from './program.ts';
+import { openStage } from './stage.ts';
+
+const stage = openStage();
+const fixtures = fixtureCalls(40).map((call) => ({ ...call, acct_id: '101' }));
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+/** Calls that a server can send and a store cannot keep; a mark stands for what is put into the body. */
+const unfit = {
+  'an empty sid': { sid: '' },
+  'half a surrogate pair as sid': { sid: 'odd\ud800' },
+  'JSON 100,000 levels deep': { sid: 'deep', more: '@deep@' },
+} as const;
+type Unfit = keyof typeof unfit;
+
+const calls = [...fixtures];
+let server: HostileServer;
+let env: Record<string, string>;
+beforeAll(async () => {
+  const fill = (body: Buffer) =>
+    Buffer.from(
+      body
+        .toString()
+        .replace('"@deep@"', () => deep)
+        .replaceAll('"@odd@"', '1.2.3'),
+    );
+  server = await startHostileServer({
+    calls,
+    fault: () => ({ change: (response) => ({ ...response, body: fill(response.body) }) }),
+  });
+  env = {
+    CALLS_BASE_URL: server.url,
+    CALLS_ACCESS_KEY: 'key-one',
+    CALLS_SECRET_KEY: 'key-two',
+    CALLS_TIME_ZONE: 'UTC',
+  };
+});
+afterAll(async () => {
+  await server.close();
+  await stage.close();
+});
+
+/** The server has the usual calls and these, somewhere among them. */
+function serve(...names: readonly Unfit[]): void {
+  calls.splice(0, calls.length, ...fixtures);
+  for (const [at, name] of names.entries())
+    calls.splice(10 + 5 * at, 0, { ...fixtures[30 + at], ...unfit[name] } as (typeof calls)[0]);
+}
+
+const kinds = ['sqlite:calls.db', 'duckdb:calls.duckdb'] as const;
+const refusedBy: Readonly<Record<(typeof kinds)[number], readonly Unfit[]>> = {
+  // SQLite finds a call by any sid that is not empty.
+  'sqlite:calls.db': ['an empty sid', 'JSON 100,000 levels deep'],
+  'duckdb:calls.duckdb': ['an empty sid', 'half a surrogate pair as sid', 'JSON 100,000 levels deep'],
+};
+
+const syncInto = (store: string, cwd: string, ...more: string[]) =>
+  stage.quick(['sync', '--store', store, '--account', '101', '--lookback', '9999d', '--json', ...more], {
+    cwd,
+    env,
+  });
+async function countIn(store: string, cwd: string): Promise<number> {
+  if (store.startsWith('duckdb')) {
+    const { stdout } = await stage.quick(
+      ['sql', 'select count(*) as n from records', '--store', store, '--json'],
+      { cwd, env },
+    );
+    return Number(/"n":\s*"?(\d+)/.exec(stdout)?.[1]);
+  }
+  const { stdout } = await stage.quick(['store', 'sizes', '--store', store], { cwd, env });
+  return JSON.parse(stdout).accounts[0].calls;
+}
+
+describe.each(kinds)('calls sync into %s', (store) => {
+  test.each(refusedBy[store])('%s obeys --on-bad-record and is counted once', async (name) => {
+    const cwd = stage.folder();
+    serve(name);
+    const stopped = await syncInto(store, cwd);
+    expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/→ --on-bad-record file/)]);
+    expect(stopped.stderr).not.toMatch(/unexpected|stack/);
+
+    const filed = await syncInto(store, cwd, '--on-bad-record', 'file');
+    expect([filed.code, filed.stderr]).toEqual([0, expect.stringMatching(/set aside in \S+: 1 record /)]);
+    const first = JSON.parse(filed.stdout);
+    expect(first.new + first.changed + first.same).toBe(40);
+    expect(first).toMatchObject({ skipped: 1 });
+    expect(await countIn(store, cwd)).toBe(40);
+    const file = `${store.replace(/^\w+:/, '')}.bad-records.ndjson`;
+    const lines = readFileSync(join(cwd, file), 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBe(1);
+    const { record } = JSON.parse(lines[0] ?? '');
+    expect(JSON.parse(record)).toMatchObject({ sid: unfit[name].sid });
+    if (name.includes('deep')) expect(record).toContain(deep);
+
+    const again = await syncInto(store, cwd, '--on-bad-record', 'skip');
+    expect([again.code, again.stderr]).toEqual([3, expect.stringMatching(/INCOMPLETE: left out 1 record /)]);
+    expect(JSON.parse(again.stdout)).toMatchObject({ new: 0, changed: 0, same: 40, skipped: 1 });
+  });
+
+  test('all of them in one page are set aside, and the others are stored', async () => {
+    const cwd = stage.folder();
+    serve(...refusedBy[store]);
+    const filed = await syncInto(store, cwd, '--on-bad-record', 'file');
+    const { length } = refusedBy[store];
+    expect([filed.code, JSON.parse(filed.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ new: 40, changed: 0, same: 0, skipped: length }),
+    ]);
+    expect(await countIn(store, cwd)).toBe(40);
+  });
+
+  test('a record of some megabytes is stored, and --restart counts what the rows say', async () => {
+    const cwd = stage.folder();
+    serve();
+    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), more: 'x'.repeat(3_000_000) } as (typeof calls)[0];
+    expect(JSON.parse((await syncInto(store, cwd)).stdout)).toMatchObject({ new: 40, changed: 0, same: 0 });
+    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), more: 'y'.repeat(3_000_000) } as (typeof calls)[0];
+    calls.push({ ...(fixtures[5] as (typeof calls)[0]), sid: 'late' });
+    expect(JSON.parse((await syncInto(store, cwd, '--restart')).stdout)).toMatchObject({
+      new: 1,
+      changed: 1,
+      same: 39,
+    });
+  });
+});
+
+test('what an earlier sync left staged and cannot be stored stands in the way of no question', async () => {
+  const cwd = stage.folder();
+  serve();
+  await syncInto('duckdb:calls.duckdb', cwd);
+  const staged = join(cwd, 'calls.duckdb.staged');
+  mkdirSync(staged, { recursive: true });
+  writeFileSync(join(staged, '101.lines'), 'not a line of calls\n');
+  writeFileSync(join(staged, '101.journal'), '{"bytes":20,"records":1,"longest":19}\n');
+  expect(await countIn('duckdb:calls.duckdb', cwd)).toBe(40);
+  const { code, stderr } = await syncInto('duckdb:calls.duckdb', cwd);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(join('calls.duckdb.staged', '101.lines'))]);
+  expect(stderr).toMatch(/→ Move /);
+});
+
+test('an import names the line that is nested too deep, and keeps those before it', async () => {
+  const cwd = stage.folder();
+  await stage.quick(['store', 'accounts', 'add', '--store', 'sqlite:calls.db', '--account', '101'], { cwd });
+  writeFileSync(join(cwd, 'in.ndjson'), `{"sid":"1"}\n{"sid":"2","more":${deep}}\n{"sid":"3"}\n`);
+  const done = await stage.quick(
+    ['store', 'import', 'in.ndjson', '--store', 'sqlite:calls.db', '--account', '101'],
+    { cwd },
+  );
+  expect([done.code, done.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^calls: Line 2: .*1,000 levels deep.*Fix or remove it and import again\.\n$/),
+  ]);
+  expect(await countIn('sqlite:calls.db', cwd)).toBe(1);
+});
+
+// Windows has no limit on the size of the files of a process.
+describe.skipIf(process.platform === 'win32')('a full disk', () => {
+  test('a file of bad records keeps whole lines and says so, and gets the others when there is space', async () => {
+    const cwd = stage.folder();
+    const odd = (at: number) => ({ talk_minutes: '@odd@', more: `${at}`.repeat(900) });
+    calls.splice(
+      0,
+      calls.length,
+      ...fixtures.map((call, at) => ({ ...call, ...(at % 2 === 0 ? odd(at) : {}) }) as (typeof calls)[0]),
+    );
+    const args = ['export', '-o', '/dev/null', '--format', 'csv', '--on-bad-record', 'file:bad.ndjson'];
+    const limited = `trap '' XFSZ; ulimit -f 16; exec "$0" "$@"`;
+    const full = await runNode([], {
+      shell: ['sh', '-c', limited, process.execPath, stage.bin, ...args],
+      cwd,
+      env: { ...stage.env, ...env },
+    });
+    expect([full.code, full.stderr]).toEqual([7, expect.stringMatching(/bad\.ndjson: .*\(EFBIG\)/)]);
+    expect(full.stderr).not.toMatch(/unexpected|set aside|bad-records/);
+    const kept = () => readFileSync(join(cwd, 'bad.ndjson'), 'utf8').split('\n').slice(0, -1);
+    for (const line of kept()) expect(JSON.parse(line)).toMatchObject({ code: 'invalid_json' });
+    const { code, stderr } = await stage.quick(args, { cwd, env });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('20')]);
+    expect(new Set(kept().map((line) => JSON.parse(line).sid)).size).toBe(20);
+    expect(kept().length).toBe(20);
+  });
+});
