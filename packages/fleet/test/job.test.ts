@@ -86,8 +86,8 @@ describe('readJob', () => {
     [{ partion: 'month' }, 'has an unknown name "partion"; did you mean partition?'],
     [{ sync: { evry: '1h' } }, 'sync has an unknown name "evry"; did you mean every?'],
     [{ credentials: 'x' }, 'has an unknown name "credentials"; known names: name, baseUrl'],
-    [{ from: '2024-01-01' }, "from must be a time such as '2026-11-01 08:30:00'"],
-    [{ from: '2024-02-30 00:00:00' }, 'from must be a time'],
+    [{ from: 'yesterday' }, "from must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'"],
+    [{ from: '2024-02-30 00:00:00' }, 'from must be a date or a time'],
     [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until'],
     [{ filter: 'inc_gc:1' }, 'filter cannot be used: '],
     [
@@ -154,7 +154,7 @@ describe('readJob', () => {
     ['the name of a setting', { [secret]: 1 }],
   ])('a key in clear is refused and not repeated: %s', async (_, change) => {
     expect(await refusal({ ...good, ...(change as object) }, secret)).toMatch(
-      /clear|must be a (?:time|reference)/,
+      /clear|must be a (?:date|reference)/,
     );
   });
 

@@ -259,7 +259,11 @@ describe('generated calls', () => {
     [{ records: -1 }, 'records is -1: expected a whole number from 0 to 100000000'],
     [{ accounts: 0 }, 'accounts is 0: expected a whole number from 1 to 1000'],
     [{ seed: 1.5 }, 'seed is 1.5: expected a whole number from 0 to 4294967295'],
-    [{ until: '2026-02-30 00:00:00' }, 'until is "2026-02-30 00:00:00": expected YYYY-MM-DD HH:MM:SS'],
+    [
+      { until: '2026-02-30 00:00:00' },
+      'until is "2026-02-30 00:00:00": expected a date or a time, such as 2026-11-01',
+    ],
+    [{ until: '2026-11-01 00:00:00.5' }, 'expected a date or a time, such as 2026-11-01'],
   ])('options %j are refused', (options, message) => {
     expect(() => [...generate(options)]).toThrow(message);
   });

@@ -1,5 +1,5 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import { formatNaive, parseTime } from '@call-attribution/core/time';
+import { periodEnd } from '@call-attribution/core/time';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -17,13 +17,13 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' |
   const text = args.text('until');
   const { clock } = io;
   if (text === null) return { clock };
-  const time = parseTime(text);
-  if (time === null) {
+  const until = periodEnd(text);
+  if (until === null) {
     throw new UsageError(`--until must be a time, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20 or "2026-11-20 14:30:00"'],
     });
   }
-  return { clock, until: formatNaive(time.millis) };
+  return { clock, until };
 }
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */

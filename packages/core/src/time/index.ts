@@ -12,6 +12,8 @@ export {
   minute,
   parseNaive,
   parseTime,
+  periodEnd,
+  periodStart,
   second,
   startOfPeriodBefore,
   type TypedTime,

@@ -52,6 +52,18 @@ export function parseTime(text: string): TypedTime | null {
 export const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number =>
   isWholeDay ? millis + day : millis;
 
+/** Where a period begins that is typed to begin at this time, in the form of the API. Null for what is no time of whole seconds. */
+export function periodStart(text: string): string | null {
+  const time = parseTime(text);
+  return time !== null && time.millis % second === 0 ? formatNaive(time.millis) : null;
+}
+
+/** Where it ends, in the same form: a date includes its day, and a time of day is not included. */
+export function periodEnd(text: string): string | null {
+  const time = parseTime(text);
+  return time !== null && time.millis % second === 0 ? formatNaive(endOfPeriod(time)) : null;
+}
+
 const two = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'));
 
 // The days of a few years, each written once: calls next to each other name a handful of days over and over.

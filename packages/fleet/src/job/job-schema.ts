@@ -1,5 +1,5 @@
 import { CallsError } from '@call-attribution/core/errors';
-import { type Duration, hour, parseDuration, parseNaive, second } from '@call-attribution/core/time';
+import { type Duration, hour, parseDuration, periodEnd, periodStart } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import * as z from 'zod';
@@ -19,8 +19,8 @@ const whole = (least: number) =>
     .min(least, `must be a whole number of at least ${least}`);
 
 const time = checked(
-  "must be a time such as '2026-11-01 08:30:00'",
-  (text) => parseNaive(text) % second === 0,
+  "must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'",
+  (text) => periodStart(text) !== null,
 );
 const duration = z.custom<Duration>(
   (value) => (typeof value === 'string' ? parseDuration(value) : Number(value)) > 0,
@@ -151,7 +151,8 @@ function checkJob(job: Settings, context: z.RefinementCtx): void {
     context.addIssue({ code: 'custom', path: [name].flat(), message, params: { hint } });
   const { from, until, into, format, columns, sync } = job;
   checkFilter(job, refuse);
-  if (from != null && until !== undefined && from >= until) refuse('from', 'must be earlier than until');
+  const [begin, end] = [periodStart(from ?? ''), periodEnd(until ?? '')];
+  if (begin !== null && end !== null && begin >= end) refuse('from', 'must be earlier than until');
   if (hasPassword(into))
     refuse(
       'into',

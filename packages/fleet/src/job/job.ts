@@ -27,9 +27,9 @@ export interface Job {
   readonly accounts: readonly JobAccount[];
   /** Filter in addition to `date_added`, such as `inc_gce:1`. */
   readonly filter?: string | undefined;
-  /** First `date_added`, a naive time. Default: open. */
+  /** Where the period begins: a date or a naive time. Default: open. */
   readonly from?: string | null | undefined;
-  /** First `date_added` that is not read. Default, and the latest there is: 14 hours before the plan is made. */
+  /** Where it ends: a date includes its day, a time is not included. Default, and the latest there is: 14 hours before the plan is made. */
   readonly until?: string | undefined;
   /** Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`, `s3://bucket/prefix`. */
   readonly into: string;

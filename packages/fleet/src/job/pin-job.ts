@@ -1,5 +1,5 @@
 import { fields } from '@call-attribution/core/fields';
-import { durationMillis, formatNaive, hour, parseNaive } from '@call-attribution/core/time';
+import { durationMillis, formatNaive, hour, periodEnd, periodStart } from '@call-attribution/core/time';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { FleetError } from '../errors.ts';
 import type { Job, PinnedJob } from './job.ts';
@@ -24,13 +24,14 @@ const settled = 14 * hour;
 export function pinJob(job: Job, now: number = Date.now()): PinnedJob {
   const { version = 'v3', into, format = 'parquet', sync = null } = job;
   const latest = formatNaive(now - settled);
-  const { until = latest } = job;
+  const until = periodEnd(job.until ?? latest) ?? latest;
+  const from = periodStart(job.from ?? '');
   if (until > latest)
     throw new FleetError(
       'job_invalid',
       `The job ${job.name}: until must be ${latest} or earlier, 14 hours ago in UTC: later calls may still arrive. Leave it out to end there.`,
     );
-  if (job.from != null && parseNaive(job.from) >= parseNaive(until))
+  if (from !== null && from >= until)
     throw new FleetError(
       'job_invalid',
       `The job ${job.name}: from must be earlier than ${until}, where it ends.`,
@@ -41,7 +42,7 @@ export function pinJob(job: Job, now: number = Date.now()): PinnedJob {
     baseUrl: job.baseUrl.trim(),
     version,
     filter: printFilter(toFilter(job.filter ?? '', { version })),
-    from: job.from ?? null,
+    from,
     until,
     into,
     format: files ? format : null,

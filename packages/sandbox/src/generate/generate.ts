@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { formatNaive, parseNaive, periodEnd } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
 import { type GeneratedAccount, makeAccount, peopleOf } from './account.ts';
 import { callMaker, type GeneratedCall } from './make-call.ts';
@@ -22,20 +22,23 @@ export const generateOptions = defineOptions({
   /** The number of days over which the calls are spread. Default 90. */
   days: within(1, 36_500).default(sandboxDefaults.days),
   /**
-   * The end of these days, `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
+   * The end of these days: a date, which includes its day, or `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
    * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
    */
-  until: option.string().checking(checkTime),
+  until: option
+    .string()
+    .checking(checkTime)
+    .as((until) => periodEnd(until) ?? until),
 });
 
 /** What to generate. The same options give the same calls, byte for byte, on every machine. */
 export interface GenerateOptions extends OptionsOf<typeof generateOptions> {}
 
 function checkTime(until: string): void {
-  if (Number.isInteger(parseNaive(until) / 1000)) return;
+  if (periodEnd(until) !== null) return;
   throw new ConfigurationError(
     'invalid_option',
-    `until is "${until}": expected YYYY-MM-DD HH:MM:SS, for example ${sandboxDefaults.until}`,
+    `until is "${until}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.until}`,
   );
 }
 
