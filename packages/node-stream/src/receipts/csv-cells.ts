@@ -1,79 +1,83 @@
 /** A cell as it is written: null when it is empty and not quoted. */
 export type CsvCell = string | null;
 
-/** Takes the text of a CSV file as it comes and reports its lines as cells. */
-export interface CsvReader {
-  push(text: string): void;
-  /** Ends the text. Returns false when it ends within quotes. */
-  end(): boolean;
-}
-
-/** Cuts CSV into cells, as RFC 4180 has them; a line ends with LF or CR LF. */
-export function csvReader(delimiter: string, onRow: (cells: CsvCell[]) => void): CsvReader {
-  let cells: CsvCell[] = [];
-  let cell = '';
-  let isQuoted = false;
-  let isInQuotes = false;
+/** Cuts the text of a CSV file into lines of cells as it comes, as RFC 4180 has them; a line ends with LF or CR LF. */
+export class CsvReader {
+  readonly #delimiter: string;
+  readonly #onRow: (cells: CsvCell[]) => void;
+  #cells: CsvCell[] = [];
+  #cell = '';
+  #isQuoted = false;
+  #isInQuotes = false;
   /** A quote within quotes was the last character: it ends them, or stands for one with the next. */
-  let hasQuote = false;
+  #hasQuote = false;
   /** A CR was the last character: an LF makes it the end of the line. */
-  let hasReturn = false;
-  let isEmpty = true;
+  #hasReturn = false;
+  #isEmpty = true;
 
-  const endCell = (): void => {
-    cells.push(cell === '' && !isQuoted ? null : cell);
-    cell = '';
-    isQuoted = false;
-  };
-  const endRow = (): void => {
-    endCell();
-    onRow(cells);
-    cells = [];
-    isEmpty = true;
-  };
-  const plain = (character: string): void => {
-    isEmpty = false;
-    if (character === '"' && cell === '' && !isQuoted) {
-      isQuoted = true;
-      isInQuotes = true;
-    } else if (character === delimiter) endCell();
-    else cell += character;
-  };
-  const take = (character: string): void => {
-    if (hasReturn) {
-      hasReturn = false;
+  constructor(delimiter: string, onRow: (cells: CsvCell[]) => void) {
+    this.#delimiter = delimiter;
+    this.#onRow = onRow;
+  }
+
+  push(text: string): void {
+    for (const character of text) this.#take(character);
+  }
+
+  /** Ends the text. Returns false when it ends within quotes. */
+  end(): boolean {
+    if (this.#isInQuotes && !this.#hasQuote) return false;
+    if (this.#hasReturn) this.#plain('\r');
+    if (!this.#isEmpty || this.#cells.length > 0) this.#endRow();
+    return true;
+  }
+
+  #take(character: string): void {
+    if (this.#hasReturn) {
+      this.#hasReturn = false;
       if (character === '\n') {
-        endRow();
+        this.#endRow();
         return;
       }
-      plain('\r');
+      this.#plain('\r');
     }
-    if (isInQuotes && !hasQuote) {
-      if (character === '"') hasQuote = true;
-      else cell += character;
+    if (this.#isInQuotes && !this.#hasQuote) {
+      if (character === '"') this.#hasQuote = true;
+      else this.#cell += character;
       return;
     }
-    if (hasQuote) {
-      hasQuote = false;
+    if (this.#hasQuote) {
+      this.#hasQuote = false;
       if (character === '"') {
-        cell += '"';
+        this.#cell += '"';
         return;
       }
-      isInQuotes = false;
+      this.#isInQuotes = false;
     }
-    if (character === '\n') endRow();
-    else if (character === '\r') hasReturn = true;
-    else plain(character);
-  };
-  return {
-    push(text) {
-      for (const character of text) take(character);
-    },
-    end() {
-      if (isInQuotes && !hasQuote) return false;
-      if (hasReturn) plain('\r');
-      if (!isEmpty || cells.length > 0) endRow();
-      return true;
-    },
-  };
+    if (character === '\n') this.#endRow();
+    else if (character === '\r') this.#hasReturn = true;
+    else this.#plain(character);
+  }
+
+  #plain(character: string): void {
+    this.#isEmpty = false;
+    if (character === '"' && this.#cell === '' && !this.#isQuoted) {
+      this.#isQuoted = true;
+      this.#isInQuotes = true;
+    } else if (character === this.#delimiter) this.#endCell();
+    else this.#cell += character;
+  }
+
+  #endCell(): void {
+    this.#cells.push(this.#cell === '' && !this.#isQuoted ? null : this.#cell);
+    this.#cell = '';
+    this.#isQuoted = false;
+  }
+
+  #endRow(): void {
+    this.#endCell();
+    this.#onRow(this.#cells);
+    this.#cells = [];
+    this.#isEmpty = true;
+  }
 }

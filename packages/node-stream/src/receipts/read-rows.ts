@@ -1,6 +1,6 @@
 import { cellTexts, recordTexts } from '../encoders/row-text.ts';
 import { createByteLineReader } from '../files/lines.ts';
-import { csvReader } from './csv-cells.ts';
+import { CsvReader } from './csv-cells.ts';
 import type { ReceiptRows } from './receipt.ts';
 
 /** A row that was read back from a file. */
@@ -105,7 +105,7 @@ function csvRows(
   let names: readonly string[] | null = header ? null : fields;
   let texts = cellTexts(names ?? []);
   let count = 0;
-  const reader = csvReader(delimiter, (cells) => {
+  const reader = new CsvReader(delimiter, (cells) => {
     if (names === null) {
       names = cells.map((cell) => cell ?? '');
       texts = cellTexts(names);
