@@ -36,6 +36,13 @@ const typed: [string, string[], RegExp[]][] = [
   ['a relative time as a start', ['list', '--from', '7d'], [/must be a date or a time/, /--last 7d/]],
   ['an unknown time zone', ['list', '--time-zone', 'EST5', '--last', '1d'], [/no time zone "EST5"/]],
   [
+    'what people call a field',
+    ['list', '--fields', 'campaign'],
+    [/no field "campaign"/, /did you mean ppc_campaign\?/],
+  ],
+  ['a mistyped name of a field', ['list', '--fields', 'talk_minuts'], [/did you mean talk_minutes\?/]],
+  ['another word for a field', ['list', '--fields', 'keywrds'], [/did you mean ppc_keywords\?/]],
+  [
     'an empty time range',
     ['count', '--from', '2026-10-02', '--to', '2026-10-01'],
     [/the time range is empty/],

@@ -21,7 +21,7 @@ describe('the table of fields', () => {
 
 describe('toCall and fromCall', () => {
   test.each(['v2', 'v3'] as const)(
-    'made-up %s records keep the table without a single problem',
+    'simulated %s records keep the table without a single problem',
     (version) => {
       const problems: unknown[] = [];
       for (const record of fixtureWireCalls(50, version))

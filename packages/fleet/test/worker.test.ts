@@ -40,7 +40,7 @@ import {
 
 type Fault = Parameters<typeof fakeApi>[1];
 
-/** A planned job over a made-up API, a board whose clock runs a hundred times as fast, and a target in memory. */
+/** A planned job over a simulated API, a board whose clock runs a hundred times as fast, and a target in memory. */
 async function openScene({
   accounts = { 101: 24, 102: 11, 103: 0 } as Record<string, number>,
   fault = undefined as Fault,

@@ -2,7 +2,7 @@
 export type Value = string | number | null;
 
 /** An answer of `analyze_calls`: groups first in each row, then measures. */
-export interface Answer {
+export interface ShownAnswer {
   readonly summary: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Value[])[];
@@ -18,7 +18,7 @@ const measure =
 const time = /^(?:month|week|day|date|hour)$/;
 
 /** Reads what a tool returned. Null when it is not such an answer. */
-export function readAnswer(result: unknown): Answer | null {
+export function readAnswer(result: unknown): ShownAnswer | null {
   const data = contentOf(result);
   const { columns, rows } = data;
   if (!Array.isArray(columns) || !Array.isArray(rows)) return null;

@@ -1,4 +1,4 @@
-import { type Answer, shown, type Value } from './answer.ts';
+import { type ShownAnswer, shown, type Value } from './answer.ts';
 import { svg } from './dom.ts';
 
 const width = 640;
@@ -8,7 +8,7 @@ const mostBars = 15;
 const mostLines = 5;
 
 /** Draws a measure: a line for each series over time, otherwise a bar for each group. */
-export function drawChart(answer: Answer, rows: Answer['rows'], column: number): SVGElement | null {
+export function drawChart(answer: ShownAnswer, rows: ShownAnswer['rows'], column: number): SVGElement | null {
   const numbers = rows.filter((row) => typeof row[column] === 'number');
   if (numbers.length === 0 || answer.groups === 0) return null;
   return answer.isTime ? lines(answer, numbers, column) : bars(answer, numbers, column);
@@ -16,7 +16,7 @@ export function drawChart(answer: Answer, rows: Answer['rows'], column: number):
 
 const numberAt = (row: readonly Value[], column: number): number => Number(row[column] ?? 0);
 
-function lines(answer: Answer, rows: Answer['rows'], column: number): SVGElement {
+function lines(answer: ShownAnswer, rows: ShownAnswer['rows'], column: number): SVGElement {
   const times = [...new Set(rows.map((row) => String(row[0])))].sort((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   );
@@ -76,7 +76,7 @@ function lines(answer: Answer, rows: Answer['rows'], column: number): SVGElement
   return chart;
 }
 
-function bars(answer: Answer, rows: Answer['rows'], column: number): SVGElement {
+function bars(answer: ShownAnswer, rows: ShownAnswer['rows'], column: number): SVGElement {
   const drawn = rows.slice(0, mostBars);
   const most = Math.max(...drawn.map((row) => Math.abs(numberAt(row, column)))) || 1;
   const step = 24;

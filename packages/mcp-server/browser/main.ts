@@ -1,4 +1,4 @@
-import { type Answer, failureIn, readAnswer, shown, type Value } from './answer.ts';
+import { failureIn, readAnswer, type ShownAnswer, shown, type Value } from './answer.ts';
 import { drawChart } from './chart.ts';
 import { html } from './dom.ts';
 import { connectHost, type HostContext } from './host.ts';
@@ -18,7 +18,7 @@ function applyContext({ theme, styles }: HostContext): void {
     if (name.startsWith('--') && typeof value === 'string') root.style.setProperty(name, value);
 }
 
-function show(answer: Answer): void {
+function show(answer: ShownAnswer): void {
   const measures = answer.columns.slice(answer.groups);
   let column = answer.groups;
   let sorted: { column: number; falling: boolean } | null = null;
@@ -62,9 +62,9 @@ function show(answer: Answer): void {
 }
 
 function sortedBy(
-  rows: Answer['rows'],
+  rows: ShownAnswer['rows'],
   { column, falling }: { column: number; falling: boolean },
-): Answer['rows'] {
+): ShownAnswer['rows'] {
   const compare = (a: Value, b: Value): number =>
     typeof a === 'number' && typeof b === 'number'
       ? a - b
@@ -78,8 +78,8 @@ function sortedBy(
 }
 
 function tableOf(
-  answer: Answer,
-  rows: Answer['rows'],
+  answer: ShownAnswer,
+  rows: ShownAnswer['rows'],
   sorted: { column: number; falling: boolean } | null,
   sort: (column: number) => void,
 ): HTMLTableElement {

@@ -7,7 +7,7 @@ import { replacePersonal } from '../src/privacy/patterns.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { craftedCalls, leaksOf } from './support/red-team.ts';
 
-// A made-up person, and every way in which their data may be written into other fields.
+// An invented person, and every way in which their data may be written into other fields.
 const person: Partial<Call> = {
   ani: '5552013456',
   first_name: 'Wilhelmina',

@@ -176,7 +176,7 @@ describe('faults on a real connection', () => {
       'x-sandbox-faults': 'latency=20ms, status=500; latency=5ms, status=503, retry-after=7',
     });
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '7' } });
-    expect(JSON.parse(response.body)).toMatchObject({ status: 503, code: 'made_up_fault' });
+    expect(JSON.parse(response.body)).toMatchObject({ status: 503, code: 'simulated_fault' });
     while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
     expect(journal.entries()[0]?.faults).toEqual([
       'latency=20ms, status=500',

@@ -15,14 +15,21 @@ export function fieldsNamed(names: readonly string[]): FieldSpec[] {
   return names.map((name) => {
     const field = fields.find((entry) => entry.name === name || entry.v2 === name);
     if (field) return field;
-    const near = nearest(
-      name,
-      fields.map((entry) => entry.name),
-    );
+    const near = nearestField(name);
     throw new UsageError(`--fields: a call has no field ${JSON.stringify(name)}`, {
       hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
     });
   });
+}
+
+/** The field whose name, or what people call it, is nearest to a mistyped one: `campaign` is ppc_campaign. */
+export function nearestField(typed: string): string | undefined {
+  const named = new Map(
+    fields.flatMap(({ name, v2, otherNames = [] }) =>
+      [name, v2 ?? name, ...otherNames].map((each) => [each, name]),
+    ),
+  );
+  return named.get(typed.toLowerCase()) ?? named.get(nearest(typed, [...named.keys()]) ?? '');
 }
 
 /** The fields of a record of this version. */

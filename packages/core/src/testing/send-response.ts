@@ -54,7 +54,7 @@ function bareInstead({ status, html, redirect, errorBody, smsFailed }: Fault): P
     {
       title: `Status ${status}`,
       status,
-      code: 'made_up_fault',
+      code: 'simulated_fault',
       detail: 'A test asked for this response.',
     },
     'application/problem+json',

@@ -40,7 +40,7 @@ const usualGrace = '30s';
 /** Creates a worker of these parts. */
 export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Worker {
   const settings = workerOptions.read(options);
-  const { board, name = madeUpName(), ttl: ttlMs, wait, onEvent } = settings;
+  const { board, name = randomName(), ttl: ttlMs, wait, onEvent } = settings;
   if (ttlMs === 0) throw new ConfigurationError('invalid_option', 'ttl is 0; expected more, such as 30s.');
   const leaving = new AbortController();
   const counts = newCounts();
@@ -164,7 +164,7 @@ async function checkJob(target: Target, job: PinnedJob): Promise<void> {
   );
 }
 
-const madeUpName = (): string =>
+const randomName = (): string =>
   `w-${hostname().split('.')[0]?.slice(0, 40) ?? ''}-${randomBytes(2).toString('hex')}`;
 
 type Counts = { -readonly [name in keyof Omit<WorkerSummary, 'name' | 'end' | 'parcels'>]: number } & {

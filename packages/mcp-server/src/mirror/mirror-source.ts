@@ -3,13 +3,13 @@ import { day } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import type {
   Condition,
-  Answer as StoredAnswer,
   CallSelection as StoredSelection,
+  Answer as WarehouseAnswer,
 } from '@call-attribution/warehouse';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import type {
-  Answer,
+  Analysis,
   CallSource,
   Counted,
   Description,
@@ -50,7 +50,7 @@ export class MirrorSource implements CallSource {
     this.#context = context;
   }
 
-  analyze(selection: Selection, question: Question, run: ReadRun): Promise<Answer> {
+  analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis> {
     const overApi = () => this.#context.api.analyze(selection, question, run);
     return this.#over(selection, run, overApi, async (copy) => {
       const { groupBy, measures, having, order, limit, topPer, compare, spend } = question;
@@ -204,10 +204,10 @@ export class MirrorSource implements CallSource {
 }
 
 function originOf(
-  answer: Pick<StoredAnswer, 'asOf' | 'leftOut' | 'notes'>,
+  answer: Pick<WarehouseAnswer, 'asOf' | 'leftOut' | 'notes'>,
   { isPart, status }: Copy,
   { calls, to }: Selection,
-): Pick<Answer, 'asOf' | 'extensionsLeftOut' | 'notes'> {
+): Pick<Analysis, 'asOf' | 'extensionsLeftOut' | 'notes'> {
   const left = answer.leftOut.find(({ code }) => code === 'extensions')?.count ?? 0;
   // Sentences on zones, extensions and groups have their place in the summary.
   const said = answer.leftOut.filter(({ code }) => !['extensions', 'website', 'groups'].includes(code));

@@ -1,5 +1,5 @@
 import { type FieldSpec, fields } from '@call-attribution/core';
-import type { Answer as StoredAnswer } from '@call-attribution/warehouse';
+import type { Answer as WarehouseAnswer } from '@call-attribution/warehouse';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
 import type { FieldFacts } from '../source/source.ts';
 import type { Copy } from './mirror.ts';
@@ -30,7 +30,7 @@ export class Cells {
   }
 
   /** The rows of an answer with every group masked, cleaned and fenced. */
-  async rows(rows: StoredAnswer['rows'], groups: readonly string[]): Promise<readonly Row[]> {
+  async rows(rows: WarehouseAnswer['rows'], groups: readonly string[]): Promise<readonly Row[]> {
     const shown = new Map<string, ReadonlyMap<unknown, Cell>>();
     for (const name of groups) {
       const values = [...new Set(rows.map((row) => row[name]))].filter((value) => value !== null);

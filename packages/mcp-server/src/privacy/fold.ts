@@ -16,7 +16,7 @@ export interface Folded {
 }
 
 /** A part of a folded string, and what it is. */
-export interface Span {
+export interface Passage {
   /** `phone`, `email`, `ip`, `card`, `number`, `value`, or the kind of a known value. */
   readonly kind: string;
   readonly from: number;

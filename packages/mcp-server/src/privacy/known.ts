@@ -1,6 +1,6 @@
 import { phoneKey } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
-import { type Folded, plainSpellings, type Span } from './fold.ts';
+import { type Folded, type Passage, plainSpellings } from './fold.ts';
 
 /** A personal value that must not show up in other text of the same record. */
 export interface KnownValue {
@@ -99,8 +99,8 @@ function formsOf(isPhone: boolean, { kind, value }: KnownValue): readonly string
 }
 
 /** Finds values that are known, however they are spelled. Takes time in proportion to the text and the number of values. */
-export function findKnown({ text }: Folded, known: readonly KnownValue[]): Span[] {
-  const spans: Span[] = [];
+export function findKnown({ text }: Folded, known: readonly KnownValue[]): Passage[] {
+  const spans: Passage[] = [];
   let digits: Extract | undefined;
   let letters: Extract | undefined;
   for (const each of known) {
@@ -118,8 +118,8 @@ export function findKnown({ text }: Folded, known: readonly KnownValue[]): Span[
   return spans;
 }
 
-function phonesIn(digits: Extract, form: string, kind: string, text: string): Span[] {
-  const spans: Span[] = [];
+function phonesIn(digits: Extract, form: string, kind: string, text: string): Passage[] {
+  const spans: Passage[] = [];
   for (let found = digits.text.indexOf(form); found >= 0; found = digits.text.indexOf(form, found + 1)) {
     const from = itemAt(digits.at, found);
     const to = itemAt(digits.at, found + form.length - 1) + 1;
@@ -140,8 +140,8 @@ function withPrefix(text: string, from: number, isEnd: boolean): number {
   return from - (prefix.exec(before)?.[0].trimStart().length ?? 0);
 }
 
-function wordsIn(letters: Extract, wanted: string, kind: string, text: string): Span[] {
-  const spans: Span[] = [];
+function wordsIn(letters: Extract, wanted: string, kind: string, text: string): Passage[] {
+  const spans: Passage[] = [];
   for (
     let found = letters.text.indexOf(wanted);
     found >= 0;

@@ -1,5 +1,5 @@
 import { itemAt } from '@call-attribution/core/errors';
-import type { Span } from './fold.ts';
+import type { Passage } from './fold.ts';
 import { isIdKey, isInClickId, keyBefore } from './parameters.ts';
 
 // Numbers that belong to a person: phone numbers and cards. Works on folded strings, in time in proportion to
@@ -35,8 +35,8 @@ const currencyBefore = /(?:[$€£¥]|(?<![a-z])(?:usd|eur|gbp|cad|aud|chf))\s?$
 const currencyAfter = /^\s?(?:[$€£¥%]|(?:usd|eur|gbp|cad|aud|chf)(?![a-z]))/;
 
 /** Finds phone numbers, card numbers and the like in a folded string. */
-export function findNumbers(text: string): Span[] {
-  const spans: Span[] = [];
+export function findNumbers(text: string): Passage[] {
+  const spans: Passage[] = [];
   if (!/\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d/.test(text)) return spans;
   const searched = text.replace(datesAndIds, (found) => '\uE000'.repeat(found.length));
   for (const run of searched.matchAll(runs)) {

@@ -1,4 +1,4 @@
-import type { Folded, Span } from './fold.ts';
+import type { Folded, Passage } from './fold.ts';
 
 // Values whose name says that they are personal: `billing_name=Bob Smith`, `"email": "..."`.
 
@@ -88,9 +88,9 @@ function kindOf(key: string, sign: string): 'person' | 'value' | undefined {
 const lastWord = (name: string): string => name.slice(name.lastIndexOf('_') + 1);
 
 /** Finds the values of personal parameters in a folded string. */
-export function findParameters(folded: Folded): Span[] {
+export function findParameters(folded: Folded): Passage[] {
   const { text } = folded;
-  const spans: Span[] = [];
+  const spans: Passage[] = [];
   for (const { 0: sign, index } of text.matchAll(/[=:]/g)) {
     if (index < (spans.at(-1)?.to ?? 0)) continue;
     const key = keyAt(text, index);

@@ -1,6 +1,6 @@
 import { redact } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
-import { type Folded, fold, type Span } from './fold.ts';
+import { type Folded, fold, type Passage } from './fold.ts';
 import { findKnown, type KnownValue } from './known.ts';
 import { findNumbers } from './numbers.ts';
 import { findParameters } from './parameters.ts';
@@ -61,7 +61,7 @@ function replaceSpans(text: string, folded: Folded, known: readonly KnownValue[]
 }
 
 /** Replaces spans in the source of a folded string. Of spans that overlap, the longest says what they are. */
-function splice(text: string, folded: Folded, spans: readonly Span[], replace: Replace): string {
+function splice(text: string, folded: Folded, spans: readonly Passage[], replace: Replace): string {
   if (spans.length === 0) return text;
   const sorted = [...spans].sort((a, b) => a.from - b.from || b.to - a.to);
   let result = '';
@@ -87,8 +87,8 @@ const inLocalPart = /[\p{L}\p{N}._%+'-]/u;
 const domain = /^\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/u;
 
 /** Email addresses, also with `[at]` and `(dot)`. */
-function findEmails(text: string): Span[] {
-  const spans: Span[] = [];
+function findEmails(text: string): Passage[] {
+  const spans: Passage[] = [];
   for (const { 0: sign, index } of text.matchAll(/@|\s?[[({]\s?at\s?[\])}]/g)) {
     let from = index;
     while (from > 0 && index - from < 64 && inLocalPart.test(text.charAt(from - 1))) from -= 1;
@@ -99,8 +99,8 @@ function findEmails(text: string): Span[] {
   return spans;
 }
 
-function findAddresses(text: string): Span[] {
-  const spans: Span[] = [];
+function findAddresses(text: string): Passage[] {
+  const spans: Passage[] = [];
   for (const { 0: found, index } of text.matchAll(ipv4)) {
     const isVersion = versionBefore.test(text.slice(Math.max(0, index - 9), index));
     if (!isVersion) spans.push({ kind: 'ip', from: index, to: index + found.length });

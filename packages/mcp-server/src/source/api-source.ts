@@ -9,7 +9,7 @@ import { type ApiReads, filterOf, type ReadCalls } from './api-reads.ts';
 import type { KeyContext } from './keys.ts';
 import { compareRows, readOrder } from './ranking.ts';
 import type {
-  Answer,
+  Analysis,
   CallSource,
   Counted,
   Description,
@@ -39,7 +39,7 @@ export class ApiSource implements CallSource {
     this.#context = context;
   }
 
-  async analyze(selection: Selection, question: Question, run: ReadRun): Promise<Answer> {
+  async analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis> {
     this.#refuseStored(selection);
     const compared = comparedPeriod(question.compare, selection);
     const now = await this.#read(selection, run);

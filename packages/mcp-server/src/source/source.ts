@@ -49,7 +49,7 @@ export interface Origin {
 }
 
 /** The answer to a question: a table of safe values. */
-export interface Answer extends Origin {
+export interface Analysis extends Origin {
   /** Groups first, then measures. */
   readonly columns: readonly string[];
   /** Names of the fields whose values are shown. */
@@ -109,7 +109,7 @@ export interface ReadRun {
 
 /** Where the tools read calls: the API, or a local copy. */
 export interface CallSource {
-  analyze(selection: Selection, question: Question, run: ReadRun): Promise<Answer>;
+  analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis>;
   count(selection: Selection, run: ReadRun): Promise<Counted>;
   list(selection: Selection, part: Part, run: ReadRun): Promise<Found>;
   /** One call, and as of when it is so; null for the API, which answers at once. */

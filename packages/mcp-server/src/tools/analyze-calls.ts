@@ -6,7 +6,7 @@ import { checkOrder } from '../fields/order.ts';
 import { fieldGroups, findField, selectFields } from '../fields/select.ts';
 import type { Cell } from '../fields/view.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
-import type { Answer, Question } from '../source/source.ts';
+import type { Analysis, Question } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { fieldNotes } from '../text/notes.ts';
 import { groupsSummary, incompleteSentence, periodText, scopeSentence } from '../text/summaries.ts';
@@ -111,7 +111,7 @@ export const analyzeCalls = defineTool({
 });
 
 function summaryOf(
-  answer: Answer,
+  answer: Analysis,
   scope: Parameters<typeof scopeSentence>[1],
   shown: number,
   question: Question,

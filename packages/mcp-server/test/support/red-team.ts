@@ -1,8 +1,8 @@
 import { type Call, fields } from '@call-attribution/core';
 
-// Crafted records: made-up people, and every way that visitors and forms have of writing their data into a record.
+// Crafted records: invented people, and every way that visitors and forms have of writing their data into a record.
 
-/** A made-up person: what must not be seen. */
+/** An invented person: what must not be seen. */
 export interface Person {
   readonly first: string;
   readonly last: string;
