@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function storeWith(service: unknown) {
   writeFileSync(join(folder, 'calls.config.json'), JSON.stringify({ service }));
-  return runQuick(['store', 'check', '--store', 'sqlite::memory:'], { cwd: folder });
+  return runQuick(['store', 'sizes', '--store', 'sqlite::memory:'], { cwd: folder });
 }
 
 describe('the section "service" of calls.config.json', () => {

@@ -1,4 +1,5 @@
 import type { Call, Clock } from '@call-attribution/core';
+import { formatNaive } from '@call-attribution/core/time';
 import {
   findAccount,
   listAccounts,
@@ -34,6 +35,7 @@ import {
 } from './rows/write.ts';
 import type { CallInput, Store } from './store.ts';
 import { eraseCaller } from './upkeep/erasure.ts';
+import { notePurge, readRemovals } from './upkeep/removals.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
 /** A store over a driver whose database has the current schema. */
@@ -51,7 +53,7 @@ export function createSqlStore(
     ...accountMethods(driver),
     ...writeMethods(driver, layouts, settings.clock),
     ...readMethods(driver, layouts, settings),
-    ...upkeepMethods(driver, layouts),
+    ...upkeepMethods(driver, layouts, settings),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -150,14 +152,16 @@ function readMethods(driver: Driver, layouts: Layouts, settings: StoreSettings) 
   } satisfies Partial<Store>;
 }
 
-const upkeepMethods = (driver: Driver, layouts: Layouts) =>
+const upkeepMethods = (driver: Driver, layouts: Layouts, settings: StoreSettings) =>
   ({
     async purge(account, before) {
       const at = secondsOf(before);
       if (at === null)
         throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
+      await notePurge(driver, account, formatNaive(at * 1000), settings.clock.now());
       return purgeBefore(driver, account, at);
     },
+    removals: (account) => readRemovals(driver, account),
     erase: (account, caller) => eraseCaller(driver, layouts, account, caller),
     check: () => checkTally(driver),
     rebuild: () => rebuildTally(driver),

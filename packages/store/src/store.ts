@@ -8,6 +8,7 @@ import type { Changes } from './rows/edits.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
 import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
+import type { Removals } from './upkeep/removals.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
 /**
@@ -104,6 +105,8 @@ export interface Store extends AsyncDisposable {
   purge(account: string, before: string): Promise<number>;
   /** Deletes the calls of a caller number, and leaves the caller out of later writes. Returns the number of deleted calls. */
   erase(account: string, caller: string): Promise<number>;
+  /** What was erased and purged from an account. */
+  removals(account: string): Promise<Removals>;
   /** Compares the counts with the calls. The list is empty when all counts are right. */
   check(): Promise<TallyFault[]>;
   /** Counts all calls again. */

@@ -16,7 +16,7 @@ import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
 import type { Session, StatementLimits } from './file/session.ts';
-import { eraseCaller } from './load/erase.ts';
+import { eraseCaller, type Removals, readRemovals } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
@@ -113,6 +113,8 @@ export interface Warehouse extends AsyncDisposable {
   exportParquet(folder: string, options?: ExportOptions): Promise<ExportSummary>;
   /** Deletes the calls of a caller's number and keeps later syncs from bringing them back. Says how many there were. */
   erase(account: string, caller: string): Promise<number>;
+  /** Which callers were erased from an account. */
+  removals(account: string): Promise<Removals>;
   /** Stores what is staged and gives accounts free for other processes. */
   close(): Promise<void>;
 }
@@ -236,6 +238,7 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
       const limits = sqlLimits(options, opening.memory);
       return runSql(await gate.open('ask', opening, limitsOf(limits)), sql);
     },
+    removals: (account) => ask((session) => readRemovals(session, account)),
     lastSync: () => ask((session) => accountStatuses(session)),
   } satisfies Partial<Warehouse>;
 }

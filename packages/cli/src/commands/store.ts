@@ -6,7 +6,6 @@ import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { exportCalls, importCalls } from '@call-attribution/store';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { accountOf, onStore, print } from './on-store.ts';
@@ -51,13 +50,6 @@ export const erase = onStore(async (store, args, io) => {
 
 /** `calls store sizes`: number, size and age of the calls of each account. */
 export const sizes = onStore(async (store, _args, io) => print(io, await store.sizes()));
-
-/** `calls store check`: compares the stored counts with the calls. */
-export const check = onStore(async (store, _args, io) => {
-  const faults = await store.check();
-  await print(io, { exact: faults.length === 0, faults });
-  return faults.length === 0 ? exitCodes.ok : exitCodes.failed;
-});
 
 /** `calls store rebuild`: counts all calls again. */
 export const rebuild = onStore((store) => store.rebuild());

@@ -10,10 +10,15 @@ export function readFields(args: Args): FieldSpec[] | null {
   return names.length > 0 ? fieldsNamed(names) : null;
 }
 
+/** The field with this name, of either version; null when there is none. */
+export function fieldNamed(name: string): FieldSpec | null {
+  return fields.find((entry) => entry.name === name || entry.v2 === name) ?? null;
+}
+
 /** The fields with these names, of either version. */
 export function fieldsNamed(names: readonly string[]): FieldSpec[] {
   return names.map((name) => {
-    const field = fields.find((entry) => entry.name === name || entry.v2 === name);
+    const field = fieldNamed(name);
     if (field) return field;
     const near = nearestField(name);
     throw new UsageError(`--fields: a call has no field ${JSON.stringify(name)}`, {

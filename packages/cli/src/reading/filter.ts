@@ -71,6 +71,11 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   throw filterMistake(read.problem, fixed === undefined ? [] : [`try --q '${fixed}'`]);
 }
 
+/** The filter, and only calls in the range as well. */
+export function withinRange(filter: Filter, { from, to }: TimeRange): Filter {
+  return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
+}
+
 /** The filter of a sync: as `filterOf`, but without a period that moves. */
 export function steadyFilterOf(args: Args, context: FilterContext): Filter {
   const range = rangeOf(args, context);

@@ -69,6 +69,47 @@ export const movingCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/export.ts')).exportCalls,
   },
   {
+    name: 'verify',
+    summary: 'count what files and stores hold, and compare it with receipts and with the API',
+    about:
+      'Reads every row of a file, of all files in a folder, or of a store, and counts it; no stored count is believed. A file is ' +
+      'compared with its receipt, which calls export --receipt writes, a store with its stored counts and with its receipt, ' +
+      'if it has one. --against-api reads the calls of the API as well, and names stretches of time with calls that are ' +
+      'missing, more or changed. Callers who were erased and calls that were purged count apart. The exit status is 0 when ' +
+      'everything is proved, else 3: also for what could only be counted, because it has no receipt and the API was not asked.',
+    positionals: [
+      {
+        name: 'path',
+        text: 'a file, a folder, or a store: sqlite:calls.db, duckdb:calls.duckdb, postgres://user@host/name',
+        required: true,
+        completes: 'file',
+      },
+    ],
+    options: [
+      {
+        name: 'against-api',
+        text: 'compare with the API, call by call; it costs as many requests as an export',
+      },
+      {
+        name: 'write-receipt',
+        text: 'of a store in a file: write FILE.receipt.json about what it holds now',
+      },
+      ...filterOptions.filter(({ name }) => ['from', 'to', 'last'].includes(name)),
+      { ...jsonOption, text: 'the result as one JSON value, with each difference' },
+      ...accountOptions.filter(({ name }) => name === 'account'),
+      ...connectionOptions,
+    ],
+    examples: [
+      { line: 'calls verify calls.csv', text: 'is it still what its receipt says?' },
+      { line: 'calls verify exports/ --json', text: 'every file in a folder' },
+      {
+        line: 'calls verify sqlite:calls.db --against-api --last 30d',
+        text: 'a store and the API, call by call',
+      },
+    ],
+    load: async () => (await import('../commands/verify.ts')).verify,
+  },
+  {
     name: 'report',
     summary: 'count calls by campaign, day and so on, as a table and charts',
     about:

@@ -22,7 +22,7 @@ const account: OptionSpec = {
 export const storeGroups: readonly CommandGroup[] = [
   {
     name: 'store',
-    summary: 'manage a store: accounts and keys, import, export, delete, check',
+    summary: 'manage a store: accounts and keys, import, export, delete',
     about:
       'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves. Each command prints JSON lines. ' +
       'The section "service" of calls.config.json sets connections and time limits.',
@@ -206,18 +206,11 @@ export const storeCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/store.ts')).sizes,
   },
   {
-    name: 'store check',
-    summary: 'compare the stored counts with the calls; status 1 if they differ',
-    options: storeOptions,
-    examples: [{ line: 'calls store check --store sqlite:calls.db', text: 'prints what differs' }],
-    load: async () => (await import('../commands/store.ts')).check,
-  },
-  {
     name: 'store rebuild',
     summary: 'count all calls again',
     options: storeOptions,
     examples: [
-      { line: 'calls store rebuild --store sqlite:calls.db', text: 'after calls store check found faults' },
+      { line: 'calls store rebuild --store sqlite:calls.db', text: 'after calls verify found wrong counts' },
     ],
     load: async () => (await import('../commands/store.ts')).rebuild,
   },

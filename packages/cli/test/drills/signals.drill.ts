@@ -60,7 +60,7 @@ describe('Node.js has nothing to warn about', () => {
       'sheet google-ads-clicks -o clicks.csv.gz --conversion-name Lead --value 1USD --ledger a.ledger',
       'sync --store sqlite:calls.db',
       'sync --store duckdb:calls.duckdb',
-      'store check --store sqlite:calls.db',
+      'verify sqlite:calls.db --against-api',
       'report --by campaign --store duckdb:calls.duckdb',
       'export -o calls/ --partition month --store duckdb:calls.duckdb',
       'doctor',

@@ -20,6 +20,8 @@ export interface FileContents {
   readonly rows: RowCount;
   /** The columns that the file names; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
+  /** A file of CSV begins with a byte order mark. */
+  readonly hasMark: boolean;
   /** Why reading stopped before the end; null when it did not. */
   readonly fault: string | null;
 }
@@ -38,13 +40,15 @@ export async function readFileContents(
   const digest = new RowDigest();
   let fields: readonly string[] | null = form.fields;
   let fault: string | null = null;
+  let hasMark = false;
   const taker: RowTaker = {
     onRow(row) {
       digest.add(row.text);
       onRow(row);
     },
-    onFields(names) {
+    onFields(names, isMarked) {
       fields = names;
+      hasMark = isMarked;
     },
   };
   const bytes = await hashOf(path);
@@ -55,7 +59,7 @@ export async function readFileContents(
     if (isMissing(error)) throw error;
     fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${formName(form)}`;
   }
-  return { bytes, rows: digest.result(), fields, fault };
+  return { bytes, rows: digest.result(), fields, hasMark, fault };
 }
 
 async function readText(

@@ -22,7 +22,7 @@ export async function readParquet(path: string, { onFields, onRow }: RowTaker): 
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   const names = metadata.schema.slice(1).map(({ name }) => name);
-  onFields(names);
+  onFields(names, false);
   const texts = cellTexts(names);
   let rowStart = 0;
   for (const group of metadata.row_groups) {

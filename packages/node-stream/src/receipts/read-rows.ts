@@ -34,8 +34,8 @@ export type TextForm = Pick<ReceiptRows, 'csv' | 'fields'> & { readonly format: 
 /** Takes what is found in a file. */
 export interface RowTaker {
   onRow(row: FileRow): void;
-  /** Called with the columns of CSV. */
-  onFields(names: readonly string[]): void;
+  /** Called with the columns of CSV or Parquet. `hasMark`: the file begins with a byte order mark. */
+  onFields(names: readonly string[], hasMark: boolean): void;
 }
 
 /** Makes the reader of a text format. It throws an `UnreadableRow`. */
@@ -102,6 +102,7 @@ function csvRows(
 ): RowReader {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let isFirst = true;
+  let hasMark = false;
   let names: readonly string[] | null = header ? null : fields;
   let texts = cellTexts(names ?? []);
   let count = 0;
@@ -109,7 +110,7 @@ function csvRows(
     if (names === null) {
       names = cells.map((cell) => cell ?? '');
       texts = cellTexts(names);
-      onFields(names);
+      onFields(names, hasMark);
       return;
     }
     if (cells.length !== names.length) throw new UnreadableRow(count + 1);
@@ -122,7 +123,8 @@ function csvRows(
   return {
     push(bytes) {
       const text = decoder.decode(bytes, { stream: true });
-      reader.push(isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text);
+      if (isFirst) hasMark = text.startsWith('\uFEFF');
+      reader.push(isFirst && hasMark ? text.slice(1) : text);
       if (text !== '') isFirst = false;
     },
     end() {

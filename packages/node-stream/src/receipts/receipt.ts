@@ -53,6 +53,12 @@ export interface ReceiptRows extends RowCount {
   readonly fields: readonly string[] | null;
   /** What the digest covers. */
   readonly covers: string;
+  /** Of a store: what was removed on purpose before it was written, by account. */
+  readonly removed?: readonly {
+    readonly account: string;
+    readonly erasedCallers: number;
+    readonly purgedBefore: string | null;
+  }[];
   /** How lines of CSV are cut into cells, and whether the first one names the columns. */
   readonly csv?: { readonly delimiter: string; readonly header: boolean };
 }

@@ -48,3 +48,25 @@ async function deleteCalls(session: Session, account: string, caller: string): P
     [account, JSON.stringify(same)],
   );
 }
+
+/** Who was erased from an account, so that their calls are not missing. */
+export interface Removals {
+  /** Callers who asked to be erased. */
+  readonly erasedCallers: number;
+  /** Was this caller's number erased? It may be written in any way. */
+  isErased(caller: string): boolean;
+}
+
+/** Which callers were erased from an account. */
+export async function readRemovals(session: Session, account: string): Promise<Removals> {
+  const rows = await session.all(
+    'SELECT a.salt, e.caller FROM accounts a JOIN erased e ON e.account = a.account WHERE a.account = $1',
+    [account],
+  );
+  const marks = new Set(rows.map(({ caller }) => String(caller)));
+  const salt = String(rows[0]?.salt ?? '');
+  return {
+    erasedCallers: marks.size,
+    isErased: (caller) => marks.size > 0 && marks.has(callerMark(caller, salt)),
+  };
+}

@@ -1,0 +1,125 @@
+import type { Handler } from '../args/command.ts';
+import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain } from '../failures/explain.ts';
+import { say, show, write } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import { type Ask, readAsk } from '../verify/ask.ts';
+import { checkFile } from '../verify/check-file.ts';
+import { checkStore } from '../verify/check-store.ts';
+import { type Target, targetsAt } from '../verify/files.ts';
+import type { Check, CheckVerdict } from '../verify/finding.ts';
+
+/** `calls verify`: counts what is in files and stores, and compares it with receipts and with the API. */
+export const verify: Handler = async (args, io) => {
+  const [named] = args.words;
+  if (named === undefined)
+    throw new UsageError('calls verify needs a file, a folder or a store', {
+      hints: ['calls verify calls.csv', 'calls verify sqlite:calls.db'],
+    });
+  const ask = readAsk(args, io);
+  const checks: Check[] = [];
+  try {
+    const isStore = /^(?:sqlite|duckdb|postgres(?:ql)?):/i.test(named);
+    const targets = isStore ? [] : await targetsAt(named, io.cwd);
+    if (!isStore && targets.length === 0)
+      throw new UsageError(`${named} has no files of records and no receipts`);
+    if (isStore) checks.push(await checkStore(named, shownUrl(named), ask));
+    const isAlone = targets.length === 1 && targets[0]?.path === named;
+    for (const target of targets)
+      checks.push(await (isAlone ? checkTarget(target, ask) : tried(target, ask)));
+  } finally {
+    await ask.close();
+  }
+  const verdict = worst(checks);
+  if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
+  else {
+    await show(io, checks.flatMap(linesOf));
+    const proved = checks.filter((check) => check.verdict === 'proved').length;
+    if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, 'file')} proved`);
+  }
+  return verdict === 'proved' ? exitCodes.ok : exitCodes.incomplete;
+};
+
+/** A URL without what may be secret in it. */
+const shownUrl = (url: string): string =>
+  url.replace(/^(postgres(?:ql)?:\/\/)[^@/]*@/i, '$1').replace(/\?.*$/, '');
+
+const worst = (checks: readonly Check[]): CheckVerdict =>
+  (['differs', 'not compared', 'unproven'] as const).find((verdict) =>
+    checks.some((check) => check.verdict === verdict),
+  ) ?? 'proved';
+
+/** Of several things, one that cannot be read does not stop the others. */
+async function tried(target: Target, ask: Ask): Promise<Check> {
+  try {
+    return await checkTarget(target, ask);
+  } catch (error) {
+    if (ask.io.signal.aborted || error instanceof ClosedPipe || error instanceof Interrupted) throw error;
+    // What concerns the API concerns all of them.
+    if (ask.againstApi) throw error;
+    const { message } = await explain(error);
+    return nothingIn(target.path, { code: 'unreadable', text: message });
+  }
+}
+
+async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
+  switch (kind) {
+    case 'receipt only':
+      return nothingIn(path, {
+        code: 'no_file',
+        text: 'there is a receipt, and the file that it describes is gone',
+      });
+    case 'file':
+      return checkFile(path, ask);
+    default:
+      return checkStore(`${kind}:${path}`, path, ask);
+  }
+}
+
+const nothingIn = (path: string, finding: Check['findings'][number]): Check => ({
+  path,
+  verdict: 'differs',
+  rows: null,
+  digest: null,
+  receipt: null,
+  api: [],
+  findings: [finding],
+});
+
+const mostShown = 20;
+
+function linesOf({ path, verdict, rows, receipt, api, accounts = [], findings }: Check): string[] {
+  const counted = rows === null ? [] : [plural(rows, 'call')];
+  const [compared] = api;
+  const why =
+    verdict !== 'proved'
+      ? []
+      : compared !== undefined
+        ? ['each as the API has it']
+        : [`as the receipt of ${receipt?.writtenAt.slice(0, 10)} says`];
+  const removed = [
+    ...accounts.flatMap(({ account, erasedCallers, purgedBefore }) => [
+      ...(erasedCallers > 0
+        ? [`account ${account}: ${plural(erasedCallers, 'caller was', 'callers were')} erased`]
+        : []),
+      ...(purgedBefore === null ? [] : [`account ${account}: calls before ${purgedBefore} were purged`]),
+    ]),
+    ...api.flatMap(({ erased, purged, to }) => [
+      ...(erased > 0
+        ? [`the API still has ${plural(erased, 'call')} of erased callers, which are not missing`]
+        : []),
+      ...(purged > 0
+        ? [`the API still has ${plural(purged, 'call')} from before the purge, which are not missing`]
+        : []),
+      ...(to === null ? [] : [`compared with the API up to ${to}`]),
+    ]),
+  ];
+  const texts = findings.map(({ text }) => text);
+  const more = texts.length > mostShown ? [`and ${plural(texts.length - mostShown, 'more difference')}`] : [];
+  const name = verdict === 'differs' ? 'DIFFERS' : verdict === 'unproven' ? 'UNPROVEN' : verdict;
+  return [
+    `${path}: ${[name, ...counted, ...why].join(', ')}`,
+    ...[...texts.slice(0, mostShown), ...more, ...removed].map((text) => `  ${text}`),
+  ];
+}

@@ -1,0 +1,181 @@
+import { resolve } from 'node:path';
+import type { Call, FieldSpec } from '@call-attribution/core';
+import { formatNaive } from '@call-attribution/core/time';
+import {
+  type FileContents,
+  type FileForm,
+  type FileRow,
+  type Receipt,
+  readFileContents,
+  readReceipt,
+} from '@call-attribution/node-stream/receipts';
+import { parse } from '@call-attribution/query-dsl';
+import { UsageError } from '../errors.ts';
+import { encodingOf, picked } from '../export/encode.ts';
+import { type FileFormat, formatOfName } from '../output/rows.ts';
+import { fieldNamed } from '../reading/fields.ts';
+import { count, plural } from '../term/numbers.ts';
+import { compareWithApi } from './api.ts';
+import type { Ask } from './ask.ts';
+import { type ApiCheck, type Check, type Finding, verdictOf } from './finding.ts';
+import type { ComparedRow } from './stretches.ts';
+
+/** Verifies a file of records: with its receipt, and with the API when that is asked for. */
+export async function checkFile(path: string, ask: Ask): Promise<Check> {
+  const { io } = ask;
+  const full = resolve(io.cwd, path);
+  const found = await readReceipt(full);
+  const receipt = found?.receipt ?? null;
+  const findings: Finding[] = [];
+  if (found === null) findings.push({ code: 'no_receipt', text: 'there is no receipt to compare it with' });
+  else if (found.receipt === null)
+    findings.push({ code: 'receipt_invalid', text: `the receipt cannot be used: ${found.problem}` });
+  const form = formOf(path, receipt);
+  let sample: FileRow['record'] | null = null;
+  const contents = await readFileContents(full, form, ({ record }) => {
+    sample ??= record;
+  });
+  if (contents.fault !== null) findings.push({ code: 'unreadable', text: contents.fault });
+  if (receipt !== null) findings.push(...differencesFrom(receipt, contents));
+  const api: ApiCheck[] = [];
+  if (ask.againstApi && contents.fault === null) {
+    const fields = fieldsIn(contents, receipt, sample);
+    if (fields === 'unknown')
+      findings.push({ code: 'not_comparable', text: 'it has columns that are no fields of the API' });
+    else {
+      const compared = await againstApi(full, form, { receipt, fields, hasMark: contents.hasMark }, ask);
+      api.push(compared.check);
+      findings.push(...compared.findings);
+    }
+  }
+  const isCompared = receipt !== null || api.length > 0;
+  if (receipt !== null && api.length === 0) findings.push(...doubts(receipt));
+  return {
+    path,
+    verdict: verdictOf(
+      findings.filter(({ code }) => code !== 'no_receipt' || api.length === 0),
+      isCompared,
+    ),
+    rows: contents.rows.count,
+    digest: contents.rows.digest,
+    receipt: receipt && summaryOf(receipt),
+    api,
+    findings,
+  };
+}
+
+/** What a check says of a receipt. */
+export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['receipt']> {
+  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.counted ?? null };
+}
+
+/** Why a thing that is as its receipt says is not proved. */
+export function doubts({ verdict }: Receipt): Finding[] {
+  if (verdict?.proof === 'whole') return [];
+  const why =
+    verdict === null
+      ? 'the receipt does not say whether all calls were read'
+      : `the receipt says that the read was ${verdict.proof}: ${verdict.reasons.map(({ code }) => code).join(', ')}`;
+  return [{ code: 'not_whole', text: why }];
+}
+
+function formOf(path: string, receipt: Receipt | null): FileForm {
+  const { format: named, gzip } = formatOfName(path);
+  const rows = receipt?.rows;
+  const format = rows !== undefined && rows.format !== 'store' ? rows.format : named;
+  if (format === null)
+    throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
+      hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
+    });
+  const csv = rows?.csv === undefined ? {} : { csv: rows.csv };
+  return { format, gzip, fields: rows?.csv?.header === false ? rows.fields : null, ...csv };
+}
+
+/** What is in the file and not in its receipt, or the other way round. */
+function differencesFrom({ rows, bytes }: Receipt, contents: FileContents): Finding[] {
+  const found: Finding[] = [];
+  const { length, sha256 } = contents.bytes;
+  if (bytes !== null && bytes.length !== length)
+    found.push({
+      code: 'bytes',
+      text: `it has ${count(length)} bytes, and the receipt says ${count(bytes.length)}`,
+    });
+  else if (bytes !== null && bytes.sha256 !== sha256)
+    found.push({ code: 'bytes', text: 'its bytes are not those of the receipt: the SHA-256 differs' });
+  if (contents.fault !== null) return found;
+  if (rows.count !== contents.rows.count)
+    found.push({
+      code: 'rows',
+      text: `it has ${plural(contents.rows.count, 'row')}, and the receipt says ${count(rows.count)}`,
+    });
+  else if (rows.digest !== contents.rows.digest)
+    found.push({ code: 'contents', text: 'it has as many rows as the receipt says, but not the same ones' });
+  const isNamed = contents.fields !== null && rows.fields !== null;
+  if (isNamed && contents.fields.join() !== rows.fields.join())
+    found.push({ code: 'fields', text: 'its columns are not those of the receipt' });
+  return found;
+}
+
+/** The fields of a call that the file has; null for all of them. */
+function fieldsIn(
+  { fields }: FileContents,
+  receipt: Receipt | null,
+  sample: FileRow['record'] | null,
+): readonly FieldSpec[] | null | 'unknown' {
+  const names =
+    fields ?? receipt?.rows.fields ?? (receipt === null && sample !== null ? Object.keys(sample) : null);
+  if (names === null) return null;
+  const known = names.map(fieldNamed);
+  if (known.every((field) => field !== null)) return known;
+  // A record of JSON has fields that the API has added since; a table has columns of its own.
+  return fields === null && receipt === null ? null : 'unknown';
+}
+
+/** What is known of a file before it is compared with the API. */
+interface Known {
+  readonly receipt: Receipt | null;
+  readonly fields: readonly FieldSpec[] | null;
+  readonly hasMark: boolean;
+}
+
+async function againstApi(path: string, form: FileForm, { receipt, fields, hasMark }: Known, ask: Ask) {
+  const { client, settings } = await ask.api(null);
+  const version = receipt?.version ?? settings.apiVersion.value;
+  if (version !== client.version)
+    throw new UsageError(`${path} has records of ${version}, and the API is asked in ${client.version}`, {
+      hints: [`add --api-version ${version}`],
+    });
+  const target: { format: FileFormat; gzip: boolean } = { format: form.format, gzip: false };
+  // calls export --spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
+  const options = { fields, version, bom: false, spreadsheetSafe: hasMark };
+  const encode = encodingOf(target, options);
+  const rows = ('begin' in encode ? encode : encode[0]).rows;
+  const textOf = (call: Call): string => rows?.text(picked(call, options, form.format)) ?? '';
+  const filter = parse(receipt?.filter ?? '', { version });
+  // The read of an export ends with what lies safely in the past; what came later is not what it is about.
+  const end = ask.range.to ?? (receipt?.to === null ? (receipt.verdict?.countedBefore ?? null) : null);
+  return compareWithApi(
+    {
+      account: receipt?.accounts[0] ?? null,
+      client,
+      filter,
+      range: { from: ask.range.from, to: end },
+      textOf,
+      here: {
+        async read(take) {
+          await readFileContents(path, form, (row) => take(comparedRow(row)));
+        },
+      },
+      removed: null,
+    },
+    ask.io,
+  );
+}
+
+function comparedRow({ text, record: { sid, date_added: at } }: FileRow): ComparedRow {
+  return {
+    text,
+    sid: typeof sid === 'string' ? sid : null,
+    at: typeof at === 'string' ? at : typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : null,
+  };
+}

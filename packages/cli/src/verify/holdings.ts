@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { allOf, printFilter } from '@call-attribution/query-dsl';
+import { selectionOf } from '@call-attribution/store';
+import { readServiceSection } from '../config/service-section.ts';
+import { readFileSettings } from '../config/settings.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { withinRange } from '../reading/filter.ts';
+import { loadLibrary } from '../stores/choose.ts';
+import { openStoreOf } from '../stores/url.ts';
+import { count } from '../term/numbers.ts';
+import type { Ask } from './ask.ts';
+import type { Finding } from './finding.ts';
+import type { Range } from './stretches.ts';
+
+/** What was removed from an account on purpose. */
+export interface Removed {
+  readonly erasedCallers: number;
+  isErased(caller: string): boolean;
+  readonly purgedBefore: string | null;
+}
+
+/** A database that holds calls. */
+export interface Holdings {
+  /** The file, for a database that is one. */
+  readonly path: string | null;
+  accounts(): Promise<readonly string[]>;
+  /** The rows of an account themselves. */
+  calls(account: string, range: Range): AsyncIterable<Call>;
+  removed(account: string): Promise<Removed>;
+  /** What the database says about itself and is not so. `rows` were counted, by account. */
+  faults(rows: ReadonlyMap<string, number>): Promise<Finding[]>;
+  close(): Promise<void>;
+}
+
+/** Opens a database that exists; `url` as in --store. */
+export async function openHoldings(url: string, ask: Ask): Promise<Holdings> {
+  const file = /^(?:sqlite|duckdb):(?:\/\/)?(.+)$/i.exec(url)?.[1] ?? null;
+  const path = file === null ? null : resolve(ask.io.cwd, file);
+  if (path !== null) await refuseStrangeFile(url, path);
+  return /^duckdb:/i.test(url) && path !== null ? openWarehouseAt(path) : openRows(url, path, ask);
+}
+
+/** A database that is not there would be created, and so would one in an empty file. */
+async function refuseStrangeFile(url: string, path: string): Promise<void> {
+  if (!existsSync(path)) throw new UsageError(`there is no store ${url}`);
+  const file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0).finally(() => file.close());
+  const start = buffer.subarray(0, bytesRead).toString('latin1');
+  const isRight = /^sqlite:/i.test(url) ? start.startsWith('SQLite format 3') : start.slice(8, 12) === 'DUCK';
+  if (!isRight)
+    throw new CliError(`${url} is not a database of this kind, or is damaged`, {
+      exitCode: exitCodes.incomplete,
+    });
+}
+
+async function openRows(url: string, path: string | null, { args, io }: Ask): Promise<Holdings> {
+  const section = readServiceSection(readFileSettings(args, io));
+  const store = await openStoreOf({ url, from: 'the store', folder: io.cwd, isTyped: true }, section, io);
+  return {
+    path,
+    accounts: async () => (await store.accounts()).map(({ id }) => id),
+    calls: (account, range) =>
+      store.calls(account, selectionOf(withinRange({ clauses: [] }, range), { extensions: true })),
+    removed: (account) => store.removals(account),
+    async faults() {
+      const faults = await store.check();
+      const accounts = [...new Set(faults.map(({ account }) => account))];
+      return accounts.map((account) => {
+        const wrong = faults.find((fault) => fault.account === account);
+        const counts = `${count(wrong?.tally ?? 0)} instead of ${count(wrong?.calls ?? 0)}`;
+        return {
+          code: 'stored_counts',
+          text: `the stored counts of account ${account} are wrong (${counts}): calls store rebuild counts its calls again`,
+        };
+      });
+    },
+    close: () => store.close(),
+  };
+}
+
+async function openWarehouseAt(path: string): Promise<Holdings> {
+  const { openWarehouse } = await loadLibrary();
+  const warehouse = await openWarehouse(path, { create: false });
+  return {
+    path,
+    accounts: async () => (await warehouse.lastSync()).map(({ account }) => account),
+    calls: (account, range) =>
+      warehouse.calls({ accounts: [account], calls: 'all', q: printFilter(withinRange(allOf(), range)) }),
+    removed: async (account) => ({ ...(await warehouse.removals(account)), purgedBefore: null }),
+    async faults(rows) {
+      const statuses = await warehouse.lastSync();
+      return statuses
+        .filter(({ account, calls }) => rows.has(account) && rows.get(account) !== calls)
+        .map(({ account, calls }) => ({
+          code: 'stored_counts',
+          text: `the stored count of account ${account} is ${count(calls)}, and it has ${count(rows.get(account) ?? 0)} rows`,
+        }));
+    },
+    close: () => warehouse.close(),
+  };
+}

@@ -1,0 +1,357 @@
+// Injures files and stores at random and asks `calls verify` about them. It knows only the program, HTTP and files: it imports
+// nothing of the packages. Prints what was found as one line of JSON.
+//
+//   node injuries.mjs <path of the program> <how many injuries> <seed>
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import connect from 'libsql';
+
+const [bin = '', wanted = '300', seed = '1'] = process.argv.slice(2);
+const total = Number(wanted);
+const work = mkdtempSync(join(tmpdir(), 'injuries-'));
+
+let state = Number(seed) >>> 0;
+/** A number below `end`, the same for the same seed (mulberry32). @param {number} end */
+function dice(end) {
+  state = (state + 0x6d2b79f5) >>> 0;
+  let t = state;
+  t = Math.imul(t ^ (t >>> 15), t | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * end);
+}
+/** @template T @param {readonly T[]} list @returns {T} */
+const one = (list) => /** @type {T} */ (list[dice(list.length)]);
+
+/** Runs the program. @param {string[]} args @param {Record<string, string>} env */
+function calls(args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd: work,
+      env: { PATH: process.env.PATH ?? '', HOME: work, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const out = { stdout: '', stderr: '' };
+    for (const name of /** @type {const} */ (['stdout', 'stderr']))
+      child[name].setEncoding('utf8').on('data', (text) => {
+        out[name] += text;
+      });
+    child.on('error', reject).on('close', (code) => resolve({ code, ...out }));
+  });
+}
+
+/** Starts a server of the API. Resolves with what a client needs. */
+function serve() {
+  const child = spawn(
+    process.execPath,
+    [bin, 'serve', '--port', '0', '--records', '150', '--until', '2026-11-20 00:00:00', '--ready-json'],
+    { cwd: work, env: { PATH: process.env.PATH ?? '', HOME: work }, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.on('close', (code) => reject(new Error(`calls serve ended with ${code}`)));
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+      if (!text.includes('\n')) return;
+      const { url, accounts } = JSON.parse(text);
+      const [{ accessKey, secretKey }] = accounts;
+      const env = { CALLS_BASE_URL: url, CALLS_ACCESS_KEY: accessKey, CALLS_SECRET_KEY: secretKey };
+      resolve({ child, env });
+    });
+  });
+}
+
+// What is injured: two originals of each kind, of different calls, so that rows and files can be taken for each other.
+const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db', 'duckdb'];
+const shares = {
+  ndjson: 0.26,
+  csv: 0.26,
+  'ndjson.gz': 0.14,
+  'csv.gz': 0.1,
+  json: 0.05,
+  parquet: 0.04,
+  db: 0.145,
+  duckdb: 0.005,
+};
+/** A few hundred injuries are of the kinds that are made quickly. */
+const used = total < 1000 ? ['ndjson', 'csv', 'csv.gz', 'db'] : formats;
+const periods = [
+  ['--to', '2026-11-09'],
+  ['--from', '2026-11-10'],
+];
+/** @param {string} format @param {number} which */
+const original = (format, which) => join(work, `original-${which}.${format}`);
+
+/** @param {Record<string, string>} env */
+async function makeOriginals(env) {
+  const wanted = periods.flatMap((period, which) => used.map((format) => ({ period, which, format })));
+  // Two at a time.
+  await Promise.all(
+    [0, 1].map(async () => {
+      for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) await makeOriginal(env, next);
+    }),
+  );
+}
+
+/** @param {Record<string, string>} env @param {{ period: string[], which: number, format: string }} what */
+async function makeOriginal(env, { period, which, format }) {
+  const path = original(format, which);
+  const steps =
+    format === 'db' || format === 'duckdb'
+      ? [
+          ['sync', '--store', `${format === 'db' ? 'sqlite' : 'duckdb'}:${path}`, ...period],
+          ['verify', path, '--against-api', '--write-receipt', ...period],
+        ]
+      : [['export', '-o', path, '--receipt', '--include-extensions', ...period]];
+  for (const step of steps) {
+    const { code, stdout, stderr } = await calls(step, env);
+    if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
+  }
+  if (format !== 'db') return;
+  const database = new connect(path);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+}
+
+/** @typedef {(rows: string[], others: string[]) => string[]} OnRows */
+/** Changes one value of a row, wherever it is. @param {string} row */
+function fieldChanged(row) {
+  const places = [...row.matchAll(/[0-9a-zA-Z]/g)].map(({ index }) => index);
+  const at = one(places);
+  const old = row[at];
+  const next = /\d/.test(old ?? '') ? String((Number(old) + 1 + dice(9)) % 10) : old === 'x' ? 'y' : 'x';
+  return row.slice(0, at) + next + row.slice(at + 1);
+}
+
+/** @type {Record<string, OnRows>} */
+const onRows = {
+  'row dropped': (rows) => rows.toSpliced(dice(rows.length), 1),
+  'row doubled': (rows) => rows.toSpliced(dice(rows.length), 0, one(rows)),
+  'field changed': (rows) => {
+    const at = dice(rows.length);
+    return rows.with(at, fieldChanged(rows[at] ?? ''));
+  },
+  'row of another file': (rows, others) => rows.with(dice(rows.length), one(others)),
+};
+
+/** Text as its first line, its rows and its end. @param {string} text @param {string} format */
+function cut(text, format) {
+  const end = format.startsWith('csv') ? '\r\n' : format === 'json' ? '\n]\n' : '\n';
+  const head = format.startsWith('csv')
+    ? text.slice(0, text.indexOf('\r\n') + 2)
+    : format === 'json'
+      ? '[\n'
+      : '';
+  const between = format.startsWith('csv') ? '\r\n' : format === 'json' ? ',\n' : '\n';
+  return { head, end, between, rows: text.slice(head.length, -end.length).split(between) };
+}
+
+/** @param {string} path @param {string} format @param {string} kind @param {number} which */
+function injureRows(path, format, kind, which) {
+  const read = (/** @type {string} */ from) => {
+    const bytes = readFileSync(from);
+    return (format.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  };
+  const { head, end, between, rows } = cut(read(path), format);
+  const others = cut(read(original(format, 1 - which)), format).rows;
+  const text = head + /** @type {OnRows} */ (onRows[kind])(rows, others).join(between) + end;
+  writeFileSync(path, format.endsWith('.gz') ? gzipSync(text) : text);
+}
+
+/** @type {Record<string, (path: string, format: string, which: number) => void>} */
+const onBytes = {
+  'byte flipped': (path) => {
+    const bytes = readFileSync(path);
+    const at = dice(bytes.length);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << dice(8));
+    writeFileSync(path, bytes);
+  },
+  truncated: (path) => {
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, dice(bytes.length)));
+  },
+  'another file': (path, format, which) => copyFileSync(original(format, 1 - which), path),
+  'receipt of another file': (path, format, which) =>
+    copyFileSync(`${original(format, 1 - which)}.receipt.json`, `${path}.receipt.json`),
+};
+
+/** @param {any} database @returns {Row[]} */
+const rowsIn = (database) => database.prepare('SELECT sid, packed FROM calls ORDER BY sid').all();
+
+/** A row of the table of calls. @typedef {{ sid: string, packed: string }} Row */
+
+/** @type {Record<string, (path: string, which: number) => void>} */
+const onSqlite = {
+  'row dropped': (path) =>
+    inSqlite(path, (database, row) => database.prepare('DELETE FROM calls WHERE sid = ?').run(row.sid)),
+  'row doubled': (path) =>
+    inSqlite(path, (database, row) =>
+      database
+        .prepare(
+          'INSERT INTO calls SELECT account, ?, at, talk, extension, layout, packed FROM calls WHERE sid = ?',
+        )
+        .run(`${row.sid}0`, row.sid),
+    ),
+  'field changed': (path) =>
+    inSqlite(path, (database, row) =>
+      database.prepare('UPDATE calls SET packed = ? WHERE sid = ?').run(fieldChanged(row.packed), row.sid),
+    ),
+  'row of another file': (path, which) => {
+    /** @type {Row[]} */
+    let others = [];
+    const other = new connect(original('db', 1 - which));
+    others = rowsIn(other);
+    other.close();
+    inSqlite(path, (database, row) =>
+      database.prepare('UPDATE calls SET packed = ? WHERE sid = ?').run(one(others).packed, row.sid),
+    );
+  },
+  'byte flipped': (path) => {
+    /** @type {string} */
+    let packed = '';
+    inSqlite(path, (_, row) => {
+      packed = row.packed;
+    });
+    const bytes = readFileSync(path);
+    const from = bytes.indexOf(Buffer.from(packed.slice(0, 60)));
+    const at = from + dice(60);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+  },
+  truncated: (path) => {
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, dice(Math.floor(bytes.length * 0.9))));
+  },
+  'another file': (path, which) => copyFileSync(original('db', 1 - which), path),
+  'receipt of another file': (path, which) =>
+    copyFileSync(`${original('db', 1 - which)}.receipt.json`, `${path}.receipt.json`),
+};
+
+/** @param {string} path @param {(database: any, row: Row) => unknown} change */
+function inSqlite(path, change) {
+  const database = new connect(path);
+  try {
+    change(database, one(rowsIn(database)));
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } finally {
+    database.close();
+  }
+}
+
+/** @type {Record<string, string>} */
+const inDuckdb = {
+  'row dropped': 'DELETE FROM records WHERE sid = (SELECT sid FROM records ORDER BY sid LIMIT 1 OFFSET $n)',
+  'row doubled': 'INSERT INTO records SELECT * FROM records ORDER BY sid LIMIT 1 OFFSET $n',
+  'field changed':
+    "UPDATE records SET state = 'QQ' WHERE sid = (SELECT sid FROM records ORDER BY sid LIMIT 1 OFFSET $n)",
+};
+
+/** @param {string} path @param {string} kind */
+async function injureDuckdb(path, kind) {
+  const { DuckDBInstance } = createRequire(join(import.meta.dirname, '../../../warehouse/package.json'))(
+    '@duckdb/node-api',
+  );
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  await connection.run(/** @type {string} */ (inDuckdb[kind]).replace('$n', String(dice(40))));
+  await connection.run('CHECKPOINT');
+  connection.closeSync();
+  instance.closeSync();
+}
+
+/** Injures a copy. Returns what was done to it. @param {string} path @param {string} format @param {number} which */
+async function injure(path, format, which) {
+  if (format === 'db') {
+    const kind = one(Object.keys(onSqlite));
+    onSqlite[kind]?.(path, which);
+    return kind;
+  }
+  if (format === 'duckdb') {
+    const kind = one([...Object.keys(inDuckdb), 'truncated', 'another file', 'receipt of another file']);
+    if (kind in inDuckdb) await injureDuckdb(path, kind);
+    else onBytes[kind]?.(path, format, which);
+    return kind;
+  }
+  const kind = one([...(format === 'parquet' ? [] : Object.keys(onRows)), ...Object.keys(onBytes)]);
+  if (kind in onRows) injureRows(path, format, kind, which);
+  else onBytes[kind]?.(path, format, which);
+  return kind;
+}
+
+/** @param {string} format @param {string} path @param {number} which */
+function copy(format, path, which) {
+  copyFileSync(original(format, which), path);
+  copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
+}
+
+const result = {
+  runs: 0,
+  whole: 0,
+  missed: /** @type {string[]} */ ([]),
+  invented: /** @type {string[]} */ ([]),
+  kinds: /** @type {Record<string, number>} */ ({}),
+};
+
+/** A folder of injured files, and of some that nothing was done to. @param {{ format: string, isWhole: boolean }[]} plan */
+async function examine(plan) {
+  const folder = join(work, 'folder');
+  mkdirSync(folder);
+  /** @type {Map<string, { kind: string | null, name: string }>} */
+  const made = new Map();
+  for (const [at, { format, isWhole }] of plan.entries()) {
+    const which = dice(2);
+    const name = `${at}.${format}`;
+    const path = join(folder, name);
+    copy(format, path, which);
+    const before = readFileSync(path);
+    const receipt = readFileSync(`${path}.receipt.json`);
+    let kind = isWhole ? null : await injure(path, format, which);
+    // What changed nothing is no injury.
+    const isSame = before.equals(readFileSync(path)) && receipt.equals(readFileSync(`${path}.receipt.json`));
+    if (isSame) kind = null;
+    made.set(`folder/${name}`, { kind, name: `${kind} in ${format}` });
+  }
+  const { code, stdout, stderr } = await calls(['verify', 'folder', '--json']);
+  if (stdout === '') throw new Error(`calls verify: ${code} ${stderr}`);
+  const { checks } = JSON.parse(stdout);
+  const verdicts = new Map(checks.map((/** @type {any} */ check) => [check.path, check.verdict]));
+  for (const [path, { kind, name }] of made) {
+    const verdict = verdicts.get(path);
+    if (kind === null) {
+      result.whole += 1;
+      if (verdict !== 'proved') result.invented.push(`${path}: ${verdict}`);
+      continue;
+    }
+    result.runs += 1;
+    result.kinds[name] = (result.kinds[name] ?? 0) + 1;
+    if (verdict !== 'differs') result.missed.push(`${name}: ${verdict} (${path})`);
+  }
+  const mustFail = [...made.values()].some(({ kind }) => kind !== null);
+  if (code !== (mustFail ? 3 : 0)) result.missed.push(`a folder: exit status ${code}`);
+  rmSync(folder, { recursive: true });
+}
+
+const { child, env } = await serve();
+try {
+  await makeOriginals(env);
+  const wantedOf = Object.entries(shares)
+    .filter(([format]) => used.includes(format))
+    .flatMap(([format, share]) =>
+      Array.from({ length: Math.round(total * share) }, () => ({ format, isWhole: false })),
+    );
+  const wholes = wantedOf.filter((_, at) => at % 10 === 0).map(({ format }) => ({ format, isWhole: true }));
+  const plan = [...wantedOf, ...wholes].map((each) => ({ each, at: dice(1e9) })).sort((a, b) => a.at - b.at);
+  for (let from = 0; from < plan.length; from += 250)
+    await examine(plan.slice(from, from + 250).map(({ each }) => each));
+  // What changed nothing by chance is made up for.
+  while (result.runs < total)
+    await examine(Array.from({ length: total - result.runs }, () => ({ format: 'csv', isWhole: false })));
+} finally {
+  child.removeAllListeners('close');
+  child.kill();
+  rmSync(work, { recursive: true, force: true });
+}
+process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { expect, inject, test } from 'vitest';
+
+const tally = openDrill({
+  name: 'injuries',
+  kind: 'odd records',
+  what: 'A row of a file or store is dropped, doubled, changed or taken from another one, a byte is flipped, a file is cut, a receipt belongs to another file: calls verify finds each, and nothing in what is whole',
+});
+
+test('calls verify finds every injury, and invents none', async () => {
+  const injuries = rounds(300, 10_000);
+  const script = join(import.meta.dirname, 'injuries.mjs');
+  const child = spawn(process.execPath, [script, inject('callsBin'), String(injuries), '4711'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect(code).toBe(0);
+  const { runs, whole, missed, invented, kinds } = JSON.parse(stdout);
+  tally.add({ runs: runs + whole, lied: missed.length + invented.length });
+  for (const [kind, times] of Object.entries<number>(kinds)) tally.happened(kind, times);
+  expect({ missed, invented }).toEqual({ missed: [], invented: [] });
+  expect(runs).toBeGreaterThanOrEqual(injuries);
+  expect(whole).toBeGreaterThan(0);
+}, 3_600_000);

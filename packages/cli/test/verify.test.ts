@@ -1,0 +1,383 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import connect from 'libsql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type OwnStage, openOwnStage } from './stage.ts';
+
+let stage: OwnStage;
+let cwd = '';
+beforeAll(async () => {
+  stage = await openOwnStage({ records: 300, days: 30 });
+});
+beforeEach(() => {
+  cwd = stage.folder();
+});
+afterEach(() => stage.sandbox.faults.clear());
+afterAll(() => stage.close());
+
+const run = (...args: string[]) => stage.quick(args, { cwd });
+const at = (name: string) => join(cwd, name);
+const exported = (name: string, ...more: string[]) =>
+  run('export', '-o', name, '--receipt', '--include-extensions', ...more);
+async function verified(...args: string[]) {
+  const { code, stdout, stderr } = await run('verify', ...args, '--json');
+  if (stdout === '') throw new Error(stderr);
+  const { verdict, checks } = JSON.parse(stdout);
+  return {
+    code,
+    verdict,
+    checks,
+    codes: checks.flatMap((check: { findings: { code: string }[] }) =>
+      check.findings.map(({ code }) => code),
+    ),
+  };
+}
+const changed = (name: string, change: (text: string) => string) =>
+  writeFileSync(at(name), change(readFileSync(at(name), 'utf8')));
+/** Drops, doubles or changes lines. */
+const inLines = (text: string, change: (lines: string[]) => string[]) =>
+  `${change(text.trimEnd().split('\n')).join('\n')}\n`;
+
+const formats = ['a.ndjson', 'a.ndjson.gz', 'a.json', 'a.csv', 'a.csv.gz', 'a.parquet'];
+
+describe('a file with its receipt', () => {
+  test.each(formats)('%s is proved, also against the API', async (name) => {
+    expect((await exported(name)).code).toBe(0);
+    expect(await verified(name)).toMatchObject({
+      code: 0,
+      verdict: 'proved',
+      checks: [{ path: name, rows: 300 }],
+      codes: [],
+    });
+    expect(await verified(name, '--against-api')).toMatchObject({
+      code: 0,
+      verdict: 'proved',
+      checks: [{ api: [{ proof: 'whole' }] }],
+    });
+    const { code, stdout } = await run('verify', name);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(`^${name}: proved, 300 calls, as the receipt of `),
+    });
+  });
+
+  test.each([
+    ['--fields', 'sid,date_added,talk_minutes,ani'],
+    ['--fields', 'talk_minutes'],
+    ['--spreadsheet'],
+  ])('one with %s %s is proved, also against the API', async (...options) => {
+    for (const name of formats) {
+      if (options[0] === '--spreadsheet' && !name.includes('csv')) continue;
+      await exported(name, ...options);
+      for (const more of [[], ['--against-api']])
+        expect(await verified(name, ...more), `${name} ${more}`).toMatchObject({
+          code: 0,
+          verdict: 'proved',
+        });
+    }
+  });
+
+  const injuries: [string, string, (text: string) => string, string][] = [
+    ['a row is dropped', 'a.ndjson', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['a row is doubled', 'a.ndjson', (text) => inLines(text, (lines) => [...lines, lines[7] ?? '']), 'rows'],
+    ['a field is changed', 'a.ndjson', (text) => text.replace('"state":"', '"state":"X'), 'contents'],
+    [
+      'a row is another one twice',
+      'a.ndjson',
+      (text) => inLines(text, (lines) => lines.with(3, lines[4] ?? '')),
+      'contents',
+    ],
+    [
+      'rows stand in another order',
+      'a.ndjson',
+      (text) => inLines(text, (lines) => lines.toReversed()),
+      'bytes',
+    ],
+    ['a line is no record', 'a.ndjson', (text) => text.replace('{', '['), 'unreadable'],
+    ['it is cut', 'a.ndjson', (text) => text.slice(0, -40), 'unreadable'],
+    ['a row is dropped', 'a.csv', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['a column is renamed', 'a.csv', (text) => text.replace('sid,', 'sidd,'), 'fields'],
+    ['it is cut', 'a.csv', (text) => text.slice(0, -40), 'bytes'],
+    ['it is empty', 'a.csv', () => '', 'rows'],
+    ['a row is dropped', 'a.json', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['its end is missing', 'a.json', (text) => text.slice(0, -2), 'unreadable'],
+  ];
+  test.each(injuries)('%s in %s: it is found', async (_, name, injure, code) => {
+    await exported(name);
+    changed(name, injure);
+    const result = await verified(name);
+    expect(result).toMatchObject({ code: 3, verdict: 'differs' });
+    expect(result.codes).toContain(code);
+  });
+
+  test('a row that is dropped from a compressed file is found, and so is another compression', async () => {
+    await exported('a.csv.gz');
+    const text = gunzipSync(readFileSync(at('a.csv.gz'))).toString();
+    writeFileSync(at('a.csv.gz'), gzipSync(text, { level: 1 }));
+    expect((await verified('a.csv.gz')).codes).toEqual(['bytes']);
+    writeFileSync(at('a.csv.gz'), gzipSync(inLines(text, (lines) => lines.toSpliced(5, 1))));
+    expect((await verified('a.csv.gz')).codes).toEqual(['bytes', 'rows']);
+    writeFileSync(at('a.csv.gz'), gzipSync(text).subarray(0, -20));
+    expect((await verified('a.csv.gz')).codes.sort()).toEqual(['bytes', 'unreadable']);
+  });
+
+  test('the receipt of another file, a changed one, and a receipt without its file are found', async () => {
+    await exported('a.csv');
+    await exported('b.csv', '--from', '2026-11-01');
+    copyFileSync(at('b.csv.receipt.json'), at('a.csv.receipt.json'));
+    expect((await verified('a.csv')).codes).toEqual(expect.arrayContaining(['bytes', 'rows']));
+    changed('b.csv.receipt.json', (text) => text.replace('"proof": "whole"', '"proof": "unproven"'));
+    expect(await verified('b.csv')).toMatchObject({
+      code: 3,
+      verdict: 'differs',
+      codes: ['receipt_invalid'],
+    });
+    rmSync(at('b.csv'));
+    expect(await verified('b.csv')).toMatchObject({ code: 3, verdict: 'differs', codes: ['no_file'] });
+  });
+
+  test('a file whose read was not whole is not proved', async () => {
+    stage.sandbox.faults.set('*', 'range=none');
+    expect((await exported('a.csv')).code).toBe(3);
+    stage.sandbox.faults.clear();
+    expect(await verified('a.csv')).toMatchObject({ code: 3, verdict: 'unproven', codes: ['not_whole'] });
+    expect(await verified('a.csv', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
+  });
+});
+
+test('a folder: each file is named, with what is wrong with it', async () => {
+  mkdirSync(at('x/deep'), { recursive: true });
+  await exported('x/a.csv');
+  await exported('x/deep/b.parquet');
+  expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
+  await run('export', '-o', 'x/c.ndjson');
+  await exported('x/d.csv', '--from', '2026-11-01');
+  renameSync(at('x/d.csv'), at('x/deep/d.csv'));
+  writeFileSync(at('x/notes.txt'), 'no records');
+  const { code, checks } = await verified('x');
+  expect(code).toBe(3);
+  expect(checks.map(({ path, verdict }: { path: string; verdict: string }) => [path, verdict])).toEqual([
+    ['x/a.csv', 'proved'],
+    ['x/c.ndjson', 'not compared'],
+    ['x/d.csv', 'differs'],
+    ['x/deep/b.parquet', 'proved'],
+    ['x/deep/d.csv', 'not compared'],
+  ]);
+  const { stdout, stderr } = await run('verify', 'x');
+  expect(stdout).toMatch(
+    /x\/c\.ndjson: not compared, \d+ calls\n {2}there is no receipt to compare it with\n/,
+  );
+  expect(stderr).toMatch(/2 of 5 files proved/);
+});
+
+describe.each(['sqlite:calls.db', 'duckdb:calls.duckdb'])('%s', (store) => {
+  const file = store.slice(7);
+  const sync = () => run('sync', '--store', store);
+
+  test('it is counted, and not compared; against the API it is proved', async () => {
+    expect((await sync()).code).toBe(0);
+    expect(await verified(store)).toMatchObject({
+      code: 3,
+      verdict: 'not compared',
+      checks: [{ rows: 300, accounts: [{ account: '101', rows: 300 }] }],
+      codes: ['no_receipt'],
+    });
+    const compared = await verified(store, '--against-api');
+    expect(compared).toMatchObject({
+      code: 0,
+      verdict: 'proved',
+      checks: [{ api: [{ calls: 300, proof: 'whole' }] }],
+    });
+    const part = await verified(store, '--against-api', '--from', '2026-11-01', '--to', '2026-11-07');
+    expect(part).toMatchObject({ code: 0, verdict: 'proved' });
+    expect(part.checks[0].rows).toBeLessThan(300);
+    expect(part.checks[0].rows).toBe(part.checks[0].api[0].calls);
+  });
+
+  test('its receipt is compared', async () => {
+    await sync();
+    expect(await verified(store, '--against-api', '--write-receipt')).toMatchObject({ code: 0 });
+    expect(await verified(store)).toMatchObject({ code: 0, verdict: 'proved' });
+    expect(await verified(file)).toMatchObject({ code: 0, verdict: 'proved' });
+    mkdirSync(at('x'));
+    for (const name of readdirSync(cwd)) if (name.startsWith(file)) renameSync(at(name), at(`x/${name}`));
+    expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
+    for (const name of readdirSync(at('x')))
+      if (name.endsWith('-wal') || name.endsWith('-shm')) rmSync(at(`x/${name}`));
+    writeFileSync(at(`x/${file}`), readFileSync(at(`x/${file}`)).subarray(0, 20_000));
+    expect(await verified('x')).toMatchObject({ code: 3, verdict: 'differs' });
+    writeFileSync(at(`x/${file}`), '');
+    expect(await verified('x')).toMatchObject({ code: 3, verdict: 'differs' });
+    expect(readFileSync(at(`x/${file}`))).toHaveLength(0);
+  });
+
+  test('what the API has no longer, or has in another form, is named with its time', async () => {
+    await sync();
+    const { stdout } = await run(
+      'list',
+      '--all',
+      '--json',
+      '--include-extensions',
+      '--fields',
+      'sid,date_added',
+    );
+    const calls: { sid: string; date_added: string }[] = JSON.parse(stdout);
+    const [gone, other] = [calls[40], calls[200]];
+    const lines = (await run('list', '--all', '--format', 'ndjson', '--include-extensions')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    // The API as it was before: one call less, one more, and one that was changed since.
+    const served = lines
+      .filter(({ sid }) => sid !== gone?.sid)
+      .map((call) => (call.sid === other?.sid ? { ...call, state: 'ZZ' } : call));
+    served.push({ ...lines[100], sid: '9999999999999', date_added: '2026-11-10 03:04:05' });
+    writeFileSync(at('other.ndjson'), served.map((call) => `${JSON.stringify(call)}\n`).join(''));
+    const other2 = 'sqlite:other.db';
+    await run('store', 'accounts', 'add', '--account', '101', '--store', other2);
+    await run('store', 'import', 'other.ndjson', '--account', '101', '--store', other2);
+    const { createService } = await import('@call-attribution/service');
+    const { openStore } = await import('@call-attribution/store');
+    const backing = await openStore(`sqlite:${at('other.db')}`);
+    await backing.putCredential('101', {
+      kind: 'keys',
+      accessKey: stage.env.CALLS_ACCESS_KEY ?? '',
+      secretKey: stage.env.CALLS_SECRET_KEY ?? '',
+    });
+    const service = createService({ store: backing });
+    const { url } = await service.listen({ port: 0 });
+    try {
+      const result = await stage.quick(['verify', store, '--against-api', '--json'], {
+        cwd,
+        env: { CALLS_BASE_URL: url },
+      });
+      expect(result.code).toBe(3);
+      const { checks } = JSON.parse(result.stdout);
+      const differences = checks[0].findings.flatMap(
+        ({ difference }: { difference?: object }) => difference ?? [],
+      );
+      expect(differences).toEqual(
+        expect.arrayContaining([
+          { kind: 'extra', calls: 1, from: gone?.date_added, to: gone?.date_added, sids: [gone?.sid] },
+          { kind: 'changed', calls: 1, from: other?.date_added, to: other?.date_added, sids: [other?.sid] },
+          {
+            kind: 'missing',
+            calls: 1,
+            from: '2026-11-10 03:04:05',
+            to: '2026-11-10 03:04:05',
+            sids: ['9999999999999'],
+          },
+        ]),
+      );
+      expect(differences).toHaveLength(3);
+    } finally {
+      await service.close();
+      await backing.close();
+    }
+  });
+});
+
+describe('a store in SQLite', () => {
+  const store = 'sqlite:calls.db';
+
+  test('rows that are gone or changed behind its back are found, and so are stored counts', async () => {
+    await run('sync', '--store', store);
+    await verified(store, '--against-api', '--write-receipt');
+    const database = new connect(at('calls.db'));
+    database.exec('DELETE FROM calls WHERE sid IN (SELECT sid FROM calls ORDER BY at LIMIT 5)');
+    database.close();
+    const { codes } = await verified(store);
+    expect(codes).toEqual(expect.arrayContaining(['rows', 'stored_counts']));
+    expect(await verified(store, '--against-api')).toMatchObject({ code: 3, verdict: 'differs' });
+    const { stdout } = await run('verify', store, '--against-api');
+    expect(stdout).toMatch(/5 calls are missing here, of 20|calls? (?:is|are) missing here, of 20/);
+    expect((await run('store', 'rebuild', '--store', store)).code).toBe(0);
+    expect((await verified(store)).codes).toEqual(['rows']);
+  });
+
+  test('erased callers and purged calls count apart, never as missing', async () => {
+    await run('sync', '--store', store);
+    const { stdout } = await run(
+      'list',
+      '--all',
+      '--json',
+      '--include-extensions',
+      '--fields',
+      'ani,date_added',
+    );
+    const { ani } = JSON.parse(stdout)[250];
+    const erasing = await stage.quick(['store', 'erase', '--account', '101', '--store', store], {
+      cwd,
+      input: `${ani}\n`,
+    });
+    const { erased } = JSON.parse(erasing.stdout);
+    const purging = await run(
+      'store',
+      'purge',
+      '--account',
+      '101',
+      '--before',
+      '2026-11-01 00:00:00',
+      '--store',
+      store,
+    );
+    const { purged } = JSON.parse(purging.stdout);
+    const result = await verified(store, '--against-api');
+    expect(result).toMatchObject({
+      code: 0,
+      verdict: 'proved',
+      checks: [{ rows: 300 - erased - purged, api: [{ erased: expect.any(Number), purged }] }],
+    });
+    expect(result.checks[0].api[0].erased).toBeGreaterThanOrEqual(erased);
+    expect(result.checks[0].accounts).toEqual([
+      { account: '101', rows: 300 - erased - purged, erasedCallers: 1, purgedBefore: '2026-11-01 00:00:00' },
+    ]);
+    const shown = await run('verify', store, '--against-api');
+    expect(shown.stdout).toMatch(/1 caller was erased/);
+    expect(shown.stdout).not.toContain(ani);
+  });
+
+  test('a receipt from before an erasure is not compared any more', async () => {
+    await run('sync', '--store', store);
+    await verified(store, '--against-api', '--write-receipt');
+    const { stdout } = await run('list', '--json', '-n', '1', '--fields', 'ani');
+    await stage.quick(['store', 'erase', '--account', '101', '--store', store], {
+      cwd,
+      input: `${JSON.parse(stdout)[0].ani}\n`,
+    });
+    expect(await verified(store)).toMatchObject({
+      code: 3,
+      verdict: 'not compared',
+      codes: ['removed_since'],
+    });
+    await verified(store, '--against-api', '--write-receipt');
+    expect(await verified(store)).toMatchObject({ code: 0, verdict: 'proved' });
+  });
+});
+
+describe('what cannot be verified', () => {
+  test.each<[string[], RegExp]>([
+    [['nothing.csv'], /there is no file or folder nothing\.csv/],
+    [['sqlite:nothing.db'], /there is no store sqlite:nothing\.db/],
+    [['a.txt'], /the name does not say a format/],
+    [['.'], /has no files of records/],
+    [['sqlite:calls.db', '--account', '999'], /has no account 999/],
+    [[], /path|needs a file/],
+  ])('%j', async (args, message) => {
+    if (args[0] === 'a.txt') appendFileSync(at('a.txt'), 'x');
+    if (args[0] === 'sqlite:calls.db') await run('sync', '--store', 'sqlite:calls.db');
+    const { code, stderr } = await run('verify', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
