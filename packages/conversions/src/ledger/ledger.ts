@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Clock, systemClock } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { LedgerEntry } from '../entry.ts';
 import { DeliveryError, LedgerDamagedError } from './errors.ts';
 import { fileJournal, type Journal } from './journal.ts';
@@ -57,13 +57,15 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** Settings of `openLedger`. */
-export interface LedgerOptions {
+const ledgerOptions = defineOptions({
   /** The clock. Default: that of the machine. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
+  clock: option.clock(),
   /** Name of this machine, for deliveries with files. Default: the host name. */
-  readonly host?: string | undefined;
-}
+  host: option.string(),
+});
+
+/** Settings of `openLedger`. */
+export interface LedgerOptions extends OptionsOf<typeof ledgerOptions> {}
 
 type Line =
   | ({ readonly type: 'prepared' } & Delivery)
@@ -85,10 +87,8 @@ type Line =
  * await ledger.commit(delivery);
  * await ledger.close();
  */
-export async function openLedger(
-  where: string | Journal,
-  { clock = systemClock, host = hostname() }: LedgerOptions = {},
-): Promise<Ledger> {
+export async function openLedger(where: string | Journal, options: LedgerOptions = {}): Promise<Ledger> {
+  const { clock, host = hostname() } = ledgerOptions.read(options);
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
   const open = new Map<string, Delivery>();

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { canResend, type Delivery, type Ledger } from '../ledger/ledger.ts';
 import { PushError } from './problems.ts';
 import type { ConversionChange, PushTarget } from './target.ts';
@@ -13,19 +13,21 @@ export interface RefusedCall {
   readonly reason: string;
 }
 
-/** Settings of `pushConversions`. */
-export interface PushOptions {
+const pushOptions = defineOptions({
   /** Where it is noted what was sent. Without it, everything is sent. */
-  readonly ledger?: Ledger | undefined;
+  ledger: option.methods<Ledger>('a ledger opened with openLedger()', 'prepare', 'commit', 'pending'),
   /** What the ledger calls the destination. Needed with a ledger. */
-  readonly destination?: string | undefined;
+  destination: option.string().default('push'),
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
-  readonly validateOnly?: boolean | undefined;
+  validateOnly: option.flag().default(false),
   /** Changes in one request. Default, and at most: what the tool takes. */
-  readonly batch?: number | undefined;
+  batch: option.whole(1),
   /** The clock. Default: that of the machine. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
-}
+  clock: option.clock(),
+});
+
+/** Settings of `pushConversions`. */
+export interface PushOptions extends OptionsOf<typeof pushOptions> {}
 
 /** What a push did. */
 export interface PushSummary {
@@ -54,9 +56,9 @@ export async function pushConversions(
   changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly = false, clock = systemClock, destination = 'push' } = options;
-  const ledger = validateOnly ? undefined : options.ledger;
-  const size = Math.min(options.batch ?? target.most, target.most);
+  const { validateOnly, clock, destination, batch: most = target.most, ...given } = pushOptions.read(options);
+  const ledger = validateOnly ? undefined : given.ledger;
+  const size = Math.min(most, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const requests: string[] = [];
