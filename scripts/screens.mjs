@@ -66,6 +66,7 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
     .replace(/until [-\d]+ [:\d]+ {3}/, 'until 2026-11-20 22:00:00   ')
     .replace(/(\d requests?), (?:[\d.]+ s|\d+ min.*)$/m, '$1, 1 s')
+    .replaceAll(`${work}/.config/`, '~/.config/')
     .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
     .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');

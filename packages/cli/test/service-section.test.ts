@@ -10,7 +10,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function storeWith(service: unknown) {
   writeFileSync(join(folder, 'calls.config.json'), JSON.stringify({ service }));
-  return runQuick(['store', 'sizes', '--store', 'sqlite::memory:'], { cwd: folder });
+  return runQuick(['store', 'sizes', '--store', 'sqlite::memory:', '--config', 'calls.config.json'], {
+    cwd: folder,
+  });
 }
 
 describe('the section "service" of calls.config.json', () => {

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nobody, type OwnStage, openOwnStage, openStage } from './stage.ts';
 
@@ -42,7 +42,8 @@ describe('keys', () => {
     expect((await stage.quick(['count'], { cwd, env: byName })).code).toBe(0);
     const config = { baseUrl: stage.url, accessKeyFile: 'access', secretKeyFile: 'secret' };
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
-    expect((await stage.quick(['count'], { cwd, env: nobody })).code).toBe(0);
+    const named = { ...nobody, CALLS_CONFIG: 'calls.config.json' };
+    expect((await stage.quick(['count'], { cwd, env: named })).code).toBe(0);
     const missing = await stage.quick(['count'], {
       cwd,
       env: { ...byName, CALLS_SECRET_KEY_FILE: 'nowhere' },
@@ -57,12 +58,12 @@ describe('configuration', () => {
     const cwd = stage.folder();
     const wrong = 'http://127.0.0.1:1';
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: wrong, timeZone: 'UTC' }));
-    const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '' };
+    const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '', CALLS_CONFIG: 'calls.config.json' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
     expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
     const byOption = await stage.quick(['count', '--base-url', stage.url, '--last', '99999d', '--debug'], {
       cwd,
-      env: { CALLS_BASE_URL: wrong, CALLS_TIME_ZONE: '' },
+      env: { ...env, CALLS_BASE_URL: wrong },
     });
     expect(byOption.code).toBe(0);
     expect(byOption.stderr).toMatch(/\(--base-url\)/);
@@ -70,29 +71,23 @@ describe('configuration', () => {
     expect(byOption.stderr).not.toContain(stage.env.CALLS_SECRET_KEY);
   });
 
-  test('a file in the current folder that sends keys from elsewhere to its own server is named in a warning', async () => {
+  test('a file in the current folder is not read, and calls doctor says so', async () => {
     const cwd = stage.folder();
-    const file = join(cwd, 'calls.config.json');
-    const keys = { CALLS_BASE_URL: '', CALLS_LEGACY_BASE_URL: '' };
-    const stderr = async (args: string[], env: Record<string, string>) =>
-      (await stage.quick(['count', ...args], { cwd, env })).stderr;
-    const warning = `warning: calls.config.json in this folder sends the credentials of CALLS_ACCESS_KEY to ${stage.url}; use --base-url or --config to say that this is right\n`;
-    writeFileSync(file, JSON.stringify({ baseUrl: stage.url }));
-    expect(await stderr([], keys)).toContain(warning);
-    // Chosen by the user, or the keys are of the same file.
-    expect(await stderr(['--config', 'calls.config.json'], keys)).not.toContain('warning');
-    expect(await stderr(['--base-url', stage.url], keys)).not.toContain('warning');
-    expect(await stderr([], { ...keys, CALLS_CONFIG: file })).not.toContain('warning');
-    const { CALLS_ACCESS_KEY: accessKey, CALLS_SECRET_KEY: secretKey } = stage.env;
-    writeFileSync(file, JSON.stringify({ baseUrl: stage.url, accessKey, secretKey }), { mode: 0o600 });
-    expect(await stderr([], nobody)).not.toContain('warning');
-    // The file names keys that are somewhere else.
-    const home = stage.folder();
-    writeFileSync(join(home, 'access'), accessKey ?? '');
-    writeFileSync(join(home, 'secret'), secretKey ?? '');
-    const borrowed = { accessKeyFile: join(home, 'access'), secretKeyFile: join(home, 'secret') };
-    writeFileSync(file, JSON.stringify({ baseUrl: stage.url, ...borrowed }));
-    expect(await stderr([], nobody)).toContain(`sends the credentials of ${join(home, 'access')} to`);
+    const other = 'http://127.0.0.1:1';
+    writeFileSync(
+      join(cwd, 'calls.config.json'),
+      JSON.stringify({ baseUrl: other, store: 'sqlite:here.db' }),
+    );
+    const none = await stage.quick(['count'], { cwd, env: { CALLS_BASE_URL: '' } });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('CALLS_BASE_URL') });
+    const synced = await stage.quick(['sync'], { cwd });
+    expect(synced).toMatchObject({ code: 2, stderr: expect.stringContaining('--store') });
+    const doctor = await stage.quick(['doctor'], { cwd, env: { XDG_CONFIG_HOME: cwd } });
+    expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(
+      `there is no ${join(cwd, 'call-attribution', 'calls.config.json')}; only options and environment are used → --config calls.config.json reads the one in this folder`,
+    );
+    const named = await stage.quick(['doctor', '--config', 'calls.config.json'], { cwd });
+    expect(named.stdout).toMatch(new RegExp(`ok +file +${join(cwd, 'calls.config.json')}\n`));
   });
 
   test('--config is read first, and the configuration folder of the user last', async () => {
@@ -122,7 +117,10 @@ describe('configuration', () => {
   ])('it refuses a configuration file with %s', async (text, said) => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), text);
-    const { code, stderr } = await stage.quick(['count'], { cwd, env: nobody });
+    const { code, stderr } = await stage.quick(['count', '--config', 'calls.config.json'], {
+      cwd,
+      env: nobody,
+    });
     expect(code).toBe(2);
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain('hunter2');
@@ -153,7 +151,8 @@ describe('the connection in calls doctor', () => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
-    const open = await stage.quick(['doctor'], { cwd, env: { CALLS_SECRET_KEY: '' } });
+    const env = { CALLS_SECRET_KEY: '', CALLS_CONFIG: 'calls.config.json' };
+    const open = await stage.quick(['doctor'], { cwd, env });
     expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600/);
   });
 });
@@ -212,7 +211,7 @@ describe('calls doctor', () => {
     });
     expect(shown.code).toBe(4);
     for (const line of shown.stdout.split('\n'))
-      if (!line.includes(cwd)) expect(line.length).toBeLessThanOrEqual(70);
+      if (!line.includes(dirname(cwd))) expect(line.length).toBeLessThanOrEqual(70);
   });
 });
 

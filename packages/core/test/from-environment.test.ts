@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, type ClientOptions, ConfigurationError, createClient } from '@call-attribution/core';
@@ -119,7 +119,11 @@ describe('a client from the environment', () => {
     process.chdir(cwd);
     afterwards(() => process.chdir(before));
     expect(refused({ env: {} }).message).toContain('CALLS_BASE_URL is missing');
-    expect(createClient({ env: {}, config: true }).baseUrl).toBe(url);
+    expect(refused({ env: { HOME: cwd }, config: true }).message).toContain('CALLS_BASE_URL is missing');
+    mkdirSync(join(cwd, 'call-attribution'));
+    copyFileSync(path, join(cwd, 'call-attribution', 'calls.config.json'));
+    const env = { XDG_CONFIG_HOME: cwd };
+    expect(createClient({ env, config: true }).baseUrl).toBe(url);
   });
 
   test('undefined keys are refused by name', () => {

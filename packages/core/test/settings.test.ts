@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { createClient } from '@call-attribution/core';
 import {
@@ -10,6 +11,7 @@ import {
   readSettings,
   type Settings,
   takeEnvironment,
+  userConfigFile,
 } from '@call-attribution/core/settings';
 import { describe, expect, test } from 'vitest';
 import { afterwards } from './support.ts';
@@ -27,10 +29,11 @@ function folder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   return cwd;
 }
 
-/** Settings of an environment and of a folder that holds `calls.config.json`. */
+/** Settings of an environment and of the `calls.config.json` that is named. */
 function read(env: Record<string, string>, config?: string | Buffer, more: object = {}) {
   const cwd = folder(config === undefined ? {} : { 'calls.config.json': config });
-  return readSettings({ env: { HOME: cwd, ...env }, cwd, ...more });
+  const named = config === undefined ? {} : { config: 'calls.config.json' };
+  return readSettings({ env: { HOME: cwd, ...env }, cwd, ...named, ...more });
 }
 
 describe('settings', () => {
@@ -64,7 +67,7 @@ describe('settings', () => {
   ])('a file with %s is read', (_, config) => {
     expect(read({}, config).baseUrl?.value).toBe(url);
   });
-  test('the file of the user comes last, CALLS_CONFIG first', () => {
+  test('the file that is named comes first, then that of the user; none is looked for in the current folder', () => {
     const cwd = folder({
       'home/call-attribution/calls.config.json': JSON.stringify({ baseUrl: `${url}/home` }),
       'other.json': JSON.stringify({ baseUrl: `${url}/other` }),
@@ -75,8 +78,48 @@ describe('settings', () => {
       `${url}/other`,
     );
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: `${url}/cwd` }));
-    expect(readSettings({ env, cwd }).baseUrl?.value).toBe(`${url}/cwd`);
-    expect(readSettings({ env, cwd, searchCwd: false }).baseUrl?.value).toBe(`${url}/home`);
+    expect(readSettings({ env, cwd }).baseUrl?.value).toBe(`${url}/home`);
+    for (const HOME of [cwd, '.', 'home'])
+      expect(readSettings({ env: { HOME, XDG_CONFIG_HOME: '.' }, cwd }).baseUrl, HOME).toBe(null);
+    expect(readSettings({ env: { CALLS_CONFIG: 'calls.config.json' }, cwd }).baseUrl?.value).toBe(
+      `${url}/cwd`,
+    );
+  });
+  test.each([
+    ['linux', { HOME: '/home/me' }, '/home/me/.config/call-attribution/calls.config.json'],
+    ['linux', { HOME: '/home/me', XDG_CONFIG_HOME: '/x' }, '/x/call-attribution/calls.config.json'],
+    [
+      'linux',
+      { HOME: '/home/me', XDG_CONFIG_HOME: 'x' },
+      '/home/me/.config/call-attribution/calls.config.json',
+    ],
+    ['linux', { HOME: 'here' }, null],
+    ['darwin', { HOME: '/me' }, '/me/Library/Application Support/call-attribution/calls.config.json'],
+    ['win32', { HOME: '/me', APPDATA: '/me/Roaming' }, '/me/Roaming/call-attribution/calls.config.json'],
+  ] as const)('on %s with %j the file of the user is %s', (platform, env, path) => {
+    expect(userConfigFile(env, platform)).toBe(path);
+  });
+  test('a key file is a regular file of at most 64 KiB, and a pipe is not waited for', () => {
+    const cwd = folder({ large: 'x'.repeat(65_537), full: 'x'.repeat(65_536) });
+    execFileSync('mkfifo', [join(cwd, 'pipe')]);
+    const refusals = [
+      ['/dev/zero', 'not a regular file'],
+      ['pipe', 'not a regular file'],
+      ['large', 'larger than 64 KiB'],
+      ['.', 'EISDIR'],
+    ];
+    for (const [path = '', why] of refusals) {
+      const settings = readSettings({ env: { HOME: cwd, CALLS_SECRET_KEY_FILE: path }, cwd });
+      expect(
+        settings.problems.map(({ message }) => message),
+        path,
+      ).toEqual([`CALLS_SECRET_KEY_FILE: ${resolve(cwd, path)} cannot be read (${why})`]);
+      expect(settings.secret('secretKey')).toBe(null);
+    }
+    const { problems } = readSettings({ env: { HOME: cwd }, cwd, config: 'pipe' });
+    expect(problems[0]?.message).toBe(`${join(cwd, 'pipe')} cannot be read (not a regular file)`);
+    const full = readSettings({ env: { HOME: cwd, CALLS_SECRET_KEY_FILE: 'full' }, cwd });
+    expect(full.secret('secretKey')?.value).toHaveLength(65_536);
   });
   test('what is under "service" is kept for the program that serves, and is no setting of a client', () => {
     const { file, problems } = read({}, JSON.stringify({ baseUrl: url, service: { maxRows: 5 } }));
@@ -85,9 +128,10 @@ describe('settings', () => {
   test('a file with a credential that others can read is exposed', () => {
     const cwd = folder({ 'calls.config.json': JSON.stringify({ secretKey: 'hunter2' }) });
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
-    expect(readSettings({ env: {}, cwd }).file?.isExposed).toBe(process.platform !== 'win32');
+    const config = 'calls.config.json';
+    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(process.platform !== 'win32');
     chmodSync(join(cwd, 'calls.config.json'), 0o600);
-    expect(readSettings({ env: {}, cwd }).file?.isExposed).toBe(false);
+    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(false);
   });
 });
 
@@ -137,7 +181,8 @@ describe('credentials', () => {
       'keys/token': 'token\r\n',
       secret: '\ufeffkey-two\n',
     });
-    const settings = readSettings({ env: { CALLS_SECRET_KEY_FILE: 'secret' }, cwd });
+    const env = { CALLS_SECRET_KEY_FILE: 'secret', CALLS_CONFIG: 'calls.config.json' };
+    const settings = readSettings({ env, cwd });
     expect(settings.secret('bearerToken')).toMatchObject({ value: 'token', origin: 'key file' });
     expect(settings.secret('secretKey')).toMatchObject({ value: 'key-two', from: join(cwd, 'secret') });
     expect(settings.secret('accessKey')).toMatchObject({ value: 'written', origin: 'file' });
@@ -207,7 +252,7 @@ describe('accounts', () => {
   /** A folder with this configuration, and what is read there. */
   function accountsIn(config: object, env: Record<string, string> = variables) {
     const cwd = folder({ 'calls.config.json': JSON.stringify(config), 'main.access': 'main-access' });
-    const source = { cwd, env: { HOME: cwd, ...env } };
+    const source = { cwd, config: 'calls.config.json', env: { HOME: cwd, ...env } };
     return { source, all: (names: readonly string[] | 'all' = 'all') => readAccounts(names, source) };
   }
 

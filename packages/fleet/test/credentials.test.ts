@@ -65,7 +65,7 @@ test.each([
   ['file:link.json', 'it lies outside of the folder of keys'],
   ['file:/etc/hostname', 'it lies outside of the folder of keys'],
   ['file:', 'it lies outside of the folder of keys'],
-  ['file:more', 'it is not a small file.'],
+  ['file:more', 'it cannot be read (EISDIR).'],
   ['file:half.json', '(file:half.json): secretKey is missing; it looks like {'],
   ['file:both.json', 'has keys and a token; keep one of the two'],
   ['file:other.json', 'has an unknown name "password"; known names: accessKey, secretKey, bearerToken'],

@@ -22,7 +22,7 @@ export const sharedOptions: readonly OptionSpec[] = [
 export const configOption: OptionSpec = {
   name: 'config',
   value: 'FILE',
-  text: 'configuration file to read instead of calls.config.json',
+  text: "configuration file to read instead of the user's own",
   completes: 'file',
 };
 

@@ -1,15 +1,13 @@
-import { dirname, join } from 'node:path';
 import {
   readSettings as read,
   readAccounts,
-  type Setting,
   type SettingProblem,
   type Settings,
   type SettingsSource,
 } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
+import type { Io } from '../io.ts';
 
 const options = {
   baseUrl: 'base-url',
@@ -24,7 +22,7 @@ const flags: ReadonlyMap<string, string> = new Map(Object.entries(options));
 
 /** Reads options, as far as the command has them, environment and configuration file, in this order; the first problem is thrown. */
 export function readSettings(args: Args, io: Io): Settings {
-  return checked(read(sourceOf(args, io)), args, io);
+  return checked(read(sourceOf(args, io)));
 }
 
 /**
@@ -40,7 +38,7 @@ export function readAccountSettings(
     const [own] = settings.problems;
     const isOwn = own !== undefined && ofOneAccount.has(own.code);
     if (isOwn) return { settings, problem: problemError(own) };
-    return { settings: checked(settings, args, io), problem: null };
+    return { settings: checked(settings), problem: null };
   });
 }
 
@@ -58,7 +56,7 @@ const ofOneAccount: ReadonlySet<string> = new Set([
 export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
   const settings = read({ ...sourceOf(args, io), account });
   const problems = settings.problems.filter(({ code }) => !ofCredentials.has(code));
-  return checked({ ...settings, problems, secret: () => null }, args, io);
+  return checked({ ...settings, problems, secret: () => null });
 }
 
 const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
@@ -104,27 +102,8 @@ function problemError({ code, message, hint }: SettingProblem): UsageError {
   });
 }
 
-function checked(settings: Settings, args: Args, io: Io): Settings {
+function checked(settings: Settings): Settings {
   const [problem] = settings.problems;
   if (problem) throw problemError(problem);
-  const isNamed = (args.has('config') && args.text('config') !== null) || Boolean(io.env.CALLS_CONFIG);
-  const warning = isNamed ? null : redirection(settings, io.cwd);
-  if (warning !== null) say(io, warning);
   return settings;
-}
-
-/**
- * What to say when the configuration file of the current folder, which others may have put there, chooses the server for
- * keys that it does not hold. Null when it does not.
- */
-function redirection({ file, baseUrl, legacyBaseUrl, secret }: Settings, cwd: string): string | null {
-  if (file === null || file.path !== join(cwd, 'calls.config.json')) return null;
-  const url = [baseUrl, legacyBaseUrl].find((setting) => setting?.origin === 'file');
-  const isHere = ({ origin, from }: Setting): boolean =>
-    origin === 'file' || (origin === 'key file' && dirname(from) === cwd);
-  const key = (['accessKey', 'secretKey', 'bearerToken'] as const)
-    .map(secret)
-    .find((setting) => setting !== null && !isHere(setting));
-  if (!url || !key) return null;
-  return `warning: calls.config.json in this folder sends the credentials of ${key.from} to ${new URL(url.value).origin}; use --base-url or --config to say that this is right`;
 }

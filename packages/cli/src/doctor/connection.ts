@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import { type Settings, userConfigFile } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -43,7 +45,7 @@ async function connection(read: () => Settings, args: Args, io: Io) {
   let client: Client | null = null;
   try {
     const settings = read();
-    findings.push(...settingsFound(settings));
+    findings.push(...settingsFound(settings, io));
     if (settings.baseUrl === null) return { findings, status: exitCodes.usage };
     item = 'keys';
     client = await openClient(settings, args, io);
@@ -64,19 +66,35 @@ async function connection(read: () => Settings, args: Args, io: Io) {
   }
 }
 
-function settingsFound(settings: Settings): Finding[] {
-  const { file, baseUrl, apiVersion, timeZone } = settings;
+/** The configuration file that was read. One in the current folder is read only where it is named, which is easily missed. */
+function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
+  const here = 'calls.config.json';
+  const hint = existsSync(join(cwd, here)) && file?.path !== join(cwd, here);
+  const fix = hint ? `--config ${here} reads the one in this folder` : undefined;
+  if (file === null)
+    return note(
+      'file',
+      `there is no ${userConfigFile(env) ?? here}; only options and environment are used`,
+      fix,
+    );
+  if (file.isExposed)
+    return note(
+      'file',
+      `${file.path} has a key in it, and other users can read it`,
+      `chmod 600 ${file.path}`,
+    );
+  return fix === undefined ? ok('file', file.path) : note('file', file.path, fix);
+}
+
+function settingsFound(settings: Settings, io: Io): Finding[] {
+  const { baseUrl, apiVersion, timeZone } = settings;
   const secrets = [
     ['accessKey', 'access key'],
     ['secretKey', 'secret key'],
     ['bearerToken', 'bearer token'],
   ] as const;
   return [
-    file === null
-      ? note('file', 'there is no calls.config.json; only options and environment are used')
-      : file.isExposed
-        ? note('file', `${file.path} has a key in it, and other users can read it`, `chmod 600 ${file.path}`)
-        : ok('file', file.path),
+    fileFound(settings, io),
     baseUrl === null
       ? wrong('URL', 'not set', 'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url')
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),

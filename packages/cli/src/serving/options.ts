@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readSmallFile } from '@call-attribution/core/settings';
 import type { ListenOptions, LogEntry, ServiceOptions } from '@call-attribution/service';
 import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { Args } from '../args/command.ts';
@@ -22,9 +22,12 @@ export function listenOptions(args: Args, io: Io): ListenOptions {
 /** The address to listen on. */
 export const hostOf = (args: Args): string => args.text('host') ?? serviceDefaults.host;
 
+/** Most bytes of a certificate with its chain. */
+const pemBytes = 1024 * 1024;
+
 function pem(path: string, io: Io): string {
   try {
-    return readFileSync(resolve(io.cwd, path), 'utf8');
+    return readSmallFile(resolve(io.cwd, path), pemBytes).text;
   } catch (cause) {
     throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
   }

@@ -72,7 +72,7 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
 }
 
 async function keyFrom(file: string): Promise<GoogleCredentials> {
-  const key = readJsonInput(await keySchema(), await readKeyFile(file), `the key file ${file}`);
+  const key = readJsonInput(await keySchema(), readKeyFile(file), `the key file ${file}`);
   return { from: file, key: () => key };
 }
 

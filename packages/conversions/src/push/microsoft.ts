@@ -47,7 +47,7 @@ export interface MicrosoftCredentials {
  * `accountId`. Microsoft replaces a refresh token when it is used, so the file is written again, readable by its owner only.
  */
 export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
-  let key = readJsonInput(await keySchema(), await readKeyFile(file), `the key file ${file}`);
+  let key = readJsonInput(await keySchema(), readKeyFile(file), `the key file ${file}`);
   return {
     from: file,
     key: () => key,

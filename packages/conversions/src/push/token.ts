@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import type { Clock } from '@call-attribution/core';
+import { readSmallFile } from '@call-attribution/core/settings';
 import { PushError } from './problems.ts';
 
 /** The text of a file of credentials. */
-export async function readKeyFile(file: string): Promise<string> {
+export function readKeyFile(file: string): string {
   try {
-    return await readFile(file, 'utf8');
+    return readSmallFile(file).text;
   } catch (error) {
     throw new PushError({ code: 'key_file_unreadable', file, reason: systemCode(error) });
   }

@@ -22,7 +22,6 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
     options: { legacyBaseUrl: given.legacyBaseUrl, apiVersion: given.version },
     nameOption: (name) => (name === 'apiVersion' ? 'version' : name),
     config: typeof config === 'string' ? config : null,
-    searchCwd: config === true,
     searchHome: config === true,
     ...(env === undefined ? {} : { env }),
   });

@@ -188,7 +188,7 @@ export const clientOptions = defineOptions({
     .default(`call-attribution-core/${packageVersion}`),
   /**
    * Also reads a configuration file, as the `calls` command does: the file with this path, or, when `true`,
-   * `calls.config.json` in the current folder or in the user's configuration folder. @default only the file named by CALLS_CONFIG
+   * the one in the user's configuration folder. @default only the file named by CALLS_CONFIG
    */
   config: option.string().or(option.flag()).expecting('a path or true'),
   /** Environment variables to read, such as those of `takeEnvironment()`. @default process.env */

@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Environment, isCredentialVariable } from './environment.ts';
 import { problems, type Report } from './problems.ts';
+import { readSmallFile, type SmallFile } from './small-file.ts';
 import { accountNames, fileNames, secretSettings } from './table.ts';
 
 /** A configuration file that was found and read. */
@@ -33,16 +33,37 @@ export interface ConfigPlaces {
   readonly named: { readonly path: string; readonly from: string } | null;
   readonly env: Environment;
   readonly cwd: string;
-  readonly searchCwd: boolean;
   readonly searchHome: boolean;
 }
 
 /**
- * Finds and reads the configuration file: the named one, else the one in CALLS_CONFIG, else `calls.config.json` in the
- * current folder, else the one in the user's configuration folder. Null when there is none.
+ * The user's own configuration file, whether it is there or not: `call-attribution/calls.config.json` in the folder of
+ * XDG_CONFIG_HOME, else where the system keeps such files (`~/.config`, `~/Library/Application Support`, `%APPDATA%`).
+ */
+export function userConfigFile(
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): string | null {
+  const usual = () => {
+    if (platform === 'win32') return env.APPDATA || join(homedir(), 'AppData', 'Roaming');
+    const home = env.HOME || homedir();
+    return platform === 'darwin' ? join(home, 'Library', 'Application Support') : join(home, '.config');
+  };
+  const named = env.XDG_CONFIG_HOME;
+  // A relative path would be one in the current folder, which may be anybody's.
+  const folder = named && isAbsolute(named) ? named : usual();
+  return isAbsolute(folder) ? join(folder, 'call-attribution', 'calls.config.json') : null;
+}
+
+/** Most bytes of a configuration file: a thousand accounts have some 200 KB. */
+const configBytes = 1024 * 1024;
+
+/**
+ * Reads the configuration file: the named one, else the one in CALLS_CONFIG, else that of the user. Null when there is none.
+ * None is looked for in the current folder, since whoever made that folder could send keys and passwords elsewhere.
  */
 export function readConfigFile(places: ConfigPlaces, report: Report): FileContent | null {
-  const { env, cwd, searchCwd, searchHome } = places;
+  const { env, cwd, searchHome } = places;
   const named = places.named ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
   if (named !== null) {
     const path = resolve(cwd, named.path);
@@ -50,32 +71,29 @@ export function readConfigFile(places: ConfigPlaces, report: Report): FileConten
     if (content === null) report(problems.noConfigFile(path, named.from));
     return content;
   }
-  const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
-  const paths = searchHome ? [join(home, 'call-attribution', 'calls.config.json')] : [];
-  if (searchCwd) paths.unshift(join(cwd, 'calls.config.json'));
-  for (const path of paths) {
-    const content = readIfThere(path, report);
-    if (content !== null) return content;
-  }
-  return null;
+  const own = searchHome ? userConfigFile(env) : null;
+  return own === null ? null : readIfThere(own, report);
 }
 
 function readIfThere(path: string, report: Report): FileContent | null {
-  let text: string;
+  let read: SmallFile;
   try {
-    text = readTextFile(path);
+    read = readSmallFile(path, configBytes);
   } catch (error) {
     const reason = systemCode(error);
     if (reason === 'ENOENT' || reason === 'ENOTDIR') return null;
     report(problems.unreadableFile(path, reason));
     return { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
   }
-  const { accounts, service, ...plain } = parseObject(text, path, report);
+  const { accounts, service, ...plain } = parseObject(read.text, path, report);
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
-  const isExposed = holdsCredential && process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
   return {
-    file: { path, isExposed, ...(service === undefined ? {} : { service }) },
+    file: {
+      path,
+      isExposed: holdsCredential && read.isExposed,
+      ...(service === undefined ? {} : { service }),
+    },
     values,
     accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
   };
@@ -167,13 +185,6 @@ function parseAccount(
 
 const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
-
-/** The text of a file, in UTF-8 or, as some Windows programs write it, UTF-16; without a byte order mark. */
-export function readTextFile(path: string): string {
-  const bytes = readFileSync(path);
-  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes);
-}
 
 /** The code of a system error, such as EACCES. */
 export function systemCode(error: unknown): string {

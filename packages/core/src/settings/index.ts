@@ -1,5 +1,5 @@
 // The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
-export type { ConfigFile } from './config-file.ts';
+export { type ConfigFile, userConfigFile } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
 export { type Environment, isInProject, readVariable, takeEnvironment } from './environment.ts';
 export {
@@ -18,6 +18,7 @@ export {
   type Settings,
   type SettingsSource,
 } from './read-settings.ts';
+export { keyFileBytes, readSmallFile, type SmallFile } from './small-file.ts';
 export {
   type Origin,
   type PlainName,

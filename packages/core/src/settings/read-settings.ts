@@ -1,15 +1,9 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import {
-  type ConfigFile,
-  type FileContent,
-  readConfigFile,
-  readTextFile,
-  systemCode,
-  type Values,
-} from './config-file.ts';
+import { type ConfigFile, type FileContent, readConfigFile, systemCode, type Values } from './config-file.ts';
 import { type Environment, readVariable } from './environment.ts';
 import { problems, type Report, type SettingProblem } from './problems.ts';
+import { readSmallFile } from './small-file.ts';
 import {
   type PlainName,
   type PlainSettings,
@@ -60,12 +54,9 @@ export interface SettingsSource {
   /** Folder that relative paths start from. @default process.cwd() */
   readonly cwd?: string | undefined;
   /**
-   * Is `calls.config.json` looked for in `cwd`? Switch it off where others choose the folder: a file in it could send
-   * the user's credentials to another server.
+   * Is the file in the user's configuration folder read when no other one is named? No file is ever looked for in `cwd`.
    * @default true
    */
-  readonly searchCwd?: boolean | undefined;
-  /** Is `call-attribution/calls.config.json` looked for in the user's configuration folder? @default true */
   readonly searchHome?: boolean | undefined;
 }
 
@@ -101,9 +92,9 @@ export function readSettings(source: SettingsSource = {}): Settings {
   const found: SettingProblem[] = [];
   const report: Report = (problem) => void found.push(problem);
   const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
-  const { config, searchCwd = true, searchHome = true } = source;
+  const { config, searchHome = true } = source;
   const named = typeof config === 'string' ? { path: config, from: nameOption('config') } : null;
-  const content = readConfigFile({ named, env, cwd, searchCwd, searchHome }, report);
+  const content = readConfigFile({ named, env, cwd, searchHome }, report);
   const accounts = [...(content?.accounts ?? [])].map(([name, values]) => ({
     name,
     id: values.get('id') ?? name,
@@ -238,7 +229,7 @@ function secretOfAccount(
 
 function fromFile(path: string, from: string, report: Report): Setting | null {
   try {
-    const value = readTextFile(path).trim();
+    const value = readSmallFile(path).text.trim();
     if (value !== '') return { value, origin: 'key file', from: path };
     report(problems.emptyFile(path, from));
   } catch (error) {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { readSmallFile } from '@call-attribution/core/settings';
 import type {
   Authenticator,
   NatsConnection,
@@ -172,7 +172,7 @@ function certificates({ ca, cert, key }: BoardTls = {}): TlsOptions {
 
 function readCredentials(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return new TextEncoder().encode(readSmallFile(path).text);
   } catch (cause) {
     throw new FleetError(
       'board_unfit',

@@ -1,9 +1,16 @@
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
 import { CallsError, type ErrorWords } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { type Environment, readInput, readJsonInput, readVariable } from '@call-attribution/core/settings';
+import {
+  type Environment,
+  readInput,
+  readJsonInput,
+  readSmallFile,
+  readVariable,
+  type SmallFile,
+} from '@call-attribution/core/settings';
 import type { ZodType } from 'zod';
 import { FleetError } from '../errors.ts';
 
@@ -22,7 +29,6 @@ const credentialOptions = defineOptions({
 /** Where references are looked up. */
 export interface CredentialOptions extends OptionsOf<typeof credentialOptions> {}
 
-const mostBytes = 65_536;
 const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
 const wayOut = `it looks like ${form}`;
 
@@ -75,25 +81,15 @@ async function fromVariable(name: string, env: Environment, place: string): Prom
   );
 }
 
-async function readKeyFile(
-  folder: string,
-  name: string,
-  fail: Fail,
-): Promise<{ text: string; isExposed: boolean }> {
+async function readKeyFile(folder: string, name: string, fail: Fail): Promise<SmallFile> {
   const outside = 'it lies outside of the folder of keys, where nothing is read.';
   const path = resolve(folder, name);
   if (isAbsolute(name) || !isBelow(path, resolve(folder))) throw fail(outside);
-  let file: FileHandle | undefined;
   try {
     const real = await realpath(path);
     // A link may lead out of it. Those of a mounted secret of Kubernetes stay inside.
     if (!isBelow(real, await realpath(folder))) throw fail(outside);
-    file = await open(real, 'r');
-    const stats = await file.stat();
-    if (!stats.isFile() || stats.size > mostBytes)
-      throw fail(`it is not a small file. It looks like ${form}.`);
-    const isExposed = process.platform !== 'win32' && (stats.mode & 0o044) !== 0;
-    return { text: new TextDecoder().decode(await file.readFile()), isExposed };
+    return readSmallFile(real);
   } catch (error) {
     if (CallsError.is(error)) throw error;
     const code = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
@@ -102,8 +98,6 @@ async function readKeyFile(
         ? `there is no such file below the folder of keys. Put one there that looks like ${form}.`
         : `it cannot be read (${code}).`,
     );
-  } finally {
-    await file?.close();
   }
 }
 

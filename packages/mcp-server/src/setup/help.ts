@@ -35,7 +35,7 @@ Environment
   CALLS_SECRET_KEY         secret key (v3)
   CALLS_BEARER_TOKEN       token to use instead of the keys (required for v2)
   CALLS_..._FILE           file with one of the three above, such as CALLS_SECRET_KEY_FILE
-  CALLS_CONFIG             configuration file (default ~/.config/call-attribution/calls.config.json)
+  CALLS_CONFIG             configuration file (default: that of the user, such as ~/.config/call-attribution/calls.config.json)
   CALLS_API_VERSION        v2 or v3 (default v3)
   CALLS_LEGACY_BASE_URL    URL of the SMS number listing
   CALLS_TIME_ZONE          time zone of the account's times; shown to the assistant, no time is converted

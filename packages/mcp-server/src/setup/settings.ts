@@ -17,17 +17,14 @@ export interface ApiSettings {
   readonly problems: readonly string[];
 }
 
-/**
- * Reads the settings. It never throws: the server starts and lists its tools in any case. No file is looked for in the
- * current folder, since hosts choose that folder.
- */
+/** Reads the settings. It never throws: the server starts and lists its tools in any case. */
 export function readApiSettings(env: Environment): ApiSettings {
-  return apiSettingsOf(readSettings({ env, searchCwd: false }));
+  return apiSettingsOf(readSettings({ env }));
 }
 
 /** Reads the settings of accounts of the configuration file, in the same way. */
 export function readAccountSettings(names: readonly string[] | 'all', env: Environment): ApiSettings[] {
-  return readAccounts(names, { env, searchCwd: false }).map(apiSettingsOf);
+  return readAccounts(names, { env }).map(apiSettingsOf);
 }
 
 function apiSettingsOf(settings: Settings): ApiSettings {

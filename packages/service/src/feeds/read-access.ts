@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Environment } from '@call-attribution/core/settings';
+import { type Environment, readSmallFile } from '@call-attribution/core/settings';
 import { type Access, hashedAccess, passwordAccess } from './access.ts';
 import type { FeedFields } from './feeds-schema.ts';
 
@@ -33,10 +32,13 @@ export async function accessOf(
   return passwordAccess(user, password);
 }
 
+/** Most bytes of a file that the file of feeds names: a password, or rules of values. */
+const fileBytes = 1024 * 1024;
+
 /** The content of a file that the file of feeds names. */
 export async function fileOf(name: string, folder: string, refuse: (what: string) => never): Promise<string> {
   try {
-    return await readFile(resolve(folder, name), 'utf8');
+    return readSmallFile(resolve(folder, name), fileBytes).text;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
     return refuse(`names ${name}, which cannot be read (${code})`);
