@@ -257,7 +257,7 @@ describe('calls sync', () => {
     expect(sidsIn(join(cwd, 'calls.duckdb.bad-records.ndjson'))).toEqual(bad);
   });
 
-  test('a record that a resumed sync reads twice is counted once', async () => {
+  test('a resumed sync goes on where it was, and each record is in the file once', async () => {
     const cwd = stage.folder();
     const stop = new AbortController();
     const pages = await startHostileServer({
@@ -274,7 +274,7 @@ describe('calls sync', () => {
     expect((await stage.quick(args, { cwd, env, signal: stop.signal })).code).toBe(130);
     const resumed = await stage.quick(args, { cwd, env });
     await pages.close();
-    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringMatching(/: 3 records that/)]);
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringMatching(/: 2 records that/)]);
     expect(sidsIn(join(cwd, file)).sort()).toEqual([...bad].sort());
     expect(await stored(cwd)).toEqual(good);
   });

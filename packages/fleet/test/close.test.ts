@@ -98,7 +98,7 @@ test('a sync that still runs is fenced off before parcels are read again', async
   scene.server.calls.push({ ...(scene.server.calls[5] as (typeof scene.server.calls)[0]), sid: 'late' });
   await scene.close();
   expect(scene.account().phase).toBe('reading');
-  await expect(running?.commit({ calls: [], state: {} as never })).rejects.toMatchObject({
+  await expect(running?.commit({ calls: [], state: {} as never, isLast: true })).rejects.toMatchObject({
     code: 'claim_lost',
   });
 });

@@ -80,7 +80,7 @@ test('a retry fences a sync off before parcels are read, and compares an account
   const [result] = await retryAside(board, { target, credentials, account: '101' });
   expect(result).toMatchObject({ outcome: 'compared', parcels: 0 });
   expect(claims.sync).toBeGreaterThan(1);
-  await expect(running?.commit({ calls: [], state: {} as never })).rejects.toMatchObject({
+  await expect(running?.commit({ calls: [], state: {} as never, isLast: true })).rejects.toMatchObject({
     code: 'claim_lost',
   });
   expect(scene.account().phase).toBe('reading');

@@ -83,11 +83,11 @@ for (const { kind, newUrl } of stores)
       await using target = await openTarget(into, job);
       await target.plan({ id: '101' }, async () => planOf([]));
       const [earlier, later] = [target.sync('101', 'w1'), target.sync('101', 'w2')];
-      const state = { pending: [], run: null } as unknown as SyncState;
+      const state = { pending: [] } as unknown as SyncState;
       await earlier?.load();
-      await earlier?.commit({ calls: callsOf(3), state });
+      await earlier?.commit({ calls: callsOf(3), state, isLast: true });
       expect(await later?.load()).toEqual(state);
-      await expect(earlier?.commit({ calls: [], state })).rejects.toMatchObject({
+      await expect(earlier?.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({
         name: 'FleetError',
         code: 'claim_lost',
       });

@@ -87,7 +87,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url'),
     ...ofStore('unfit_record', 'store_failed', 'unknown_account', 'short_page', 'unfit_filter'),
     ...ofFleet('job_invalid'),
-    new StateError('state_mismatch', 'Another query.'),
+    new StateError('state_invalid', 'No state.'),
     new StateError('state_invalid', 'No state.'),
     coded('23505'),
     new TypeError('x is not a function'),

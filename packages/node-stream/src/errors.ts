@@ -19,8 +19,6 @@ export class CheckpointError extends CallsError<CheckpointErrorCode> {
 }
 
 const stateErrors = codeTable({
-  state_mismatch:
-    'The state of a sync was made for another query. Sync with the filter it was made for, or use another state.',
   state_invalid: 'It is not a sync state of this package. Start with an empty one to read everything again.',
   state_locked: 'Another run is using the state. Wait until it ends.',
 });

@@ -54,8 +54,10 @@ export {
   type VerdictReason,
 } from './source/verdict.ts';
 // Sync: a copy that is kept up to date.
+export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from './sync/copy-verdict.ts';
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
+export type { Stretch, Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
 export type {
@@ -63,7 +65,7 @@ export type {
   StateStore,
   SyncBatch,
   SyncOutcome,
-  SyncRun,
+  SyncPart,
   SyncState,
   UpsertSink,
 } from './sync/sync-state.ts';

@@ -7,7 +7,8 @@ import {
 import { describe, expect, test } from 'vitest';
 
 describe('the status of a program that runs long', () => {
-  const counts = { new: 2, changed: 1, same: 7, gone: 0, skipped: 0, pending: 3 };
+  const rows = { new: 2, changed: 1, same: 7, gone: 0, skipped: 0, pending: 3 };
+  const counts = { ...rows, calls: 10, missing: 0, gaps: [] };
   const watched = (options: Partial<SyncStatusOptions> = {}) => {
     let at = 1_000_000;
     const status = createSyncStatus({
@@ -43,6 +44,26 @@ describe('the status of a program that runs long', () => {
     expect(status.ready()).toBe('the last sync of account b failed: unauthorized');
     status.succeeded('b', counts, 1);
     expect(status.ready()).toBeNull();
+  });
+
+  test('it is not ready while the copy is not whole, and a metric counts what is missing', () => {
+    const { status } = watched();
+    const gap = {
+      from: '2026-01-03 00:00:00',
+      to: '2026-01-04 00:00:00',
+      is: 'short',
+      missing: 100,
+    } as const;
+    const reasons = [{ code: 'count_rose', count: 100 }] as const;
+    status.succeeded('main', { ...counts, calls: 5000, missing: 100, gaps: [{ ...gap, reasons }] }, 1);
+    expect(status.ready()).toBe(
+      'the copy is not whole: short: 100 calls of 5,000 are missing between 2026-01-03 00:00:00 and 2026-01-04 00:00:00',
+    );
+    expect(status.metrics()).toContain('\ncalls_sync_missing 100\n');
+    expect(status.metrics()).toContain('\ncalls_sync_gaps 1\n');
+    status.succeeded('main', counts, 1);
+    expect(status.ready()).toBeNull();
+    expect(status.metrics()).toContain('\ncalls_sync_missing 0\n');
   });
 
   test('metrics have the account as a label when there are several', async () => {

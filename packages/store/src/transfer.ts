@@ -38,9 +38,9 @@ export function mirrorSink(
       sinceState = 0;
       return (await claimed()).note as SyncState | null;
     },
-    async commit({ calls, state }) {
+    async commit({ calls, state, isLast }) {
       sinceState += calls.length;
-      const isDue = state.run === null || sinceState * openPerCall >= state.pending.length;
+      const isDue = isLast || sinceState * openPerCall >= state.pending.length;
       const stored = await store.commitClaimed(await claimed(), isDue ? { calls, note: state } : { calls });
       if (isDue) sinceState = 0;
       return stored;

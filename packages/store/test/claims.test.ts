@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
-const stateOf = (by: string, n: number) => ({ by, n, pending: [], run: null }) as unknown as SyncState;
+const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
 const recordOf = (by: string, n: number) =>
   smallCall('X', '2024-01-01 00:00:00', '1.0', false, { city: `${by}.${n}` });
 
@@ -38,7 +38,11 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
             expect(await sync.sink.load()).toEqual(last);
             holder = turn;
           } else {
-            const batch = { calls: [recordOf(`sync ${turn}`, sync.steps)], state: stateOf(id, sync.steps) };
+            const batch = {
+              calls: [recordOf(`sync ${turn}`, sync.steps)],
+              state: stateOf(id, sync.steps),
+              isLast: true,
+            };
             const committed = sync.sink.commit(batch);
             if (turn === holder) {
               await committed;
@@ -95,20 +99,20 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     const callsOfPage = (page: number) =>
       Array.from({ length: 5 }, (_, i) => ({ ...recordOf('sync', page), sid: `S${page * 5 + i}` }) as Call);
     // Every call is open, so that the state grows with each page.
-    const commit = async (page: number, run: object | null) => {
+    const commit = async (page: number, isLast: boolean) => {
       const pending = Array.from({ length: 5 * (page + 1) }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', '']);
-      const state = { page, seen: [], pending, run } as unknown as SyncState;
-      await sink.commit({ calls: callsOfPage(page), state });
+      const state = { page, seen: [], pending } as unknown as SyncState;
+      await sink.commit({ calls: callsOfPage(page), state, isLast });
       const [found] = await store.notes('1', 'sync');
       const last = (found?.note as { page: number } | undefined)?.page as number;
       if (written.at(-1) !== last) written.push(last);
       // Whatever was written, the calls of the page are stored.
       expect(await store.count('1', everything)).toBe(5 * (page + 1));
     };
-    for (let page = 0; page < 24; page += 1) await commit(page, {});
+    for (let page = 0; page < 24; page += 1) await commit(page, false);
     // The larger the state, the more pages come before it is written again.
     expect(written).toEqual([0, 1, 2, 3, 5, 7, 10, 14, 19]);
-    await commit(24, null);
+    await commit(24, true);
     expect(written.at(-1)).toBe(24);
     expect(await sink.load()).toMatchObject({ page: 24 });
     await store.close();

@@ -16,6 +16,7 @@ import {
   call,
   ofEndedProcess,
   rowsOf,
+  stateAt,
   storedCalls,
   syncState,
   temporaryFolder,
@@ -32,10 +33,10 @@ describe('the sink of a sync', () => {
     const { warehouse } = await testWarehouse();
     const sink = warehouse.sink('main');
     expect(await sink.load()).toBeNull();
-    await sink.commit({ calls: [call('a'), call('b')], state: running });
-    await sink.commit({ calls: [call('c')], state: { ...finished, watermark: '2024-01-01 08:00:00' } });
+    await sink.commit({ calls: [call('a'), call('b')], ...running });
+    await sink.commit({ calls: [call('c')], ...syncState(true, 0, 8) });
     expect(await sids(warehouse)).toEqual(['a', 'b', 'c']);
-    expect(await sink.load()).toMatchObject({ run: null, watermark: '2024-01-01 08:00:00' });
+    expect(stateAt(await sink.load())).toBe(8);
     expect(await warehouse.lastSync()).toMatchObject([{ account: 'main', calls: 3 }]);
   });
 
@@ -45,11 +46,11 @@ describe('the sink of a sync', () => {
     await sink.load();
     await sink.commit({
       calls: [call('a', { city: '1' }), call('a', { city: '2' }), call('b', { city: '1' })],
-      state: running,
+      ...running,
     });
-    await sink.commit({ calls: [call('b', { city: '2' }), call('c', { city: '1' })], state: running });
-    await sink.commit({ calls: [], state: finished });
-    await sink.commit({ calls: [call('c', { city: '2' })], state: finished });
+    await sink.commit({ calls: [call('b', { city: '2' }), call('c', { city: '1' })], ...running });
+    await sink.commit({ calls: [], ...finished });
+    await sink.commit({ calls: [call('c', { city: '2' })], ...finished });
     const found = await storedCalls(warehouse);
     expect([...found.values()].map((each) => each.city)).toEqual(['2', '2', '2']);
     expect(await rowsOf(warehouse, 'select count(*) as n from calls')).toEqual([{ n: 3 }]);
@@ -75,8 +76,8 @@ describe('the sink of a sync', () => {
     const first = await openWarehouse(path);
     const sink = first.sink('main');
     await sink.load();
-    await sink.commit({ calls: [call('a', { city: 'two\nlines' })], state: { ...running, watermark: '1' } });
-    await sink.commit({ calls: [call('b')], state: { ...running, watermark: '2' } });
+    await sink.commit({ calls: [call('a', { city: 'two\nlines' })], ...syncState(false, 0, 1) });
+    await sink.commit({ calls: [call('b')], ...syncState(false, 0, 2) });
     const staged = `${path}.staged`;
     const copy = temporaryFolder();
     for (const name of readdirSync(staged)) writeFileSync(join(copy, name), readFileSync(join(staged, name)));
@@ -98,7 +99,7 @@ describe('the sink of a sync', () => {
     const second = await openWarehouse(again);
     expect(await sids(second)).toEqual(['a', 'b']);
     expect(await second.get('a')).toEqual(call('a', { city: 'two\nlines' }));
-    expect(await second.sink('main').load()).toMatchObject({ watermark: '2' });
+    expect(stateAt(await second.sink('main').load())).toBe(2);
     expect(existsSync(lines)).toBe(false);
     await second.close();
   });
@@ -110,7 +111,7 @@ describe('the sink of a sync', () => {
     await sink.load();
     const lines = join(`${path}.staged`, 'main.lines');
     symlinkSync('/dev/full', lines);
-    const batch = { calls: [call('a')], state: { ...running, watermark: '1' } };
+    const batch = { calls: [call('a')], ...syncState(false, 0, 1) };
     await expect(sink.commit(batch)).rejects.toMatchObject({ code: 'disk_full' });
     await first.close();
     rmSync(lines, { force: true });
@@ -121,7 +122,7 @@ describe('the sink of a sync', () => {
     await second.close();
     const third = await openWarehouse(path);
     expect(await sids(third)).toEqual(['a']);
-    expect(await third.sink('main').load()).toMatchObject({ watermark: '1' });
+    expect(stateAt(await third.sink('main').load())).toBe(1);
     await third.close();
   });
 
@@ -130,10 +131,10 @@ describe('the sink of a sync', () => {
     const sink = warehouse.sink('main');
     await sink.load();
     const long = 'x'.repeat(5000);
-    await sink.commit({ calls: [call('a', { city: long }), call('b', { city: long })], state: running });
-    await sink.commit({ calls: [call('c')], state: running });
-    await sink.commit({ calls: [call('d'), call('e', { ani: 'Anonymous' })], state: running });
-    await sink.commit({ calls: [call('f', { first_name: 'a\u0000"b' })], state: finished });
+    await sink.commit({ calls: [call('a', { city: long }), call('b', { city: long })], ...running });
+    await sink.commit({ calls: [call('c')], ...running });
+    await sink.commit({ calls: [call('d'), call('e', { ani: 'Anonymous' })], ...running });
+    await sink.commit({ calls: [call('f', { first_name: 'a\u0000"b' })], ...finished });
     const found = await storedCalls(warehouse);
     expect([...found.keys()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
     expect(found.get('f')).toEqual(call('f', { first_name: 'a\u0000"b' }));
@@ -144,13 +145,13 @@ describe('the sink of a sync', () => {
     const sink = warehouse.sink('main');
     await sink.load();
     for (let page = 0; page < 20; page += 1)
-      await sink.commit({ calls: [call(`p${page}`)], state: syncState(false, 15) });
+      await sink.commit({ calls: [call(`p${page}`)], ...syncState(false, 15) });
     const journal = readFileSync(join(`${path}.staged`, 'main.journal'), 'utf8')
       .trim()
       .split('\n');
     expect(journal.length).toBe(20);
     expect(journal.filter((line) => line.includes('"state"')).length).toBe(1);
-    await sink.commit({ calls: [], state: finished });
+    await sink.commit({ calls: [], ...finished });
     expect((await sids(warehouse)).length).toBe(20);
   });
 
@@ -159,17 +160,17 @@ describe('the sink of a sync', () => {
     const { warehouse } = await testWarehouse({ batch: 3, clock: { now: () => now } });
     const sink = warehouse.sink('main');
     await sink.load();
-    await sink.commit({ calls: [call('a'), call('b')], state: running });
+    await sink.commit({ calls: [call('a'), call('b')], ...running });
     expect(await sids(warehouse)).toEqual([]);
-    await sink.commit({ calls: [call('c')], state: running });
+    await sink.commit({ calls: [call('c')], ...running });
     expect(await sids(warehouse)).toEqual(['a', 'b', 'c']);
-    await sink.commit({ calls: [call('d')], state: running });
+    await sink.commit({ calls: [call('d')], ...running });
     expect((await sids(warehouse)).length).toBe(3);
     now += 61_000;
-    await sink.commit({ calls: [call('e')], state: running });
+    await sink.commit({ calls: [call('e')], ...running });
     expect((await sids(warehouse)).length).toBe(5);
     // A page that goes over the end of a batch is divided, so that each batch is whole.
-    await sink.commit({ calls: ['f', 'g', 'h', 'i'].map((sid) => call(sid)), state: running });
+    await sink.commit({ calls: ['f', 'g', 'h', 'i'].map((sid) => call(sid)), ...running });
     expect((await sids(warehouse)).length).toBe(8);
     expect(await warehouse.lastSync()).toMatchObject([
       { storedAt: '2026-01-01T00:01:01.000Z', syncedAt: null },
@@ -254,7 +255,7 @@ describe('erased callers', () => {
     });
     const sink = warehouse.sink('main');
     await sink.load();
-    await sink.commit({ calls: [call('g', { ani: number })], state: finished });
+    await sink.commit({ calls: [call('g', { ani: number })], ...finished });
     expect(await sids(warehouse)).toEqual(['d', 'e', 'f']);
     expect(JSON.stringify(await rowsOf(warehouse, 'select * from erased'))).not.toContain('0142');
     await warehouse.close();
@@ -280,9 +281,9 @@ describe('erased callers', () => {
     const { warehouse } = await testWarehouse();
     const sink = warehouse.sink('main');
     await sink.load();
-    await sink.commit({ calls: [call('a', { ani: number }), call('b')], state: running });
+    await sink.commit({ calls: [call('a', { ani: number }), call('b')], ...running });
     await warehouse.erase('main', number);
-    await sink.commit({ calls: [], state: finished });
+    await sink.commit({ calls: [], ...finished });
     expect(await sids(warehouse)).toEqual(['b']);
   });
 
@@ -305,12 +306,11 @@ describe('erased callers', () => {
 test('the state of a sync survives as it was', async () => {
   const { warehouse } = await testWarehouse();
   const state: SyncState = {
-    ...syncState(true, 3),
+    ...syncState(true, 3, 1).state,
     pending: [['S1', '2024-01-01 00:00:00', "it's"]],
-    watermark: '2024-01-01 00:00:00',
   };
   const sink = warehouse.sink('main');
   await sink.load();
-  await sink.commit({ calls: [], state });
+  await sink.commit({ calls: [], state, isLast: true });
   expect(await sink.load()).toEqual(state);
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import type { SyncState } from '@call-attribution/node-stream';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import type { SyncBatch, SyncState } from '@call-attribution/node-stream';
 import { onTestFinished } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../src/index.ts';
 
@@ -62,13 +63,21 @@ export function call(sid: string, values: Readonly<Record<string, unknown>> = {}
   return { ...plain, sid, ...values } as Call;
 }
 
-/** The state of a sync: of a run that has finished, or of one that has not. */
-export function syncState(isFinished: boolean, entries = 0): SyncState {
+/** The state of a sync, as it is committed: at the end of a run, or in it. `at` is when the latest call came. */
+export function syncState(
+  isLast: boolean,
+  entries = 0,
+  at: number | null = null,
+): Pick<SyncBatch, 'state' | 'isLast'> {
   const seen = Array.from({ length: entries }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', 'hash'] as const);
-  const run = { from: null, latest: null, resumedAt: null, checkpoint: {} } as unknown as SyncState['run'];
-  const about = 'all calls, v3';
-  return { version: 1, query: 'q', about, watermark: null, seen, pending: [], run: isFinished ? null : run };
+  const latest = at === null ? null : formatNaive(at * 1000);
+  const part = { version: 'v3', filter: '', latest, stretches: [] } as const;
+  return { state: { version: 1, parts: [part], seen, pending: [] }, isLast };
 }
+
+/** What `at` was of a state. */
+export const stateAt = (state: SyncState | null): number =>
+  parseNaive(state?.parts[0]?.latest ?? '1969-12-31 23:59:59') / 1000;
 
 /** The text of a lock, as a process that has ended left it. */
 export const ofEndedProcess = (lock: string): string =>

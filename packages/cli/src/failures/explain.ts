@@ -60,14 +60,7 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
     case 'CheckpointError':
       return new UsageError(error.message, { cause: error });
     case 'StateError':
-      if (error.code !== 'state_mismatch') return new CliError(error.message, { cause: error });
-      return new UsageError(error.message, {
-        cause: error,
-        hints: [
-          '--restart reads all calls of the new query, and keeps those in the store',
-          'or use another store or another --account for it',
-        ],
-      });
+      return new CliError(error.message, { cause: error });
     case 'IncompleteError':
       return new CliError(error.message, {
         exitCode: exitCodes.incomplete,

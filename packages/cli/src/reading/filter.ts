@@ -84,8 +84,8 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const name = (['last', 'on'] as const).find((each) => args.has(each) && isRelative(args.text(each) ?? ''));
-  return name === undefined ? null : { name: `--${name} ${args.text(name)}`, ...rangeOf(args, context) };
+  const isMoving = (['last', 'on'] as const).some((each) => args.has(each) && isRelative(args.text(each) ?? ''));
+  return isMoving ? rangeOf(args, context) : null;
 }
 
 /** The range of time that the options describe. */

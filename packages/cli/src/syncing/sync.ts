@@ -1,7 +1,9 @@
+import { describeCopy } from '@call-attribution/node-stream';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { sayBadRecords } from '../bad-records/policy.ts';
 import { type CliError, codeOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { clientsOf } from '../reading/connect.ts';
 import { eachAccount, type NamedAccount } from '../reading/each-account.ts';
@@ -113,5 +115,13 @@ export function saySync(
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
-  return sayBadRecords(bad, summary.skipped, io);
+  const code = sayBadRecords(bad, summary.skipped, io);
+  const lacks = describeCopy(summary);
+  if (lacks === null) return code;
+  say(io, `${lacks}; the next run ${nextStep(summary)}`);
+  return exitCodes.incomplete;
 }
+
+/** What the next run does about what is not whole. */
+const nextStep = ({ gaps }: Pick<SyncRun['summary'], 'gaps'>): string =>
+  gaps.every(({ is }) => is === 'unread') ? 'goes on there' : 'reads them again';

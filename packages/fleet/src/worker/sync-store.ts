@@ -1,7 +1,6 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import {
-  type SyncState,
   type SyncSummary,
   sliceFilter,
   syncInto,
@@ -59,30 +58,18 @@ async function bringUpToDate(
   const { version } = client;
   const filter = sliceFilter(job.filter, { from: job.from, to: null }, bounds, version);
   const since = formatNaive(parseNaive(until) - settle);
-  const first = syncStateFrom({ filter, version, since, lookback });
   const isFirst = account.sync === null;
   const beginning: UpsertSink = {
     ...(sink.compares === undefined ? {} : { compares: sink.compares }),
     async load() {
-      const state = await sink.load();
-      return state === null || isFirst ? firstState(state, first, since) : state;
+      const held = await sink.load();
+      // Whatever a `calls sync` of the same account has left; a first sync that was interrupted goes on.
+      return held === null || isFirst ? syncStateFrom({ filter, version, since, lookback, held }) : held;
     },
     commit: (batch) => sink.commit(batch),
   };
   const onError = job.skip ? 'skip' : 'fail';
   return syncInto(client, beginning, { filter, lookback, settle, signal, prefetch, clock, onError });
-}
-
-/**
- * What the first sync begins with: no later than `since`, whatever a `calls sync` of the same account has left. A first sync that
- * was interrupted goes on.
- */
-function firstState(held: SyncState | null, first: SyncState, since: string): SyncState {
-  if (held === null || held.query !== first.query) return first;
-  const { run, watermark } = held;
-  if (run !== null && (run.from === null || run.from <= since)) return held;
-  const isEarlier = watermark === null || watermark < (first.watermark ?? '');
-  return { ...held, run: null, watermark: isEarlier ? watermark : first.watermark };
 }
 
 /** Pages that a slot may hold, as for a parcel. */

@@ -91,7 +91,6 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   incomplete: 'parcel',
   checkpoint_mismatch: 'parcel',
   checkpoint_invalid: 'parcel',
-  state_mismatch: 'parcel',
   state_invalid: 'parcel',
   state_locked: 'server',
   file_locked: 'target',

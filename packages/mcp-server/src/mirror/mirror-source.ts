@@ -20,7 +20,7 @@ import type {
   Selection,
 } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
-import { type CopyState, loadingNote } from '../text/mirror.ts';
+import { type CopyState, incompleteNote, loadingNote } from '../text/mirror.ts';
 import { copyFailure } from './copy-failure.ts';
 import { isMasked, unmasked } from './masked-condition.ts';
 import type { Copy, Mirror } from './mirror.ts';
@@ -114,7 +114,7 @@ export class MirrorSource implements CallSource {
 
   get(sid: string, run: ReadRun): Promise<{ call: Call; asOf: string | null }> {
     const overApi = () => this.#context.api.get(sid, run);
-    return this.#over({ to: '' }, run, overApi, async (copy) => {
+    return this.#over({ from: null, to: '' }, run, overApi, async (copy) => {
       const call = await copy.warehouse.get(sid, copy.account);
       return call === null ? overApi() : { call, asOf: copy.status.syncedAt };
     });
@@ -122,7 +122,7 @@ export class MirrorSource implements CallSource {
 
   describe(specs: readonly FieldSpec[], run: ReadRun): Promise<Description> {
     const overApi = () => this.#context.api.describe(specs, run);
-    return this.#over({ to: null }, run, overApi, async (copy) => {
+    return this.#over({ from: null, to: null }, run, overApi, async (copy) => {
       const { calls, first, last, syncedAt } = copy.status;
       const cells = new Cells(copy, this.#context);
       return {
@@ -138,7 +138,7 @@ export class MirrorSource implements CallSource {
 
   /** Answers from the copy if it can, otherwise over the API, which may have to say that it needs the copy. */
   async #over<T>(
-    selection: Pick<Selection, 'to'>,
+    selection: Pick<Selection, 'from' | 'to'>,
     run: ReadRun,
     overApi: () => Promise<T>,
     overCopy: (copy: Copy) => Promise<T>,
@@ -205,7 +205,7 @@ export class MirrorSource implements CallSource {
 
 function originOf(
   answer: Pick<WarehouseAnswer, 'asOf' | 'leftOut' | 'notes'>,
-  { isPart, status }: Copy,
+  { isPart, lacks, status }: Copy,
   { calls, to }: Selection,
 ): Pick<Analysis, 'asOf' | 'extensionsLeftOut' | 'notes'> {
   const left = answer.leftOut.find(({ code }) => code === 'extensions')?.count ?? 0;
@@ -222,6 +222,7 @@ function originOf(
     asOf: answer.asOf ?? '',
     extensionsLeftOut: calls === 'website' ? left : 0,
     notes: [
+      ...(lacks === null ? [] : [incompleteNote(lacks)]),
       ...said.map(({ message }) => message),
       ...notes,
       ...(isPart ? ['The first load is under way; the calls of this period are all there.'] : []),

@@ -3,7 +3,13 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { type Progress, syncInto } from '@call-attribution/node-stream';
+import {
+  type CopyVerdict,
+  copyVerdict,
+  describeCopy,
+  type Progress,
+  syncInto,
+} from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
 import { redactMessage } from '../privacy/patterns.ts';
@@ -11,6 +17,9 @@ import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
 import { codeOf, type Library, loadLibrary } from './library.ts';
 import type { MirrorSettings } from './options.ts';
+
+/** The times that a question is about. */
+type Period = Pick<Selection, 'from' | 'to'>;
 
 /** What the mirror needs of its server. */
 export interface MirrorHost {
@@ -35,6 +44,8 @@ export interface Copy {
   readonly status: AccountStatus;
   /** The first load is under way; the calls of the selection are there already. */
   readonly isPart: boolean;
+  /** What the calls of the selection lack, in words; null when they are whole. */
+  readonly lacks: string | null;
 }
 
 /** Age from which a copy is refreshed for a question about the time after its last call. */
@@ -61,6 +72,8 @@ export class Mirror {
   #timer: NodeJS.Timeout | undefined;
   #progress: Progress | null = null;
   #failure: string | null = null;
+  /** What the copy lacked after the last refresh, in words. */
+  #lacks: string | null = null;
   #isOthers = false;
   #refreshedAt = 0;
   /** The first load is under way in this process. */
@@ -84,7 +97,7 @@ export class Mirror {
   }
 
   /** The copy, if it can answer about a selection exactly; otherwise why it cannot. */
-  async copyFor(selection: Pick<Selection, 'to'>, signal: AbortSignal): Promise<Copy | CopyState> {
+  async copyFor(selection: Period, signal: AbortSignal): Promise<Copy | CopyState> {
     let opened: Opened;
     try {
       opened = await within(this.#open(), patience, signal);
@@ -101,10 +114,13 @@ export class Mirror {
       await within(this.#refresh(true), patience, signal).catch(() => signal.throwIfAborted());
       status = await statusOf(opened);
     }
-    if (status?.syncedAt != null) return { ...opened, status, isPart: false };
-    const loadedTo = status === undefined ? null : await loadedUpTo(opened);
-    if (status !== undefined && loadedTo !== null && selection.to !== null && selection.to <= loadedTo)
-      return { ...opened, status, isPart: true };
+    const verdict = status === undefined ? null : await verdictOf(opened, selection);
+    if (status?.syncedAt != null) {
+      const lacks = verdict === null ? null : describeCopy(verdict);
+      return { ...opened, status, isPart: false, lacks };
+    }
+    if (status !== undefined && selection.to !== null && isLoaded(verdict))
+      return { ...opened, status, isPart: true, lacks: null };
     return this.#notYet();
   }
 
@@ -171,7 +187,11 @@ export class Mirror {
       this.#host.copies?.succeeded(this.#host.name, summary, performance.now() - from);
       this.#isOthers = false;
       this.#refreshedAt = this.#host.clock.now();
-      if (isFirst) this.#host.log(`The copy is complete: ${added} calls.`);
+      const lacks = describeCopy(summary);
+      if (isFirst && lacks === null) this.#host.log(`The copy is complete: ${added} calls.`);
+      if (lacks !== null && lacks !== this.#lacks) this.#host.log(`The copy is INCOMPLETE: ${lacks}.`);
+      if (lacks === null && this.#lacks !== null) this.#host.log('The copy is complete again.');
+      this.#lacks = lacks;
       if (skipped > 0) this.#host.log(`${skipped} records could not be read and are not in the copy.`);
       this.#failure = null;
     } catch (error) {
@@ -221,20 +241,23 @@ async function statusOf({
   return (await warehouse.lastSync()).find((status) => status.account === account);
 }
 
-/** Calls before this time are all in the copy, while its first load is under way. */
-async function loadedUpTo({ warehouse, account }: Opened): Promise<string | null> {
+/** What the sync of an account has proved of a period; null before it has begun. */
+async function verdictOf(
+  { warehouse, account }: Pick<Opened, 'warehouse' | 'account'>,
+  period: Period,
+): Promise<CopyVerdict | null> {
   const result = await warehouse.query(
     `SELECT state FROM sync_state WHERE account = '${account.replaceAll("'", "''")}'`,
   );
-  for await (const { state } of result) {
-    const { run } = JSON.parse(String(state)) as {
-      run: { checkpoint: { done: [unknown, string | null][] } } | null;
-    };
-    const [from, to] = run?.checkpoint.done[0] ?? [0, null];
-    return from === null ? to : null;
-  }
+  for await (const { state } of result) return copyVerdict(JSON.parse(String(state)), period);
   return null;
 }
+
+/** Whether all calls of a period were read, also where the first load has not counted them yet. */
+const isLoaded = (verdict: CopyVerdict | null): boolean =>
+  verdict?.gaps.every(
+    ({ is, reasons }) => is === 'unproven' && reasons.every(({ code }) => code === 'left_early'),
+  ) ?? false;
 
 /** The id of the account that the keys belong to. */
 async function accountOf(client: Client, signal: AbortSignal): Promise<string> {

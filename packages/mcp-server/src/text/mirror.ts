@@ -26,3 +26,7 @@ export function loadingNote(state: CopyState): string {
   const text = stateOfCopy(state);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}; this was read from the API.`;
 }
+
+/** The note of an answer over a copy that is not whole. */
+export const incompleteNote = (lacks: string): string =>
+  `INCOMPLETE: ${lacks}. The next refresh of the local copy reads them again.`;

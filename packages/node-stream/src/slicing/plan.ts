@@ -43,7 +43,7 @@ export function step(plan: Plan, event: PlanEvent): Step {
 function want(draft: Draft): void {
   requestPages(draft);
   draft.isWanted = true;
-  if (draft.hasDelivered) draft.lookahead = lookaheadAfter(draft.lookahead, sizesOf(draft));
+  if (draft.delivered > 0) draft.lookahead = lookaheadAfter(draft.lookahead, sizesOf(draft));
 }
 
 function arrived(draft: Draft, id: number, page: PageView): void {
@@ -170,7 +170,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   if (isLast) replace(draft, slice.id);
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
   draft.isWanted = false;
-  draft.hasDelivered = true;
+  draft.delivered += 1;
   const { count: offset, sidChecksum } = slice.pass;
   draft.outputs.push({
     kind: 'batch',

@@ -19,6 +19,9 @@ export function requestPages(draft: Draft): void {
     const piece = draft.work[at];
     if (piece === undefined) return;
     const isFirst = at === 0 && (piece.kind === 'region' || piece.pages.length === 0);
+    // Pages ahead must not keep the first piece from being requested again.
+    const { mostPages = Number.POSITIVE_INFINITY } = draft.settings;
+    if (draft.delivered + (isFirst ? 0 : sizesOf(draft).length) >= mostPages) return;
     if (!isFirst && !(mayRunAhead(draft, piece) && mayHoldMore(draft.lookahead, sizesOf(draft)))) return;
     if (piece.kind === 'region') requestPage(draft, cutSlice(draft, piece));
     else requestPage(draft, piece);

@@ -4,7 +4,14 @@ import type { WindowQuery } from '../query/window-query.ts';
 import type { Trouble } from './judge.ts';
 import { viewOf } from './page-view.ts';
 import { type PlanEvent, step } from './plan.ts';
-import type { Output, Plan, PlanFailure, PlannedBatch } from './state.ts';
+import {
+  type Outlook,
+  type Output,
+  outlookOf,
+  type Plan,
+  type PlanFailure,
+  type PlannedBatch,
+} from './state.ts';
 import type { Failure } from './work.ts';
 
 /** The part of core's client that the streams use. Any client with it will do. */
@@ -82,6 +89,11 @@ export class Run {
       this.#waiting = { resolve, reject };
       this.#handle({ kind: 'wanted' });
     });
+  }
+
+  /** What a later read may begin with. */
+  get outlook(): Outlook {
+    return outlookOf(this.#plan);
   }
 
   /** The server's count of a span, from a request of its own; null when it gives none. */

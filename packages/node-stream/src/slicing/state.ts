@@ -27,6 +27,22 @@ export interface PlanSettings {
   readonly hasExclusiveBound: boolean;
   /** Records that changed between two passes over their slice are not delivered a second time. */
   readonly keepsFirst: boolean;
+  /** Most pages to deliver. Default: no limit. */
+  readonly mostPages?: number | undefined;
+}
+
+/** How the records lie from the beginning of a span on, as an earlier read found out. */
+export interface Pace {
+  /** Records of the span, about. */
+  readonly remaining: number;
+  /** A stretch of this many milliseconds held so many records. */
+  readonly width: number;
+  readonly held: number;
+}
+
+/** A span to read, with what is known of it. */
+export interface PlannedSpan extends Span {
+  readonly pace?: Pace | undefined;
 }
 
 /** All that is known of a read. A state is never changed: each event makes a new one. */
@@ -46,7 +62,8 @@ export interface Plan {
   readonly question: Question | null;
   /** The consumer waits for records. */
   readonly isWanted: boolean;
-  readonly hasDelivered: boolean;
+  /** Pages delivered. */
+  readonly delivered: number;
   /** The next number for a request, a slice or a region. */
   readonly nextId: number;
 }
@@ -123,27 +140,44 @@ export type Draft = { -readonly [K in keyof Plan]: Plan[K] } & { readonly output
 /** The state of a read that has not begun. `resume` is where an earlier run stopped inside the first of the spans. */
 export function newPlan(
   settings: PlanSettings,
-  spans: readonly Span[],
-  options: { resume?: ResumePoint | null; style?: BoundStyle | null } = {},
+  spans: readonly PlannedSpan[],
+  options: { resume?: ResumePoint | null; style?: BoundStyle | null; capacity?: Capacity | null } = {},
 ): Plan {
   const { rows, slicePages, lookahead } = settings;
   return {
     settings,
-    work: spans.map((span, id) =>
-      newSlice(
-        { id, span, isSealed: isSealed(settings, span), resume: id === 0 ? (options.resume ?? null) : null },
-        rows,
-      ),
-    ),
+    work: spans.map((span, id) => pieceOf(settings, span, id, id === 0 ? (options.resume ?? null) : null)),
     style: options.style ?? null,
     obeysRanges: null,
     strays: new Set(),
-    capacity: capacityOf(rows, Math.max(1, slicePages)),
+    capacity: options.capacity ?? capacityOf(rows, Math.max(1, slicePages)),
     lookahead: lookaheadOf(lookahead),
     question: null,
     isWanted: false,
-    hasDelivered: false,
+    delivered: 0,
     nextId: spans.length,
+  };
+}
+
+function pieceOf(
+  settings: PlanSettings,
+  { pace, ...span }: PlannedSpan,
+  id: number,
+  resume: ResumePoint | null,
+): Work {
+  if (pace === undefined || span.from === null || resume !== null)
+    return newSlice({ id, span, isSealed: isSealed(settings, span), resume }, settings.rows);
+  const upper = upperFrom(settings, span, span.from);
+  return {
+    kind: 'region',
+    id,
+    span,
+    lower: span.from,
+    upper,
+    ...pace,
+    firstCut: null,
+    isSingle: false,
+    sent: [],
   };
 }
 
@@ -162,6 +196,10 @@ const year = 366 * 24 * hour;
 
 /** The upper end to reckon with. A query without one always leaves room after what is known. */
 function upperOf({ settings }: Plan, { span }: SliceWork, lower: number): number {
+  return upperFrom(settings, span, lower);
+}
+
+function upperFrom(settings: PlanSettings, span: Span, lower: number): number {
   return span.to ?? settings.upper ?? Math.max(settings.horizon, lower + year);
 }
 
@@ -202,4 +240,28 @@ export function replace(draft: Draft, id: number, ...others: readonly Work[]): v
 export function put<W extends Work>(draft: Draft, piece: W): W {
   replace(draft, piece.id, piece);
   return piece;
+}
+
+/** What a read has found out that a later one begins with. */
+export interface Outlook {
+  readonly style: BoundStyle | null;
+  readonly capacity: Capacity;
+  /** How the records lie behind what was delivered. */
+  readonly pace: Pace | null;
+}
+
+/** What a later read may begin with, behind what was delivered. */
+export function outlookOf({ style, capacity, work }: Plan): Outlook {
+  const region = work.find((piece) => piece.kind === 'region');
+  const cut = work.flatMap((piece) =>
+    piece.kind === 'slice' && piece.origin !== null ? [piece.origin] : [],
+  );
+  const expected = cut.reduce((sum, origin) => sum + origin.expected, 0);
+  if (region?.kind === 'region') {
+    const { remaining, width, held } = region;
+    return { style, capacity, pace: { remaining: remaining + expected, width, held } };
+  }
+  const [first] = cut;
+  const pace = first === undefined ? null : { remaining: expected, width: first.width, held: first.expected };
+  return { style, capacity, pace };
 }

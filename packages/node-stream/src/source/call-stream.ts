@@ -6,19 +6,12 @@ import { defineOptions, type OptionsOf, option } from '@call-attribution/core/op
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
 import type { ReadableOf } from '../operators/operator.ts';
-import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
+import type { TimeSlice } from '../query/time-slice.ts';
 import type { Batch, PageClient } from '../slicing/run.ts';
-import { StreamError } from './errors.ts';
 import { sizeOf } from './ledger.ts';
-import {
-  checkClient,
-  type DeadRecord,
-  type StreamOptions,
-  type StreamSettings,
-  streamOptions,
-} from './options.ts';
+import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import { SessionStream } from './session-stream.ts';
-import { pageOf, type StreamPage } from './stream-page.ts';
+import { pageOf, recordReader, type StreamPage } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
 
 const callStreamOptions = defineOptions({
@@ -59,7 +52,7 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
 }
 
 class RecordStream extends SessionStream {
-  readonly #onError: StreamSettings['onError'];
+  readonly #parse: (batch: Batch, index: number) => Call | null;
   readonly #hasMarks: boolean;
   #marked = false;
   #batch: Batch | null = null;
@@ -70,7 +63,7 @@ class RecordStream extends SessionStream {
     checkClient(client);
     const { marks, highWaterMark, ...settings } = callStreamOptions.read(options);
     super(client, settings, { objectMode: true, highWaterMark });
-    this.#onError = settings.onError;
+    this.#parse = recordReader(this.session);
     this.#hasMarks = marks;
   }
 
@@ -172,20 +165,6 @@ class RecordStream extends SessionStream {
     }
   }
 
-  #parse(batch: Batch, index: number): Call | null {
-    try {
-      return batch.page.record(index);
-    } catch (error) {
-      const onError = this.#onError;
-      if (onError === 'fail') {
-        throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
-      }
-      if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
-      this.session.skip(index, onError === 'skip');
-      return null;
-    }
-  }
-
   #hasMark(batch: Batch): boolean {
     return this.#hasMarks && batch.isLast;
   }
@@ -198,13 +177,6 @@ class RecordStream extends SessionStream {
       `This stream is already being read as ${this.#readAs}. Create another one to read it as ${as}.`,
     );
   }
-}
-
-function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
-  const border = page.byteRanges()[index];
-  // A copy, so that a record that is kept does not keep its page.
-  const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
-  return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
 /** Reads every record of a query, once, as an object-mode Readable, with a `Mark` after the records of each slice. */

@@ -40,11 +40,12 @@ export class Meter {
   #retries = 0;
   #isUnproven: boolean;
 
-  constructor(clock: Pick<Clock, 'now'>, from: Checkpoint | null) {
+  /** `done`: records that earlier runs delivered, where no checkpoint says it. */
+  constructor(clock: Pick<Clock, 'now'>, from: Checkpoint | null, done = 0) {
     this.#clock = clock;
     this.#started = clock.now();
-    this.#before = from?.delivered ?? 0;
-    this.#totalBefore = from?.total ?? 0;
+    this.#before = from?.delivered ?? done;
+    this.#totalBefore = from?.total ?? done;
     this.#expectedBefore = from?.expected ?? 0;
     this.#isUnproven = from?.unproven ?? false;
   }

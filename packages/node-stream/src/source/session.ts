@@ -1,10 +1,11 @@
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { safeCaller } from '@call-attribution/core/tracing';
 import { type Checkpoint, checkCheckpoint, queryHash, spansToRead } from '../checkpoint/checkpoint.ts';
-import { type Span, timeSliceOf } from '../query/time-slice.ts';
+import { type Span, spanOf, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import { type WindowQuery, windowQuery } from '../query/window-query.ts';
 import { type Batch, type PageClient, Run } from '../slicing/run.ts';
-import { newPlan, type PlanSettings } from '../slicing/state.ts';
+import { newPlan, type Outlook, type PlannedSpan, type PlanSettings } from '../slicing/state.ts';
+import type { ResumePoint } from '../slicing/work.ts';
 import { errorOf, IncompleteError, StreamError } from './errors.ts';
 import { Ledger } from './ledger.ts';
 import { type StreamSettings, type WindowSettings, windowDefaults } from './options.ts';
@@ -16,6 +17,20 @@ import type { CountDifference, Recount, Verdict, VerdictReason } from './verdict
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
 const ahead = 38 * hour;
 
+/** Where and how a sync begins a read, whose state says what is left to be read. It counts its calls itself. */
+export interface ReadStart {
+  /** What is read, in this order. */
+  readonly spans: readonly PlannedSpan[];
+  /** Where an earlier run stopped inside the first of them. */
+  readonly resume: ResumePoint | null;
+  /** What an earlier run found out about the server. */
+  readonly known: Pick<Outlook, 'style' | 'capacity'> | null;
+  /** Most pages to read. */
+  readonly mostPages: number;
+  /** Calls that earlier runs of the same read stored. */
+  readonly done: number;
+}
+
 /** One read of a query: the run, what it counts, and what the consumer has taken. Each kind of stream is built on one. */
 export class Session {
   /** What the consumer has taken. */
@@ -26,6 +41,8 @@ export class Session {
   readonly options: StreamSettings;
   /** What it is about, for marks. */
   readonly query: WindowQuery;
+  /** Records before this naive time are settled: no more of them are expected to come or go. */
+  readonly sealedBefore: string;
   readonly #client: PageClient;
   readonly #run: Run;
   readonly #safely = safeCaller('onProgress');
@@ -35,12 +52,12 @@ export class Session {
   /** Undefined before the first records are wanted; null when nobody listens. */
   #trace: ReadTrace | null | undefined;
 
-  constructor(client: PageClient, options: StreamSettings) {
+  constructor(client: PageClient, options: StreamSettings, start: ReadStart | null = null) {
     const { clock, rows, window, prefetch } = options;
     const query = windowQuery(options.filter, client.version);
     const hash = queryHash(query, client.version);
     const from = options.checkpoint == null ? null : checkCheckpoint(options.checkpoint, hash);
-    const meter = new Meter(clock, from);
+    const meter = new Meter(clock, from, start?.done);
     const sealed = sealedBefore(window, clock.now());
     // A resumed read counts up to the same time as the first run, which its checkpoint has counted to.
     const countBefore = parseNaive(from?.settled.before ?? formatNaive(sealed));
@@ -56,8 +73,12 @@ export class Session {
       upper: query.upper,
       hasExclusiveBound: query.hasExclusiveBound,
       keepsFirst: options.onChange === 'keep',
+      mostPages: start?.mostPages,
     };
-    const style = window === false || window.bounds === 'auto' ? null : window.bounds;
+    const asked = window === false || window.bounds === 'auto' ? null : window.bounds;
+    const known = start?.known ?? null;
+    const isSameCapacity =
+      known?.capacity.requested === rows && known.capacity.pages === Math.max(1, settings.slicePages);
     this.#client = client;
     this.query = query;
     this.options = options;
@@ -65,11 +86,16 @@ export class Session {
     const before = formatNaive(countBefore);
     this.ledger = new Ledger(hash, from, before);
     this.ahead = new Ledger(hash, from, before);
-    this.#toRecount = window === false ? null : toRecount(settings);
+    this.sealedBefore = formatNaive(sealed);
+    this.#toRecount = window === false || start !== null ? null : toRecount(settings);
     this.#run = new Run(
       client,
       query,
-      newPlan(settings, spansToRead(from), { resume: from?.place ?? null, style }),
+      newPlan(settings, start?.spans ?? spansToRead(from), {
+        resume: start?.resume ?? from?.place ?? null,
+        style: asked ?? known?.style ?? null,
+        capacity: isSameCapacity ? known.capacity : null,
+      }),
       {
         onPage: (page) => meter.received(page),
         onTotal: (total) => {
@@ -166,6 +192,16 @@ export class Session {
       counted = answer ?? counted;
     }
     return counted;
+  }
+
+  /** The server's count of a range; null when it gives none. Counted twice unless it is as many as were read. */
+  count(range: TimeSlice, read: number | null): Promise<number | null> {
+    return this.#countTwice(spanOf(range), read ?? -1);
+  }
+
+  /** What a later read may begin with. */
+  get outlook(): Outlook {
+    return this.#run.outlook;
   }
 
   /** Publishes how the stream ended. */

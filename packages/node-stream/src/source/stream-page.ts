@@ -2,6 +2,9 @@ import type { Call } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
+import { StreamError } from './errors.ts';
+import type { DeadRecord } from './options.ts';
+import type { Session } from './session.ts';
 
 /** One page of a stream: its records, and the checkpoint after them. */
 export interface StreamPage {
@@ -21,7 +24,8 @@ export interface StreamPage {
   readonly checkpoint: Checkpoint;
 }
 
-function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | null): Call[] {
+/** The records of a batch, each parsed by `read`, which returns null for one that is left out. */
+export function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | null): Call[] {
   const { keep, sids, page } = batch;
   if (keep === null) {
     try {
@@ -31,6 +35,31 @@ function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | n
     }
   }
   return [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+}
+
+/**
+ * Parses records one by one. What cannot be parsed goes where `onError` says, and is counted in the session.
+ */
+export function recordReader(session: Session): (batch: Batch, index: number) => Call | null {
+  const { onError } = session.options;
+  return (batch, index) => {
+    try {
+      return batch.page.record(index);
+    } catch (error) {
+      if (onError === 'fail')
+        throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
+      if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
+      session.skip(index, onError === 'skip');
+      return null;
+    }
+  };
+}
+
+function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
+  const border = page.byteRanges()[index];
+  // A copy, so that a record that is kept does not keep its page.
+  const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
+  return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
 /** The page of a batch. `read` returns null for a record that is left out. */

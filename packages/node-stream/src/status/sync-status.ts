@@ -1,4 +1,5 @@
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type CopyVerdict, describeCopy } from '../sync/copy-verdict.ts';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
 
@@ -7,7 +8,8 @@ const kinds = ['new', 'changed', 'same', 'gone', 'skipped'] as const;
 /** What a sync did with its rows. */
 export type SyncCounts = Readonly<
   Record<'new' | 'changed' | 'same' | 'gone' | 'skipped' | 'pending', number>
->;
+> &
+  Pick<CopyVerdict, 'calls' | 'missing' | 'gaps'>;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
@@ -17,7 +19,7 @@ export interface SyncStatus extends StatusSource {
   failed(account: string, code: string): void;
   /** Records that another process syncs the account, so that nothing is expected of this one. */
   leftToOthers(account: string): void;
-  /** What keeps the copy from being ready, in one sentence; null when all accounts are fresh. */
+  /** What keeps the copy from being ready, in one sentence; null when all accounts are fresh and whole. */
   readonly ready: () => string | null;
   /** In the text format of Prometheus. */
   readonly metrics: () => string;
@@ -43,6 +45,10 @@ interface AccountState {
   isOthers: boolean;
   seconds: number;
   pending: number;
+  missing: number;
+  gaps: number;
+  /** What the copy lacks, in words; null when it is whole. */
+  lacks: string | null;
   readonly runs: { ok: number; failed: number };
   readonly rows: Record<(typeof kinds)[number], number>;
   readonly errors: Map<string, number>;
@@ -67,7 +73,8 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     if (failsAtOnce && lastFailure !== null) return `the last sync${of} failed: ${lastFailure}`;
     if (lastSuccess === null) return `no sync${of} has finished yet`;
     const age = clock.now() - lastSuccess;
-    return age > patience * every ? `the last sync${of} succeeded ${ago(age)} ago` : null;
+    if (age > patience * every) return `the last sync${of} succeeded ${ago(age)} ago`;
+    return state.lacks === null ? null : `the copy${of} is not whole: ${state.lacks}`;
   };
   return {
     succeeded(account, counts, milliseconds) {
@@ -77,6 +84,9 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
       state.isOthers = false;
       state.seconds = milliseconds / 1000;
       state.pending = counts.pending;
+      state.missing = counts.missing;
+      state.gaps = counts.gaps.length;
+      state.lacks = describeCopy(counts);
       state.runs.ok += 1;
       for (const kind of kinds) state.rows[kind] += counts[kind];
     },
@@ -107,6 +117,9 @@ const initial = (): AccountState => ({
   isOthers: false,
   seconds: 0,
   pending: 0,
+  missing: 0,
+  gaps: 0,
+  lacks: null,
   runs: { ok: 0, failed: 0 },
   rows: { new: 0, changed: 0, same: 0, gone: 0, skipped: 0 },
   errors: new Map(),
@@ -146,6 +159,8 @@ function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): Met
       ({ errors }) => errors,
     ),
     gauge('calls_sync_pending', 'Calls whose attribution is not final.', ({ pending }) => pending),
+    gauge('calls_sync_missing', 'Calls that the server counts and the copy lacks.', ({ missing }) => missing),
+    gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ gaps }) => gaps),
     gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ lastSuccess }) =>
       lastSuccess === null ? null : Math.floor(lastSuccess / 1000),
     ),

@@ -1,8 +1,10 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { FilterInput } from '@call-attribution/query-dsl';
-import { windowQuery } from '../query/window-query.ts';
-import { queryOfState, type SyncState } from './sync-state.ts';
+import type { TimeSlice } from '../query/time-slice.ts';
+import { filterOf } from './asked.ts';
+import { endOf, put, rest, type Stretch, type Stretches } from './stretches.ts';
+import type { SyncState } from './sync-state.ts';
 
 /** What `syncStateFrom` makes a state of. */
 export interface SyncStart {
@@ -17,6 +19,8 @@ export interface SyncStart {
    * `settle` or longer). By default it begins a lookback before `since`, whatever the lookback is.
    */
   readonly lookback?: Duration | undefined;
+  /** The state that the copy has already: what it says stays, and all from `since` on is read again. */
+  readonly held?: SyncState | null | undefined;
 }
 
 /**
@@ -25,21 +29,32 @@ export interface SyncStart {
  * @example
  * const state = memoryState(syncStateFrom({ version: 'v3', since: '2026-10-01 00:00:00' }));
  */
-export function syncStateFrom({ filter, version, since, lookback }: SyncStart): SyncState {
+export function syncStateFrom({ filter, version, since, lookback, held }: SyncStart): SyncState {
   const begin = parseNaive(since);
   if (Number.isNaN(begin))
     throw new ConfigurationError(
       'invalid_option',
       `since is ${JSON.stringify(since)}; expected a time as 'YYYY-MM-DD HH:MM:SS'`,
     );
-  // A run begins a lookback before the watermark.
-  const watermark = begin + (lookback === undefined ? 0 : durationMillis(lookback, 'lookback'));
-  return {
-    version: 1,
-    ...queryOfState(windowQuery(filter, version), version),
-    watermark: formatNaive(watermark),
-    seen: [],
-    pending: [],
-    run: null,
-  };
+  // A run begins a lookback before the latest call.
+  const latest = formatNaive(begin + (lookback === undefined ? 0 : durationMillis(lookback, 'lookback')));
+  const { others } = filterOf(filter, version);
+  const { parts = [], seen = [], pending = [] } = held ?? {};
+  const own = parts.find((part) => part.filter === others && part.version === version);
+  const stretches = own ? withClaim(own.stretches, since) : [claimOf({ from: null, to: latest })];
+  const part = { ...own, version, filter: others, latest: own?.latest ?? latest, stretches };
+  return { version: 1, parts: [...parts.filter((other) => other !== own), part], seen, pending };
+}
+
+/** What another reader has filled. */
+const claimOf = ({ from, to }: TimeSlice): Stretch => ({ from, to, is: 'whole', calls: null, at: null });
+
+/** Stretches with all before a time as filled, where nothing else is known, and all from then on to be read again. */
+function withClaim(list: Stretches, since: string): Stretch[] {
+  const claimed = list.reduce(rest, [{ from: null, to: since }] as readonly TimeSlice[]).map(claimOf);
+  const again = list.map(
+    (stretch): Stretch =>
+      stretch.is === 'whole' && endOf(stretch) > since ? { ...stretch, again: true } : stretch,
+  );
+  return claimed.reduce((all: Stretch[], claim) => put(all, claim, [claim]), again);
 }

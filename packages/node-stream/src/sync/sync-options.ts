@@ -11,8 +11,6 @@ import { type StreamOptions, streamOptions } from '../source/options.ts';
 import type { StateStore, UpsertSink } from './sync-state.ts';
 
 const movingPeriodOptions = defineOptions({
-  /** What does not move, such as `60d`. */
-  name: option.string().required(),
   /** Where the period begins now, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
   from: naiveTime().or(option.only(null)),
   /** Where it ends now, not included. Default: with the latest call. */
@@ -20,8 +18,8 @@ const movingPeriodOptions = defineOptions({
 });
 
 /**
- * A period that moves with the clock, such as the last 60 days. The state of a sync belongs to its name, so that a later run,
- * whose ends are others, continues. It begins no later than the latest call seen, so that a pause leaves no gap.
+ * A period that moves with the clock, such as the last 60 days. It begins no later than where earlier runs ended, so that a pause
+ * leaves no gap.
  */
 export interface MovingPeriod extends OptionsOf<typeof movingPeriodOptions> {}
 
@@ -31,7 +29,7 @@ const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgr
 /** The options of `syncInto`. */
 export const syncOptions = defineOptions({
   ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock },
-  /** Only calls of this period, whose ends move from run to run; times that stay belong to `filter`. Default: all calls. */
+  /** Only calls of this period, whose ends move from run to run. Default: all calls. */
   period: option.table<MovingPeriod, MovingPeriod>(movingPeriodOptions),
   /**
    * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it
@@ -43,6 +41,13 @@ export const syncOptions = defineOptions({
   settle: option.duration().default('30d'),
   /** Whether a record will not change any more. Default: whether its `ppc_status` is final. */
   isFinal: option.callback<(call: Call) => boolean>(),
+  /**
+   * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of the last day are there first.
+   * Default `oldest`.
+   */
+  order: option.oneOf('oldest', 'newest').default('oldest'),
+  /** Most pages that a run reads; the next one goes on there. Default: no limit. */
+  maxPages: option.whole(1),
   /** Most records that a run reads one by one; the rest comes first in the next run. Default 1000. */
   maxRechecks: option.whole(0).default(1000),
   /** Fields whose changes do not count, such as links that are signed again in each response. */

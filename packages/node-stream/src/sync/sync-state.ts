@@ -1,42 +1,36 @@
 import type { Call } from '@call-attribution/core';
-import { printFilter } from '@call-attribution/query-dsl';
-import { type Checkpoint, queryHash } from '../checkpoint/checkpoint.ts';
+import { parseNaive } from '@call-attribution/core/time';
 import { StateError } from '../errors.ts';
-import type { WindowQuery } from '../query/window-query.ts';
+import type { Outlook } from '../slicing/state.ts';
+import { isWhole, rest, type Stretch, type Stretches, spansOf } from './stretches.ts';
 
 /** What is remembered of a record: its sid, its `date_added` and a hash of its contents. */
 export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string];
 
-/** A run that was interrupted, which the next one resumes. */
-export interface SyncRun {
-  /** Where it began. */
-  readonly from: string | null;
-  /** Where it ends, when it is a run of a moving period. */
-  readonly to?: string;
-  /** Latest `date_added` it saw. */
+/** What a copy has of the calls of one filter. */
+export interface SyncPart {
+  /** The version of the API that they were read with. */
+  readonly version: 'v2' | 'v3';
+  /** The filter without its times, in one canonical form; empty for all calls. */
+  readonly filter: string;
+  /** The latest `date_added` that was seen; null before the first call. */
   readonly latest: string | null;
-  /** The same when the run was last resumed: calls that appeared before its position since then lie within a lookback of it. */
-  readonly resumedAt: string | null;
-  /** How far it came. */
-  readonly checkpoint: Checkpoint;
+  /** What was read of the order of calls, and what was asked for and not read. */
+  readonly stretches: Stretches;
+  /** What the reader found out about the server, which saves requests when it goes on at `from`. */
+  readonly reader?: Outlook & { readonly from: string | null };
 }
 
 /** The state of a sync: plain JSON, kept by a `StateStore`, or together with the records by an `UpsertSink`. */
 export interface SyncState {
   /** The form of the state. */
   readonly version: 1;
-  /** Hash of the filter, the name of the moving period and the API version; the state fits no other query. */
-  readonly query: string;
-  /** The same in words, for messages. */
-  readonly about: string;
-  /** The latest `date_added` that the last run saw; the next run begins a lookback before it. Null at first. */
-  readonly watermark: string | null;
+  /** What the copy has, by filter and version of the API. */
+  readonly parts: readonly SyncPart[];
   /** Records within the lookback. */
   readonly seen: readonly SeenRecord[];
   /** Records whose `ppc_status` was not final, in the order in which they will be read again. */
   readonly pending: readonly SeenRecord[];
-  /** A run that has not finished. */
-  readonly run: SyncRun | null;
 }
 
 /** Keeps the state of a sync between runs. */
@@ -55,6 +49,8 @@ export interface SyncBatch {
   readonly calls: readonly Call[];
   /** The state once they are stored. */
   readonly state: SyncState;
+  /** The run ends with them. */
+  readonly isLast: boolean;
 }
 
 /** What became of the records of a batch, and of those of earlier batches that were only stored with it. */
@@ -73,7 +69,8 @@ export interface SyncOutcome {
  */
 export interface UpsertSink {
   /**
-   * The sink compares records with those it has. It then gets all records that were read, the unchanged ones too. The state stays small, because the sync does not have to remember what it has seen.
+   * The sink compares records with those it has. It then gets all records that were read, the unchanged ones too.
+   * The state stays small, because the sync does not have to remember what it has seen.
    */
   readonly compares?: true;
   /** The state committed last; null at first. */
@@ -85,38 +82,62 @@ export interface UpsertSink {
   commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
 }
 
-/** What ties a state to its query: the hash, and the same in words. */
-export function queryOfState(
-  query: WindowQuery,
-  version: string,
-  period?: string,
-): Pick<SyncState, 'query' | 'about'> {
-  const about = [
-    printFilter(query.filter) || 'all calls',
-    ...(period === undefined ? [] : [period]),
-    version,
-  ];
-  return { query: queryHash(query, version, period), about: about.join(', ') };
+/** Returns the state of a sync. Throws for anything else. */
+export function checkState(state: unknown): SyncState {
+  if (isState(state)) return state;
+  throw new StateError(
+    'state_invalid',
+    'The value is not a sync state of this package. Start with an empty one to read everything again.',
+  );
 }
 
-/** Returns a state of this query. Throws for anything else. */
-export function checkState(state: SyncState, query: string, about: string): SyncState {
-  const known: Partial<SyncState> = state;
-  const isWhole =
-    known.version === 1 &&
-    typeof known.about === 'string' &&
-    Array.isArray(known.seen) &&
-    Array.isArray(known.pending) &&
-    known.run !== undefined;
-  if (!isWhole) {
-    throw new StateError(
-      'state_invalid',
-      'The value is not a sync state of this package. Start with an empty one to read everything again.',
-    );
-  }
-  if (state.query === query) return state;
-  throw new StateError(
-    'state_mismatch',
-    `The sync state belongs to another query: it was made for ${state.about}, and this is ${about}. Sync with the filter it was made for, or use another state.`,
+function isState(value: unknown): value is SyncState {
+  const { version, parts, seen, pending }: Partial<Record<keyof SyncState, unknown>> = fieldsOf(value);
+  return (
+    version === 1 &&
+    Array.isArray(seen) &&
+    Array.isArray(pending) &&
+    Array.isArray(parts) &&
+    parts.every(isPart)
   );
+}
+
+function isPart(value: unknown): boolean {
+  const { version, filter, latest, stretches }: Partial<Record<keyof SyncPart, unknown>> = fieldsOf(value);
+  return (
+    (version === 'v2' || version === 'v3') &&
+    typeof filter === 'string' &&
+    isEnd(latest) &&
+    Array.isArray(stretches) &&
+    stretches.every(isStretch)
+  );
+}
+
+function isStretch(value: unknown): boolean {
+  const { from, to, is, calls, at }: Partial<Record<keyof Stretch, unknown>> = fieldsOf(value);
+  const isCount = (count: unknown) => count === null || Number.isSafeInteger(count);
+  return isEnd(from) && isEnd(to) && typeof is === 'string' && kinds.has(is) && isCount(calls) && isCount(at);
+}
+
+const kinds: ReadonlySet<string> = new Set<Stretch['is']>(['unread', 'read', 'whole', 'unproven', 'short']);
+const isEnd = (time: unknown): boolean => time === null || !Number.isNaN(parseNaive(time));
+const fieldsOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
+
+/**
+ * The parts without what another one has: where all calls were read since, it does not matter what a filter, or another version,
+ * left undone.
+ */
+export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
+  const hasAll = ({ version, filter }: SyncPart) => filter === (version === 'v3' ? 'inc_gce:1' : '');
+  const isCovered = (stretch: Stretch, part: SyncPart): boolean =>
+    parts.some((other) => {
+      if (other === part || !hasAll(other)) return false;
+      const since = other.stretches.filter((one) => isWhole(one) && (one.at ?? 0) >= (stretch.at ?? 0));
+      return spansOf(since).some((span) => rest([stretch], span).length === 0);
+    });
+  return parts.flatMap((part) => {
+    const stretches = part.stretches.filter((stretch) => isWhole(stretch) || !isCovered(stretch, part));
+    if (stretches.length === part.stretches.length) return [part];
+    return stretches.length > 0 ? [{ ...part, stretches }] : [];
+  });
 }

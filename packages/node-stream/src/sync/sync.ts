@@ -1,6 +1,6 @@
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { checkClient } from '../source/options.ts';
-import { type Proof, proofOf, type VerdictReason } from '../source/verdict.ts';
+import { type CopyVerdict, verdictOfState } from './copy-verdict.ts';
 import {
   checkSink,
   type SyncCallsOptions,
@@ -9,7 +9,7 @@ import {
   syncCallsOptions,
   syncOptions,
 } from './sync-options.ts';
-import type { StateStore, UpsertSink } from './sync-state.ts';
+import type { StateStore, SyncState, UpsertSink } from './sync-state.ts';
 import { type SyncChange, type SyncClient, syncSteps } from './sync-steps.ts';
 
 /** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
@@ -22,8 +22,8 @@ export interface SyncTrace extends TraceContext {
   summary?: SyncSummary;
 }
 
-/** What a sync did. */
-export interface SyncSummary {
+/** What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in this run or an earlier one. */
+export interface SyncSummary extends CopyVerdict {
   /** Records seen for the first time. */
   readonly new: number;
   /** Records whose contents changed. */
@@ -38,15 +38,8 @@ export interface SyncSummary {
   readonly pending: number;
   /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run that meets them tries again. */
   readonly skipped: number;
-  /**
-   * What was proved of the range that the run read, as in a `Verdict`. Calls that came late into a part that had been read
-   * make it `short`; the next run finds them while they lie within its lookback.
-   */
-  readonly proof: Proof;
-  /** Why it is not `whole`; empty when it is. */
-  readonly reasons: readonly VerdictReason[];
   /** The latest `date_added` seen; the next run begins a lookback before it. */
-  readonly watermark: string | null;
+  readonly latest: string | null;
 }
 
 const tracing = createTracing<SyncTrace>('sync');
@@ -133,38 +126,38 @@ async function bringUpToDate(
   const compares = sink.compares === true && settings.ignore.length === 0;
   const counts = { new: 0, changed: 0, same: 0 };
   let met = 0;
-  let summary: SyncSummary = {
-    ...counts,
-    rechecked: 0,
-    gone: 0,
-    pending: 0,
-    skipped: 0,
-    proof: 'whole',
-    reasons: [],
-    watermark: null,
-  };
+  let rechecked = 0;
+  let gone = 0;
+  let skipped = 0;
+  let last: SyncState | null = null;
   for await (const step of syncSteps(client, await sink.load(), settings, compares)) {
-    const { changes, state, gone, skipped, isRecheck, verdict } = step;
-    // A run that resumes another one reads twice: what was not proved in either is not proved.
-    const reasons = [...summary.reasons, ...(verdict?.reasons ?? [])];
+    const { changes, state, isLast } = step;
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
-    const outcome = await sink.commit({ calls, state });
+    const outcome = await sink.commit({ calls, state, isLast });
     if (outcome) {
       met += changes.length - (outcome.refused ?? 0);
       counts.new += outcome.added;
       counts.changed += outcome.changed;
       counts.same = met - counts.new - counts.changed;
     } else for (const { kind } of changes) counts[kind] += 1;
-    summary = {
-      ...counts,
-      rechecked: summary.rechecked + (isRecheck ? changes.length + gone : 0),
-      gone: summary.gone + gone,
-      pending: state.pending.length,
-      skipped: summary.skipped + skipped,
-      proof: proofOf(reasons),
-      reasons,
-      watermark: state.watermark,
-    };
+    rechecked += step.isRecheck ? changes.length + step.gone : 0;
+    gone += step.gone;
+    skipped += step.skipped;
+    last = state;
   }
-  return summary;
+  const state = last ?? { version: 1, parts: [], seen: [], pending: [] };
+  const latest =
+    state.parts
+      .flatMap((part) => part.latest ?? [])
+      .sort()
+      .at(-1) ?? null;
+  return {
+    ...counts,
+    rechecked,
+    gone,
+    skipped,
+    pending: state.pending.length,
+    latest,
+    ...verdictOfState(state),
+  };
 }

@@ -208,14 +208,14 @@ async function loadTime(session: Session, now: number): Promise<string> {
   return `make_timestamp(${micros > latest ? micros : latest + 1n})`;
 }
 
-async function saveState(session: Session, account: string, { state, at }: Commit): Promise<void> {
+async function saveState(session: Session, account: string, { state, isLast, at }: Commit): Promise<void> {
   // Calls that a killed process left staged may be stored days later: what counts is when they came.
   const saved = `make_timestamp(${Number(at)}::BIGINT * 1000)`;
   const [before] = await session.all('SELECT 1 FROM sync_state WHERE account = $1', [account]);
-  const finished = state.run === null ? `finished_at = ${saved}, ` : '';
+  const finished = isLast ? `finished_at = ${saved}, ` : '';
   const sql =
     before === undefined
-      ? `INSERT INTO sync_state (account, state, saved_at, finished_at) VALUES ($1, $2, ${saved}, ${state.run === null ? saved : 'NULL'})`
+      ? `INSERT INTO sync_state (account, state, saved_at, finished_at) VALUES ($1, $2, ${saved}, ${isLast ? saved : 'NULL'})`
       : `UPDATE sync_state SET state = $2, ${finished}saved_at = ${saved} WHERE account = $1`;
   await session.run(sql, [account, JSON.stringify(state)]);
 }

@@ -76,10 +76,10 @@ export class WarehouseSink implements UpsertSink {
    * Stages calls and state; a call with the `sid` of another replaces it. Says what was new and what has changed among the calls
    * that were stored since the last commit, which with the last one of a run are all.
    */
-  async commit({ calls, state }: SyncBatch): Promise<SyncOutcome> {
+  async commit({ calls, state, isLast }: SyncBatch): Promise<SyncOutcome> {
     await this.#lock();
-    await this.#stage(calls, state);
-    if (state.run === null) await this.flush();
+    await this.#stage(calls, { state, isLast });
+    if (isLast) await this.flush();
     const { added, changed } = this.#merged;
     this.#merged = nothingMerged;
     return { added, changed };
@@ -101,18 +101,18 @@ export class WarehouseSink implements UpsertSink {
     return this.#merged;
   }
 
-  async #stage(calls: readonly Call[], state?: SyncState): Promise<void> {
+  async #stage(calls: readonly Call[], saved?: Pick<SyncBatch, 'state' | 'isLast'>): Promise<void> {
     checkRecords(calls);
     const latest = [...new Map(calls.map((call) => [String(call?.sid), call])).values()];
     if (this.#staging.hasAny(latest)) await this.flush({ more: true });
     const { batch } = this.#host;
-    const commit = state === undefined ? undefined : { state, at: this.#host.clock.now() };
+    const commit = saved === undefined ? undefined : { ...saved, at: this.#host.clock.now() };
     let rest = latest;
     do {
       // DuckDB keeps rows in groups, and later rewrites those that are not full: a batch that fills whole groups is written once.
       const most = batch - (this.#staging.staged.records % batch);
       rest = rest.slice(await this.#staging.add(rest, most, commit));
-      if (rest.length > 0 || state?.run !== null) await this.#storeWhenDue();
+      if (rest.length > 0 || saved?.isLast !== true) await this.#storeWhenDue();
     } while (rest.length > 0);
   }
 

@@ -24,6 +24,8 @@ export interface Staged {
 /** The state of a sync. */
 export interface Commit {
   readonly state: SyncState;
+  /** A run of the sync ended with it. */
+  readonly isLast: boolean;
   /** When it was committed, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -108,8 +110,7 @@ export class Staging {
     const { lines: bytes, keys } = this.#writer;
     this.#sinceState += count;
     // A state can have megabytes: it is written again once as many calls were staged as it has entries.
-    const mustSave =
-      commit !== undefined && (commit.state.run === null || stateSize(commit.state) <= this.#sinceState);
+    const mustSave = commit !== undefined && (commit.isLast || stateSize(commit.state) <= this.#sinceState);
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;

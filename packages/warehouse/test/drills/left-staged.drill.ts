@@ -20,7 +20,7 @@ async function leftBehind(account: string, calls: Call[], at: number): Promise<s
   const warehouse = await openWarehouse(path, { clock: { now: () => at } });
   const sink = warehouse.sink(account);
   await sink.load();
-  await sink.commit({ calls, state: syncState(false) });
+  await sink.commit({ calls, ...syncState(false) });
   const staged = `${path}.staged`;
   const files = readdirSync(staged).map((name) => [name, readFileSync(join(staged, name))] as const);
   await warehouse.close();
@@ -40,7 +40,7 @@ async function leftBehind(account: string, calls: Call[], at: number): Promise<s
 /** A finished state would have been stored at once. */
 function finished(journal: Buffer): string {
   const entry = JSON.parse(journal.toString()) as { commit: { state: SyncState } };
-  entry.commit.state = syncState(true);
+  Object.assign(entry.commit, syncState(true));
   return `${JSON.stringify(entry)}\n`;
 }
 

@@ -65,9 +65,9 @@ describe('several processes', () => {
     await sink.load();
     const holder = start(files.hold, path, 'READ_ONLY');
     await holder.firstLine();
-    await sink.commit({ calls: [call('a')], state: running });
-    await sink.commit({ calls: [call('b')], state: running });
-    await expect(sink.commit({ calls: [call('c')], state: finished })).rejects.toMatchObject({
+    await sink.commit({ calls: [call('a')], ...running });
+    await sink.commit({ calls: [call('b')], ...running });
+    await expect(sink.commit({ calls: [call('c')], ...finished })).rejects.toMatchObject({
       code: 'in_use',
     });
     expect(await warehouse.count()).toMatchObject({ calls: 0 });
