@@ -3,17 +3,9 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../src/index.ts';
-import { call, temporaryFolder, testWarehouse } from './support.ts';
+import { call, syncState, temporaryFolder, testWarehouse } from './support.ts';
 
-const state = {
-  version: 1,
-  query: 'q',
-  about: 'all',
-  watermark: null,
-  seen: [],
-  pending: [],
-  run: null,
-} as const;
+const ended = syncState(true);
 const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 
 describe('long records', () => {
@@ -44,12 +36,12 @@ describe('calls that cannot be stored', () => {
       call('odd\ud800'),
       call('d', { ppc_keyword: nest(1_001) }),
     ];
-    await expect(sink.commit({ calls: batch, state })).rejects.toMatchObject({
+    await expect(sink.commit({ calls: batch, ...ended })).rejects.toMatchObject({
       code: 'invalid_record',
       refused: [1, 2, 4, 5],
     });
     const calls = batch.filter((_, at) => [0, 3].includes(at));
-    expect(await sink.commit({ calls, state })).toEqual({ added: 2, changed: 0 });
+    expect(await sink.commit({ calls, ...ended })).toEqual({ added: 2, changed: 0 });
     expect((await warehouse.count()).calls).toBe(2);
   });
 
@@ -82,14 +74,13 @@ test('a commit says what was new and what has changed among the rows', async () 
   const { warehouse } = await testWarehouse({ batch: 3 });
   const sink = warehouse.sink('main');
   await sink.load();
-  const run = { from: null, latest: null, resumedAt: null, checkpoint: {} };
-  const running = { ...state, run } as unknown as typeof state;
-  const commit = async (calls: Call[], now = state) => sink.commit({ calls, state: now });
+  const running = syncState(false);
+  const commit = async (calls: Call[], now = ended) => sink.commit({ calls, ...now });
   const sum = { added: 0, changed: 0 };
   for (const [calls, now] of [
     [[call('a'), call('b')], running],
     [[call('c'), call('d')], running],
-    [[call('a'), call('b', { city: 'Later' }), call('e')], state],
+    [[call('a'), call('b', { city: 'Later' }), call('e')], ended],
   ] as const) {
     const { added, changed } = (await commit([...calls], now)) ?? sum;
     sum.added += added;

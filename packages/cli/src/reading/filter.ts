@@ -84,7 +84,9 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const isMoving = (['last', 'on'] as const).some((each) => args.has(each) && isRelative(args.text(each) ?? ''));
+  const isMoving = (['last', 'on'] as const).some(
+    (each) => args.has(each) && isRelative(args.text(each) ?? ''),
+  );
   return isMoving ? rangeOf(args, context) : null;
 }
 
