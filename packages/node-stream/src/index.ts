@@ -59,6 +59,7 @@ export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
 export type { Stretch, Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
+export type { SyncChange, SyncClient } from './sync/sync-change.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
 export type {
   SeenRecord,
@@ -69,4 +70,3 @@ export type {
   SyncState,
   UpsertSink,
 } from './sync/sync-state.ts';
-export type { SyncChange, SyncClient } from './sync/sync-steps.ts';

@@ -12,9 +12,9 @@ import { inOrder } from './asked.ts';
 import { countStretches, differs, faulty } from './counting.ts';
 import type { SeenRecords } from './seen-records.ts';
 import { begin, bounded, rest, type Stretch, type Stretches, spansOf, take } from './stretches.ts';
+import type { SyncChange, SyncClient } from './sync-change.ts';
 import type { SyncSettings } from './sync-options.ts';
 import type { SyncPart } from './sync-state.ts';
-import type { SyncChange, SyncClient } from './sync-steps.ts';
 
 // A time ahead of the clocks of all zones is not the time of a call, and must not move what is read again.
 const ahead = 14 * hour;

@@ -1,7 +1,7 @@
 import type { Call, RequestOptions } from '@call-attribution/core';
 import type { SeenRecords } from './seen-records.ts';
+import type { SyncChange, SyncClient, SyncStep } from './sync-change.ts';
 import type { SyncSettings } from './sync-options.ts';
-import type { SyncChange, SyncClient, SyncStep } from './sync-steps.ts';
 
 const atOnce = 4;
 const stepSize = 100;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Call, isFinalStatus, isTooDeep } from '@call-attribution/core';
+import type { SyncChange } from './sync-change.ts';
 import type { SyncSettings } from './sync-options.ts';
 import type { SeenRecord, SyncState } from './sync-state.ts';
-import type { SyncChange } from './sync-steps.ts';
 
 /** What a sync remembers of records, to tell which are new, changed or the same. */
 export class SeenRecords {

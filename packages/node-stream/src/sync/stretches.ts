@@ -32,6 +32,16 @@ export const startOf = ({ from }: TimeSlice): string => from ?? '';
 /** See `startOf`. */
 export const endOf = ({ to }: TimeSlice): string => to ?? '~';
 
+function later(a: string, b: string): string {
+  if (a > b) return a;
+  return b;
+}
+
+function sooner(a: string, b: string): string {
+  if (a < b) return a;
+  return b;
+}
+
 /** The range between two such ends. */
 const between = (start: string, end: string): TimeSlice => ({
   from: start === '' ? null : start,
@@ -69,7 +79,7 @@ export function want(list: Stretches, asked: TimeSlice): Stretch[] {
   let start = startOf(asked);
   const unread = (to: string) => gaps.push({ ...between(start, to), is: 'unread', calls: null, at: null });
   for (const stretch of list) {
-    if (startOf(stretch) > start && start < end) unread(startOf(stretch) < end ? startOf(stretch) : end);
+    if (startOf(stretch) > start && start < end) unread(sooner(startOf(stretch), end));
     if (endOf(stretch) > start) start = endOf(stretch);
   }
   if (start < end) unread(end);
@@ -89,8 +99,8 @@ export function due(list: Stretches, { asked, againFrom }: Due): Stretch[] {
   const [start, end] = [startOf(asked), endOf(asked)];
   return list.flatMap((stretch) => {
     if (isFaulty(stretch)) return [stretch];
-    const from = startOf(stretch) < start ? start : startOf(stretch);
-    const to = endOf(stretch) > end ? end : endOf(stretch);
+    const from = later(startOf(stretch), start);
+    const to = sooner(endOf(stretch), end);
     if (from >= to) return [];
     const inside = from === startOf(stretch) && to === endOf(stretch) ? stretch : cutOff(stretch, from, to);
     if (stretch.is === 'unread' || stretch.again) return [inside];
@@ -126,8 +136,8 @@ export function rest(spans: readonly TimeSlice[], done: TimeSlice): TimeSlice[] 
   return spans.flatMap((span) => {
     const [a, b] = [startOf(span), endOf(span)];
     return [
-      ...(a < start ? [between(a, b < start ? b : start)] : []),
-      ...(b > end ? [between(a > end ? a : end, b)] : []),
+      ...(a < start ? [between(a, sooner(b, start))] : []),
+      ...(b > end ? [between(later(a, end), b)] : []),
     ];
   });
 }

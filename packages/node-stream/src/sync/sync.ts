@@ -1,6 +1,7 @@
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { checkClient } from '../source/options.ts';
 import { type CopyVerdict, verdictOfState } from './copy-verdict.ts';
+import type { SyncChange, SyncClient } from './sync-change.ts';
 import {
   checkSink,
   type SyncCallsOptions,
@@ -10,7 +11,7 @@ import {
   syncOptions,
 } from './sync-options.ts';
 import type { StateStore, SyncState, UpsertSink } from './sync-state.ts';
-import { type SyncChange, type SyncClient, syncSteps } from './sync-steps.ts';
+import { syncSteps } from './sync-steps.ts';
 
 /** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
 export interface SyncTrace extends TraceContext {
