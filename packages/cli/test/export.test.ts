@@ -71,7 +71,7 @@ describe('a file', () => {
   test('it has only the chosen fields, in their order, and a byte order mark for Excel', async () => {
     const cwd = stage.folder();
     const columns = ['--fields', 'talk_minutes,sid', '--on', '2026-10-15'];
-    await stage.quick(['export', '--output', 'a.csv', '--spreadsheet', ...columns], { cwd });
+    await stage.quick(['export', '--output', 'a.csv', '--format', 'spreadsheet', ...columns], { cwd });
     expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
     await stage.quick(['export', '--output', 'a.ndjson', ...columns], { cwd });
     expect(Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? ''))).toEqual([

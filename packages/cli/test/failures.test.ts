@@ -75,13 +75,13 @@ test.each([
   },
 );
 
-test('a server that stops responding ends with status 5 after --timeout', async () => {
+test('a server that stops responding ends with status 5 after CALLS_TIMEOUT', async () => {
   const server = await serverThat(() => {});
-  const env = { CALLS_BASE_URL: server.url };
-  const { code, stderr } = await stage.quick(['count', '--timeout', '0.2s'], { env });
+  const env = { CALLS_BASE_URL: server.url, CALLS_TIMEOUT: '0.2s' };
+  const { code, stderr } = await stage.quick(['count'], { env });
   server.close();
   expect(code).toBe(5);
-  expect(stderr).toMatch(/→ --timeout 3m gives a request more time\n/);
+  expect(stderr).toMatch(/→ CALLS_TIMEOUT=3m gives a request more time\n/);
   expect(stderr).toMatch(/calls doctor/);
 });
 

@@ -74,10 +74,10 @@ describe('a file with its receipt', () => {
   test.each([
     ['--fields', 'sid,date_added,talk_minutes,ani'],
     ['--fields', 'talk_minutes'],
-    ['--spreadsheet'],
+    ['--format', 'spreadsheet'],
   ])('one with %s %s is proved, also against the API', async (...options) => {
     for (const name of formats) {
-      if (options[0] === '--spreadsheet' && !name.includes('csv')) continue;
+      if (options[1] === 'spreadsheet' && !name.includes('csv')) continue;
       await exported(name, ...options);
       for (const more of [[], ['--against-api']])
         expect(await verified(name, ...more), `${name} ${more}`).toMatchObject({

@@ -47,6 +47,18 @@ describe('settings', () => {
     expect(settings.apiVersion).toEqual({ value: 'v3', origin: 'environment', from: 'CALLS_API_VERSION' });
     expect(settings.timeZone).toEqual({ value: 'UTC', origin: 'file', from: settings.file?.path });
   });
+  test('a timeout is a duration in the environment, in the file or in one of its accounts', () => {
+    const account = { baseUrl: url, timeout: '90s' };
+    const config = JSON.stringify({ timeout: '2m', accounts: { main: account, other: { baseUrl: url } } });
+    expect(read({}).timeout).toBe(null);
+    expect(read({}, config).timeout?.value).toBe(120_000);
+    expect(read({ CALLS_TIMEOUT: '0.5s' }, config).timeout?.value).toBe(500);
+    expect(read({}, config, { account: 'main' }).timeout?.value).toBe(90_000);
+    expect(read({}, config, { account: 'other' }).timeout?.value).toBe(120_000);
+    const connection = connectionOf(read({ CALLS_TIMEOUT: '3m' }, config));
+    expect(connection.timeout).toEqual({ idle: 180_000, attempt: 180_000, total: 360_000 });
+    expect(connectionOf(read({}))).not.toHaveProperty('timeout');
+  });
   test('a store is named by an option, by CALLS_STORE or in the file', () => {
     const config = JSON.stringify({ store: 'duckdb:file.duckdb' });
     const named = (env: Record<string, string>, options: object) =>
@@ -159,6 +171,11 @@ describe('problems never show the value of a credential', () => {
       'CALLS_BASE_URL must not have credentials',
     ],
     [{ CALLS_TIME_ZONE: 'Eastern' }, undefined, 'CALLS_TIME_ZONE: there is no time zone "Eastern"'],
+    ...['0s', '30', 'long', '-1m'].map((text): [Record<string, string>, undefined, string] => [
+      { CALLS_TIMEOUT: text },
+      undefined,
+      `CALLS_TIMEOUT must be a duration such as 30s or 5m, not "${text}"`,
+    ]),
     [{ CALLS_SECRET_KEY_FILE: 'nowhere' }, undefined, 'nowhere cannot be read (ENOENT)'],
     [{}, '{ "secretKeyFile": "calls.config.json/x" }', 'cannot be read (ENOTDIR)'],
   ] as [Record<string, string>, string | undefined, string][])('%j and %j', (env, config, expected) => {

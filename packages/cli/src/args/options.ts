@@ -65,7 +65,6 @@ export const connectionOptions: readonly OptionSpec[] = [
     group: 'Connection',
   },
   { ...configOption, group: 'Connection' },
-  { name: 'timeout', value: 'DURATION', text: 'how long one request may take: 30s, 5m', group: 'Connection' },
 ];
 
 /** Where the listing of SMS numbers is. */

@@ -58,8 +58,8 @@ const callsWriter =
   async ({ args, source, calls, settings, filter, stream, bad, io }) => {
     const resume = args.flag('resume');
     const version = settings.apiVersion.value;
-    const spreadsheet = args.flag('spreadsheet');
-    const format = { fields, version, bom: spreadsheet, spreadsheetSafe: spreadsheet };
+    const { isForSpreadsheet } = target;
+    const format = { fields, version, bom: isForSpreadsheet, spreadsheetSafe: isForSpreadsheet };
     sayExtensions(filter, version, io);
     const { path, shown } = target;
     if (path === null || target.isSpecial) {

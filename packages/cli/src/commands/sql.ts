@@ -29,7 +29,7 @@ export const sql: Handler = async (args, io) => {
     });
   }
   const statement = args.words[0] === '-' ? await textOf(io.stdin) : (args.words[0] ?? '');
-  const source = await openWarehouseSource(file, args, io);
+  const source = await openWarehouseSource(file, { settings, args, io });
   try {
     const result = await source.warehouse.query(statement, {
       signal: io.signal,

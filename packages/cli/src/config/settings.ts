@@ -14,6 +14,7 @@ const options = {
   legacyBaseUrl: 'legacy-base-url',
   apiVersion: 'api-version',
   timeZone: 'time-zone',
+  timeout: 'timeout',
   store: 'store',
   config: 'config',
 } as const;
@@ -50,6 +51,7 @@ const ofOneAccount: ReadonlySet<string> = new Set([
   'credentials_in_url',
   'unknown_version',
   'unknown_time_zone',
+  'not_a_duration',
 ]);
 
 /** The settings of one account for reading a warehouse, which needs no credentials of it. */
@@ -87,6 +89,7 @@ function sourceOf(args: Args, io: Io): SettingsSource {
       legacyBaseUrl: text('legacyBaseUrl'),
       apiVersion: text('apiVersion'),
       timeZone: text('timeZone'),
+      timeout: text('timeout'),
     },
     nameOption: (name) => `--${flags.get(name) ?? name}`,
     config: text('config'),

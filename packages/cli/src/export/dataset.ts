@@ -21,17 +21,15 @@ export interface DatasetTarget {
   readonly partition: NonNullable<ExportOptions['partition']>;
 }
 
-const fileOnly = ['fields', 'spreadsheet'];
-
 /** The folder that --partition asks for; null without it. */
 export function readDataset(args: Args, settings: Settings, io: Io): DatasetTarget | null {
   const partition = args.text('partition');
   if (partition === null) return null;
-  const stray = fileOnly.find((name) => args.text(name) !== null);
   const format = args.text('format');
-  if (stray !== undefined || (format !== null && format !== 'parquet')) {
+  const isOther = format !== null && format !== 'parquet';
+  if (isOther || args.text('fields') !== null) {
     throw new UsageError(
-      `--${stray ?? `format ${format}`} cannot be used with --partition: the folder has Parquet files with all fields`,
+      `--${isOther ? `format ${format}` : 'fields'} cannot be used with --partition: the folder has Parquet files with all fields`,
     );
   }
   const shown = outputOf(args);

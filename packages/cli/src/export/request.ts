@@ -15,7 +15,7 @@ export interface ExportRequest {
   readonly source: string;
 }
 
-type TargetForm = Pick<Target, 'format' | 'gzip'>;
+type TargetForm = Pick<Target, 'format' | 'gzip' | 'isForSpreadsheet'>;
 
 /** The export that the options describe. */
 export function exportRequest(
@@ -61,16 +61,20 @@ function sourceOf(settings: Settings): string {
 }
 
 // The options that decide what is in the file, as typed: `--last 7d` means the same seven days when it is resumed.
-function typedOptions(args: Args, settings: Settings, { format, gzip }: TargetForm): string {
+function typedOptions(
+  args: Args,
+  settings: Settings,
+  { format, gzip, isForSpreadsheet }: TargetForm,
+): string {
   const values = ['q', 'from', 'to', 'last', 'on', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });
   const fields = args.list('fields');
-  const flags = ['include-extensions', 'spreadsheet', 'receipt'].filter((name) => args.flag(name));
+  const flags = ['include-extensions', 'receipt'].filter((name) => args.flag(name));
   return [
     `--api-version ${settings.apiVersion.value}`,
-    `--format ${format}${gzip ? ' (.gz)' : ''}`,
+    `--format ${isForSpreadsheet ? 'spreadsheet' : format}${gzip ? ' (.gz)' : ''}`,
     ...values,
     ...(fields.length > 0 ? [`--fields ${fields.join(',')}`] : []),
     ...flags.map((name) => `--${name}`),

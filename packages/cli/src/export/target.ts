@@ -16,17 +16,21 @@ export interface Target {
   readonly shown: string;
   readonly format: FileFormat;
   readonly gzip: boolean;
+  /** With a byte order mark, and an apostrophe before strings that a spreadsheet would run as formulas. */
+  readonly isForSpreadsheet: boolean;
 }
 
 /** The file of `--output`. Its extension selects the format unless `--format` does. */
 export function readTarget(args: Args, cwd: string): Target {
   const shown = outputOf(args);
-  const named = fileFormats.find((format) => format === args.text('format')) ?? null;
+  const typed = args.text('format');
+  const isForSpreadsheet = typed === 'spreadsheet';
+  const named = isForSpreadsheet ? 'csv' : (fileFormats.find((format) => format === typed) ?? null);
   if (shown === '-') {
     const format = named ?? 'ndjson';
     if (format === 'parquet')
       throw new UsageError('a Parquet file cannot be written to stdout; name a file with --output');
-    return { path: null, shown: 'stdout', format, gzip: false, isSpecial: false };
+    return { path: null, shown: 'stdout', format, gzip: false, isForSpreadsheet, isSpecial: false };
   }
   const { format: known, gzip } = formatOfName(shown);
   const format = named ?? known;
@@ -38,7 +42,7 @@ export function readTarget(args: Args, cwd: string): Target {
   if (gzip && format === 'parquet')
     throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
   const path = resolve(cwd, shown);
-  return { path, shown, format, gzip, isSpecial: isSpecial(path) };
+  return { path, shown, format, gzip, isForSpreadsheet, isSpecial: isSpecial(path) };
 }
 
 /** The value of `--output`. A file name in `--to`, where it once belonged, is pointed out. */

@@ -95,7 +95,7 @@ function wrongAddress(error: CallsError): { message: string; hints: string[] } |
   };
 }
 
-const waitLonger = '--timeout 3m gives a request more time';
+const waitLonger = 'CALLS_TIMEOUT=3m gives a request more time';
 const leaveOut = 'calls export and calls sync leave such records out with --on-bad-record skip';
 
 /** Advice that differs from that of core, which is for programs. */
@@ -161,7 +161,7 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/\bbaseUrl\b/g, '--base-url (CALLS_BASE_URL)'],
   [/\blegacyBaseUrl\b/g, '--legacy-base-url (CALLS_LEGACY_BASE_URL)'],
   [/\buse the option version\b/g, '--api-version chooses the version'],
-  [/\btimeout\.\w+/g, '--timeout'],
+  [/\btimeout\.\w+/g, 'CALLS_TIMEOUT'],
   [/\bauth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
 ];
 

@@ -30,7 +30,9 @@ export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliErro
   if (code === 'time_limit') {
     return new CliError('the question took longer than its time limit and was stopped', {
       exitCode,
-      hints: ['raise the limit with --timeout DURATION, or choose a shorter time or fewer groups'],
+      hints: [
+        'CALLS_TIMEOUT=5m raises the limit, as --timeout of calls sql does; or choose a shorter time or fewer groups',
+      ],
       cause: error,
     });
   }

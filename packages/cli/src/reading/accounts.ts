@@ -39,8 +39,7 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
 /** Opens the warehouse that the options or the settings name, else a client of the API. */
 async function openSource(settings: Settings, args: Args, io: Io): Promise<Source> {
   const file = chooseWarehouse(args, settings, io);
-  if (file !== null)
-    return openWarehouseSource(file, args, io, { accounts: [], version: settings.apiVersion.value });
+  if (file !== null) return openWarehouseSource(file, { settings, args, io });
   refuseWhere(args);
   return apiSource(await openClient(settings, args, io), io.signal);
 }
@@ -95,11 +94,10 @@ async function storedAccounts(
   return ids.map((id) => {
     const account = accounts.find((account) => account.id === id)?.name ?? null;
     const settings = readStoredSettings(account, args, io);
-    const version = settings.apiVersion.value;
     return {
       name: names === 'all' || ids.length > 1 ? named(id) : null,
       settings,
-      open: () => openWarehouseSource(file, args, io, { accounts: [id], version }),
+      open: () => openWarehouseSource(file, { settings, args, io }, [id]),
     };
   });
 }

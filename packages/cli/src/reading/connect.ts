@@ -1,15 +1,6 @@
-import {
-  type Auth,
-  apiKeys,
-  bearerToken,
-  type Client,
-  clientDefaults,
-  createClient,
-  type Timeouts,
-} from '@call-attribution/core';
+import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { connectionOf, missingSettings, type Settings } from '@call-attribution/core/settings';
 import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -37,14 +28,12 @@ export async function openClient(
     });
   }
   if (args.flag('debug')) saySettings(settings, io);
-  const attempt = args.has('timeout') ? interval(args, 'timeout') : null;
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
     baseUrl: settings.baseUrl.value,
     auth: connection.auth ?? (await askForAuth(settings, io, ask)),
     userAgent: `call-attribution-cli/${version}`,
-    ...(attempt === null ? {} : { timeout: deadlines(attempt) }),
   });
 }
 
@@ -66,11 +55,6 @@ export function clientsOf(args: Args, io: Io, { ask = false }: { ask?: boolean }
       for (const client of clients.values()) await (await client).close();
     },
   };
-}
-
-/** `--timeout` is how long one request may take, so nothing ends it earlier. */
-function deadlines(attempt: number): Partial<Timeouts> {
-  return { attempt, idle: attempt, total: Math.max(attempt, clientDefaults.timeout.total) };
 }
 
 /** What filterOf needs besides the options. */

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
@@ -21,20 +21,20 @@ interface Scope {
   readonly version: 'v2' | 'v3';
 }
 
-/** Opens a warehouse that exists. `--timeout` is how long a question may take, and how long another process is waited for. */
+/** Opens a warehouse that exists. The timeout is how long a question may take, and how long another process is waited for. */
 export async function openWarehouseSource(
   file: WarehouseFile,
-  args: Args,
-  io: Io,
-  scope: Scope = { accounts: [], version: 'v3' },
+  { settings, args, io }: { readonly settings: Settings; readonly args: Args; readonly io: Io },
+  accounts: readonly string[] = [],
 ): Promise<WarehouseSource> {
   const { openWarehouse } = await loadLibrary();
-  const timeLimit = interval(args, 'timeout') ?? usualTimeLimit;
+  const version = settings.apiVersion.value;
+  const timeLimit = settings.timeout?.value ?? usualTimeLimit;
   const wait = Math.min(10_000, timeLimit);
   const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
     openWarehouse(file.path, { create: false, wait }),
   );
-  return new WarehouseSource(warehouse, file, { ...scope, where: whereOf(args), timeLimit }, io);
+  return new WarehouseSource(warehouse, file, { accounts, version, where: whereOf(args), timeLimit }, io);
 }
 
 const usualTimeLimit = 60_000;

@@ -27,16 +27,12 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         name: 'format',
         value: 'FORMAT',
-        choices: ['ndjson', 'csv', 'json', 'parquet'],
-        text: 'format, when the extension does not say it',
+        choices: ['ndjson', 'csv', 'json', 'parquet', 'spreadsheet'],
+        text: 'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
+        otherNames: ['spreadsheet', 'excel', 'bom'],
         group: 'Output',
       },
       fieldsOption,
-      {
-        name: 'spreadsheet',
-        text: 'CSV for a spreadsheet: a byte order mark, so that Excel reads UTF-8, and an apostrophe before strings that it would run as formulas',
-        otherNames: ['excel', 'bom'],
-      },
       {
         name: 'partition',
         value: 'BY',

@@ -103,7 +103,12 @@ export const readingCommands: readonly CommandSpec[] = [
         default: 'CALLS_STORE',
       },
       { ...limitOption, text: 'how many rows to show; 100 in a table, else all' },
-      { name: 'timeout', value: 'DURATION', text: 'how long the statement may take', default: '1m' },
+      {
+        name: 'timeout',
+        value: 'DURATION',
+        text: 'how long the statement may take',
+        default: 'CALLS_TIMEOUT, else 1m',
+      },
       configOption,
       ...sqlOutputOptions,
     ],

@@ -146,7 +146,7 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
       hints: [`add --api-version ${version}`],
     });
   const target: { format: FileFormat; gzip: boolean } = { format: form.format, gzip: false };
-  // calls export --spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
+  // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
   const options = { fields, version, bom: false, spreadsheetSafe: hasMark };
   const encode = encodingOf(target, options);
   const rows = ('begin' in encode ? encode : encode[0]).rows;

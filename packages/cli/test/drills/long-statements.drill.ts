@@ -40,7 +40,7 @@ test('at the time limit, with the error and its hint on a pipe', async () => {
   const ended = await sql(long, ['--timeout', '1s']);
   expect(ended).toMatchObject({ ...killed, stdout: '' });
   expect(ended.stderr).toMatch(
-    /calls: the question took longer than its time limit[\s\S]*--timeout DURATION.*\n$/,
+    /calls: the question took longer than its time limit[\s\S]*CALLS_TIMEOUT=5m.*\n$/,
   );
 });
 

@@ -244,7 +244,7 @@ describe('calls sql', () => {
   test('it is stopped at its time limit', async () => {
     const { code, stderr } = await sql('select count(*) from range(1000000000000)', '--timeout', '0.2s');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/longer than its time limit[\s\S]*--timeout DURATION/);
+    expect(stderr).toMatch(/longer than its time limit[\s\S]*CALLS_TIMEOUT=5m/);
   });
 
   test('it needs a warehouse', async () => {
@@ -326,7 +326,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
 
   test('a file that another process holds is waited for, and then the process is named', async () => {
     const { pid, end } = await holder(join(folder, 'calls.duckdb'));
-    const { code, stderr } = await calls(['count', '--store', store, '--timeout', '0.3s']);
+    const { code, stderr } = await calls(['count', '--store', store], { CALLS_TIMEOUT: '0.3s' });
     await end();
     expect(code).toBe(1);
     expect(stderr).toContain(`Process ${pid} has`);

@@ -48,6 +48,8 @@ export interface Connection {
   readonly auth?: Auth;
   /** Keys of the SMS listing. */
   readonly legacyAuth?: KeyAuth;
+  /** How long a request may take, and, as with the defaults, twice that with its repetitions. */
+  readonly timeout?: { readonly idle: number; readonly attempt: number; readonly total: number };
   /** Where `CALLS_LOG` sends its lines, when it is set. */
   readonly logger?: Logger;
   /** What `CALLS_LOG` says. */
@@ -68,6 +70,7 @@ export function connectionOf(settings: Settings, writeLog?: (line: string) => vo
   const token = settings.secret('bearerToken');
   const keys = access && secret ? apiKeys(access.value, secret.value) : undefined;
   const version = settings.apiVersion.value;
+  const limit = settings.timeout?.value;
   const auth = version === 'v3' && keys ? keys : token ? bearerToken(token.value) : undefined;
   return {
     baseUrl: settings.baseUrl?.value ?? '',
@@ -75,6 +78,7 @@ export function connectionOf(settings: Settings, writeLog?: (line: string) => vo
     ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
     ...(auth ? { auth } : {}),
     ...(keys ? { legacyAuth: keys } : {}),
+    ...(limit ? { timeout: { idle: limit, attempt: limit, total: 2 * limit } } : {}),
     ...(settings.log
       ? { logger: lineLogger(settings.logFormat.value, writeLog), logLevel: settings.log.value }
       : {}),

@@ -88,6 +88,8 @@ export const problems = {
       `${from}: there is no time zone ${quoted(value)}`,
       'use an IANA name, such as America/New_York, Europe/Berlin or UTC',
     ),
+  notDuration: (from: string, value: string) =>
+    problem('not_a_duration', `${from} must be a duration such as 30s or 5m, not ${quoted(value)}`),
   unknownWord: (from: string, value: string, near: string | undefined, known: readonly string[]) =>
     problem(
       'unknown_log_setting',

@@ -1,6 +1,7 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { logFormats, logLevels } from '../log/logger.ts';
 import type { Version } from '../record/fields.ts';
+import { parseDuration } from '../time/duration.ts';
 import { isTimeZone } from '../time/zone.ts';
 import { problems, type SettingProblem } from './problems.ts';
 
@@ -44,6 +45,11 @@ const apiVersion: ReadText<Version> = (text, from) =>
 const zone: ReadText<string> = (text, from) =>
   isTimeZone(text) ? { value: text } : problems.unknownTimeZone(from, text);
 
+const duration: ReadText<number> = (text, from) => {
+  const value = parseDuration(text);
+  return value > 0 ? { value } : problems.notDuration(from, text);
+};
+
 /** One of some words, in any case. */
 const word =
   <T extends string>(known: readonly T[]): ReadText<T> =>
@@ -68,6 +74,8 @@ export const plainSettings = {
   apiVersion: { ...setting('CALLS_API_VERSION', 'account', apiVersion), initial: 'v3' },
   /** IANA name of the time zone that the account's times are in. */
   timeZone: setting('CALLS_TIME_ZONE', 'account', zone),
+  /** How long a request, or a question to a warehouse, may take, in milliseconds. */
+  timeout: setting('CALLS_TIMEOUT', 'account', duration),
   /** Where calls are kept, such as `duckdb:calls.duckdb`. */
   store: setting('CALLS_STORE', 'file', (value) => ({ value })),
   /** From which level on something is logged. */

@@ -39,6 +39,7 @@ Environment
   CALLS_API_VERSION        v2 or v3 (default v3)
   CALLS_LEGACY_BASE_URL    URL of the SMS number listing
   CALLS_TIME_ZONE          time zone of the account's times; shown to the assistant, no time is converted
+  CALLS_TIMEOUT            how long a request may take, such as 3m (default 1m)
   CALLS_LOG                log requests to stderr: debug, info, warn or error; CALLS_LOG_FORMAT=json for JSON lines
   CALLS_MCP_TOKEN          bearer token that HTTP clients must send
   CALLS_MCP_PSEUDONYM_KEY  key for the pseudonyms (default: derived from the API credentials)
