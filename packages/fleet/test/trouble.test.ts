@@ -97,6 +97,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofStore(
       'disk_full',
       'store_unavailable',
+      'store_damaged',
       'store_busy',
       'store_newer',
       'store_url',

@@ -2,8 +2,9 @@ import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribu
 
 const warehouseErrors = codeTable({
   not_found: 'The file does not exist. Check the path, or create it with `calls sync`.',
-  not_a_warehouse:
-    'The file is not a DuckDB file, is damaged, or holds something else. Check the path, or restore it from a backup.',
+  not_a_warehouse: 'The file is not a DuckDB file, or holds something else. Check the path.',
+  damaged:
+    'The file is damaged, or was removed, replaced or cut while it was in use. Restore a copy, or name a new file and sync again.',
   newer_version: 'A later release wrote the file. Update this program.',
   in_use: 'Another process has the file open and did not close it in time. Wait until it ends.',
   account_in_use: 'Another sync fills the same account. Wait until it ends.',

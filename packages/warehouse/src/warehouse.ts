@@ -13,7 +13,7 @@ import {
 } from './ask/question.ts';
 import { accountStatuses } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
-import { type Gate, gateOf, memorySession, type OpenOptions } from './file/gate.ts';
+import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
 import type { Session, StatementLimits } from './file/session.ts';
 import { eraseCaller, type Removals, readRemovals } from './load/erase.ts';
@@ -148,11 +148,13 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   checkOption('path', pathKind, path);
   const { create, memory, threads, wait, batch, clock } = warehouseOptions.read(options);
   const memories = memory === undefined ? usualMemories : ([memory] as const);
-  const opening: OpenOptions = { memory: memories[0], threads, wait };
+  let watch: (() => void) | undefined;
+  const opening: OpenOptions = { memory: memories[0], threads, wait, check: () => watch?.() };
   const gate = gateOf(path);
   const ask: Ask = (body, limits = {}) => gate.use('ask', opening, body, limitsOf(limits));
   const { host, close } = createHost(path, gate, opening, { batch, clock, memories });
   await prepare(host, create, ask);
+  watch = watchFile(path);
   return {
     path,
     sink: host.sink,

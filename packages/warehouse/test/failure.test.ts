@@ -8,7 +8,7 @@ import { call, cleanUp, rowsOf, temporaryFolder, testWarehouse } from './support
 afterAll(cleanUp);
 
 const damaged =
-  'is not a DuckDB file, or it is damaged. Restore it from a backup, or name a new file and sync again; keep this one until then.';
+  'is damaged, or a part of it is missing. Restore a copy, or name a new file and sync again; keep this one until then.';
 
 describe('what DuckDB and the file system say', () => {
   test.each([
@@ -28,7 +28,7 @@ describe('what DuckDB and the file system say', () => {
       'not_a_warehouse',
       'f is a folder. Name a file in it, such as f/calls.duckdb.',
     ],
-    ['IO Error: Corrupt database file: computed checksum', 'not_a_warehouse', `f ${damaged}`],
+    ['IO Error: Corrupt database file: computed checksum', 'damaged', `f ${damaged}`],
     ['INTERNAL Error: something', 'database', 'The database of f failed: '],
   ])('of a warehouse: %s', (text, code, message) => {
     expect(failureOf(new Error(text), 'f')).toMatchObject({
@@ -64,7 +64,7 @@ describe('a file that is damaged', () => {
     await warehouse.close();
     const size = readFileSync(path).length;
     truncateSync(path, size - 20_000);
-    const error = { code: 'not_a_warehouse', message: `${path} ${damaged}` };
+    const error = { code: 'damaged', message: `${path} ${damaged}` };
     const again = await openWarehouse(path);
     await expect(rowsOf(again, all)).rejects.toMatchObject(error);
     await again.close();

@@ -69,7 +69,8 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
       });
     case 'StoreError':
       return new CliError(error.message, {
-        exitCode: error.code === 'disk_full' ? exitCodes.output : exitCodes.failed,
+        exitCode:
+          error.code === 'disk_full' || error.code === 'store_damaged' ? exitCodes.output : exitCodes.failed,
         cause: error,
       });
     case 'FleetError':

@@ -20,7 +20,7 @@ const usage = new Set<WarehouseErrorCode>([
   'invalid_dataset',
   'missing_package',
 ]);
-const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable']);
+const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable', 'damaged']);
 
 /** The error of a warehouse as the command line shows it. */
 export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliError {

@@ -25,10 +25,11 @@ export async function again(
     } catch (error) {
       if (io.signal.aborted) return;
       const failure = await explain(error);
-      // A server that is down may come back, and a disk may get space again; a wrong key stays wrong.
+      // A server that is down may come back, and a disk may get space again; a wrong key or a lost file stays wrong.
       const mayPass =
         failure.exitCode === exitCodes.output
-          ? isStoreError(error) || isWarehouseError(error)
+          ? (isStoreError(error) && error.code !== 'store_damaged') ||
+            (isWarehouseError(error) && error.code !== 'damaged')
           : passing.has(failure.exitCode);
       if (!mayPass) throw error;
       report(failure, everyMs, io, onFailure);

@@ -106,6 +106,7 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   store_url: 'target',
   store_newer: 'target',
   store_unavailable: 'target',
+  store_damaged: 'target',
   store_busy: 'target',
   store_failed: 'parcel',
   disk_full: 'target',

@@ -30,6 +30,8 @@ export interface Session {
 export interface Dialect {
   /** Column type of a key that sorts by its bytes. */
   readonly key: string;
+  /** Precedes the name of a table or an index that is created. */
+  readonly schema: string;
   /** What follows the definition of a table whose rows are stored in the primary key. */
   readonly clustered: string;
   /** A condition: `column` is in the list bound to `placeholder`. */

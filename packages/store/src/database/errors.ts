@@ -14,6 +14,8 @@ const storeErrors = codeTable({
   store_newer: 'A later release has changed the store. Update this program.',
   store_unavailable:
     'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
+  store_damaged:
+    'The database file is damaged, or was removed, replaced or cut while the store was open. Restore a copy and start again.',
   store_busy: 'Another process keeps the database busy. Try again.',
   store_failed:
     'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',

@@ -9,29 +9,29 @@ export type Step = (session: Session, dialect: Dialect) => Promise<void>;
  * All tables. A key is what the account calls something, so it is compared byte by byte; `claims` also has the states of syncs as
  * their notes, `journals` the lines of append-only lists, and `edits` which calls the last transactions of an account changed.
  */
-export const tables: Step = async (session, { key, clustered }) => {
+export const tables: Step = async (session, { schema, key, clustered }) => {
   for (const statement of [
-    `CREATE TABLE accounts (
+    `CREATE TABLE ${schema}accounts (
        account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
-    `CREATE TABLE credentials (
+    `CREATE TABLE ${schema}credentials (
        id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL)`,
-    'CREATE TABLE layouts (id smallint NOT NULL PRIMARY KEY, names text NOT NULL)',
-    `CREATE TABLE calls (
+    `CREATE TABLE ${schema}layouts (id smallint NOT NULL PRIMARY KEY, names text NOT NULL)`,
+    `CREATE TABLE ${schema}calls (
        account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
        layout smallint NOT NULL, packed text NOT NULL, PRIMARY KEY (account, sid))`,
-    'CREATE INDEX calls_page ON calls (account, at, sid, talk, extension)',
-    `CREATE TABLE tally (
+    `CREATE INDEX ${schema}calls_page ON calls (account, at, sid, talk, extension)`,
+    `CREATE TABLE ${schema}tally (
        account ${key} NOT NULL, level smallint NOT NULL, bucket bigint NOT NULL, extension smallint NOT NULL,
        talk integer NOT NULL, n bigint NOT NULL, PRIMARY KEY (account, level, extension, talk, bucket)) ${clustered}`,
-    `CREATE TABLE sms_numbers (
+    `CREATE TABLE ${schema}sms_numbers (
        account ${key} NOT NULL, number ${key} NOT NULL, sms_enabled text NOT NULL, url text NOT NULL, PRIMARY KEY (account, number))`,
-    `CREATE TABLE erased (account ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, caller))`,
-    `CREATE TABLE claims (
+    `CREATE TABLE ${schema}erased (account ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, caller))`,
+    `CREATE TABLE ${schema}claims (
        account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
        note text, noted_at bigint, PRIMARY KEY (account, name))`,
-    `CREATE TABLE journals (
+    `CREATE TABLE ${schema}journals (
        name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
-    `CREATE TABLE edits (
+    `CREATE TABLE ${schema}edits (
        account ${key} NOT NULL, n bigint NOT NULL, sids text NOT NULL, PRIMARY KEY (account, n)) ${clustered}`,
   ])
     await session.run(statement);
@@ -53,7 +53,7 @@ export async function migrate(driver: Driver, steps: readonly Step[]): Promise<v
       await driver.write(
         async (session) => {
           await session.run(
-            'CREATE TABLE IF NOT EXISTS meta (id smallint NOT NULL PRIMARY KEY, version integer NOT NULL)',
+            `CREATE TABLE IF NOT EXISTS ${driver.dialect.schema}meta (id smallint NOT NULL PRIMARY KEY, version integer NOT NULL)`,
           );
           await session.run('INSERT INTO meta (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING');
           const [row] = await session.all(`SELECT version FROM meta WHERE id = 1 ${driver.dialect.lock}`);

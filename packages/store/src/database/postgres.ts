@@ -7,6 +7,7 @@ import { isDone, sessionOf } from './postgres-session.ts';
 
 const dialect: Dialect = {
   key: 'text COLLATE "C"',
+  schema: '',
   clustered: '',
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
   listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,

@@ -32,10 +32,17 @@ export function fromSqlite(cause: unknown, file: string): StoreError {
       { cause, isRetryable: true },
     );
   }
-  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') {
+  if (code.startsWith('SQLITE_CORRUPT')) {
+    return new StoreError(
+      'store_damaged',
+      `The database file ${file} is damaged, or a part of it is missing (${code}). Restore a copy, or use another path and sync again.`,
+      { cause },
+    );
+  }
+  if (code === 'SQLITE_NOTADB') {
     return new StoreError(
       'store_unavailable',
-      `The database file ${file} cannot be used: it is not a SQLite database, or it is damaged (${code}). Use another path or restore a copy.`,
+      `The file ${file} is not a SQLite database (${code}). Use another path.`,
       { cause },
     );
   }

@@ -33,10 +33,15 @@ const kinds: readonly Kind[] = [
     message: (path) => `${path} is a folder. Name a file in it, such as ${join(path, 'calls.duckdb')}.`,
   },
   {
-    pattern: /not a valid DuckDB database|Could not read enough bytes|Corrupt|not a regular file/i,
+    pattern: /not a valid DuckDB database|not a regular file/i,
     code: 'not_a_warehouse',
+    message: (path) => `${path} is not a DuckDB file. Name another file, or a new one and sync again.`,
+  },
+  {
+    pattern: /Could not read enough bytes|Corrupt|checksum/i,
+    code: 'damaged',
     message: (path) =>
-      `${path} is not a DuckDB file, or it is damaged. Restore it from a backup, or name a new file and sync again; keep this one until then.`,
+      `${path} is damaged, or a part of it is missing. Restore a copy, or name a new file and sync again; keep this one until then.`,
   },
   {
     pattern: /No space left|ENOSPC|File too large|EFBIG|Could not write all bytes|Disk quota/i,

@@ -22,6 +22,8 @@ export interface OpenOptions {
   readonly threads: number;
   /** Milliseconds to wait for another process to close the file. */
   readonly wait: number;
+  /** Throws when there is no longer the file that was opened first. */
+  check?(): void;
 }
 
 // Operating systems lock files per process, so two instances of one process would not see each other.
@@ -150,6 +152,7 @@ const locked = { enable_external_access: 'false', lock_configuration: 'true' };
 
 /** Opens the file. While a process waits to write, others do not open it to read: readers in turn would keep it out for ever. */
 async function openInstance(path: string, mode: Mode, options: OpenOptions): Promise<Opened['instance']> {
+  options.check?.();
   const until = performance.now() + options.wait;
   const lock = writerLock(path);
   if (mode === 'write') return openToWrite(path, lock, options, until);
@@ -168,6 +171,26 @@ function checkMagic(path: string): void {
     throw failureOf(error, path);
   }
   if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
+}
+
+/** Remembers which file a path names now. The returned function throws when it is another one, or none. */
+export function watchFile(path: string): () => void {
+  const identity = (): string | null => {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? null : `${found.dev} ${found.ino}`;
+  };
+  const first = identity();
+  return () => {
+    const now = identity();
+    // A part that is missing is found when the file is opened; a file without a byte would be taken for a new one.
+    const isEmpty = now !== null && statSync(path).size === 0;
+    if (now === first && !isEmpty) return;
+    const what = now === null ? 'was removed' : isEmpty ? 'was emptied' : 'was replaced by another file';
+    throw new WarehouseError(
+      'damaged',
+      `${path} ${what} while it was in use. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+    );
+  };
 }
 
 /** Creates a folder unless it is there. Its parent has to be. */

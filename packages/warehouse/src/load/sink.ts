@@ -3,6 +3,7 @@ import type { Call, Clock } from '@call-attribution/core';
 import type { SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
+import { checkBlocks } from '../file/blocks.ts';
 import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
@@ -67,6 +68,7 @@ export class WarehouseSink implements UpsertSink {
     await this.#storeLeftovers();
     this.#merged = nothingMerged;
     return this.#host.write(async (session) => {
+      await checkBlocks(session, this.#host.path);
       const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
       return row === undefined ? null : JSON.parse(String(row.state));
     });
@@ -157,8 +159,10 @@ export class WarehouseSink implements UpsertSink {
   }
 
   async #merge(staged: Staged, now: number, wait?: number): Promise<Merged> {
-    const store = (session: Session) =>
-      merge(session, this.#account, stagedSource(staged), staged.commit, now);
+    const store = async (session: Session) => {
+      await checkBlocks(session, this.#host.path);
+      return merge(session, this.#account, stagedSource(staged), staged.commit, now);
+    };
     let cause: unknown;
     // Hundreds of megabytes of long strings, which are rare, have to be stored all the same.
     for (const memory of this.#host.memories) {

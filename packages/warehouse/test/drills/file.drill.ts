@@ -34,7 +34,7 @@ describe('a file that is not a warehouse', () => {
     writeFileSync(path, 'not a database '.repeat(1000));
     await expect(openWarehouse(path)).rejects.toMatchObject({
       code: 'not_a_warehouse',
-      message: `${path} is not a DuckDB file, or it is damaged. Restore it from a backup, or name a new file and sync again; keep this one until then.`,
+      message: `${path} is not a DuckDB file. Name another file, or a new one and sync again.`,
     });
     expect(readFileSync(path, 'utf8')).toBe('not a database '.repeat(1000));
   });

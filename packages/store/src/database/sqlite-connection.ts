@@ -1,0 +1,114 @@
+import Database from 'libsql';
+import type { Insert, Row, Session, Value } from './driver.ts';
+import { fromSqlite, isBusy } from './sqlite-errors.ts';
+
+/** The name of a database in memory. */
+export const inMemory = ':memory:';
+
+/** Rows of one insert. */
+const rowsAtOnce = 16;
+
+/** An open connection with its prepared statements. */
+export interface Connection {
+  readonly database: Database.Database;
+  readonly session: Session;
+  /** Runs a PRAGMA. */
+  set(pragma: string): void;
+  close(): void;
+}
+
+/**
+ * A connection with these settings. Waits while another process keeps it from setting them. libsql ends a statement only when the
+ * garbage collector finds it, and until then keeps the database of the connection open. So that of the connection is one in memory,
+ * and the file is attached to it as `store`: it is closed when it is detached, whatever statements there are.
+ */
+export function connect(
+  path: string,
+  file: string,
+  patienceMs: number,
+  pragmas: readonly string[],
+): Promise<Connection> {
+  return untilFree(patienceMs, async () => {
+    const database = new Database(inMemory);
+    const prepared = new Map<string, Database.Statement>();
+    const connection = {
+      database,
+      session: sessionOf(database, prepared),
+      set: (pragma: string) => void database.prepare(`PRAGMA ${pragma}`).all(),
+      close() {
+        prepared.clear();
+        try {
+          database.exec('PRAGMA query_only = OFF');
+          database.exec('DETACH store');
+        } catch {
+          // It was not attached.
+        }
+        database.close();
+      },
+    };
+    try {
+      database.prepare('ATTACH ? AS store').run([path]);
+      for (const pragma of pragmas) connection.set(pragma);
+    } catch (error) {
+      connection.close();
+      throw fromSqlite(error, file);
+    }
+    return connection;
+  });
+}
+
+/** Does something, and again while another process writes. */
+export async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {
+  for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 50)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || waited >= patienceMs) throw error;
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+}
+
+function sessionOf(connection: Database.Database, prepared: Map<string, Database.Statement>): Session {
+  const statement = (sql: string): Database.Statement => {
+    let found = prepared.get(sql);
+    if (found === undefined) {
+      if (prepared.size >= 300) prepared.clear();
+      found = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+      prepared.set(sql, found);
+    }
+    return found;
+  };
+  return {
+    all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
+    run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
+    many: async (insert: Insert, rows) => {
+      const width = insert.columns.length;
+      const into = (count: number): Database.Statement => {
+        const marks = (row: number) =>
+          insert.columns.map((column, i) => {
+            const mark = `$${row * width + i + 1}`;
+            return column === insert.inBytes ? `CAST(${mark} AS TEXT)` : mark;
+          });
+        const values = Array.from({ length: count }, (_, row) => `(${marks(row)})`).join(',');
+        return statement(
+          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${values} ${insert.otherwise ?? ''}`,
+        );
+      };
+      let touched = 0;
+      let at = 0;
+      // A call of the driver costs about as much as inserting a row.
+      for (const some = into(rowsAtOnce); at + rowsAtOnce <= rows.length; at += rowsAtOnce)
+        touched += some.run(flat(rows, at, at + rowsAtOnce)).changes;
+      for (const one = into(1); at < rows.length; at += 1) touched += one.run(rows[at] as Value[]).changes;
+      return touched;
+    },
+  };
+}
+
+/** The values of some rows, one after the other. Array.flat is several times slower. */
+function flat(rows: readonly (readonly Value[])[], from: number, to: number): Value[] {
+  const values: Value[] = [];
+  for (let i = from; i < to; i += 1) for (const value of rows[i] as readonly Value[]) values.push(value);
+  return values;
+}

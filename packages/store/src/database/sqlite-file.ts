@@ -1,0 +1,152 @@
+import { type BigIntStats, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { StoreError } from './errors.ts';
+import { type Connection, connect } from './sqlite-connection.ts';
+
+/** What tells an open database file from another one under its name. */
+interface FileWatch {
+  /** Throws when the file was removed, replaced or cut. With `log`, its write-ahead log is looked at, too. */
+  check(options?: { readonly log?: boolean }): void;
+  /** Notes which log there is. To be called after something was written. */
+  noteLog(): void;
+}
+
+/** The path of a file with all links followed. The file itself need not exist. */
+export function realPath(file: string): string {
+  const path = resolve(file);
+  try {
+    return realpathSync(path);
+  } catch {
+    try {
+      return join(realpathSync(dirname(path)), basename(path));
+    } catch {
+      return path;
+    }
+  }
+}
+
+const statOf = (path: string): BigIntStats | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false });
+
+/** Watches a file that was just opened. `file` is its name in messages. */
+function watchFile(path: string, file: string): FileWatch {
+  const opened = statOf(path);
+  let least = opened?.size ?? 0n;
+  let log: bigint | undefined;
+  const isOpened = (found: BigIntStats | undefined): found is BigIntStats =>
+    found !== undefined && found.ino === opened?.ino && found.dev === opened.dev;
+  return {
+    check(options = {}) {
+      const found = statOf(path);
+      if (!isOpened(found))
+        throw damaged(file, found === undefined ? 'was removed' : 'was replaced by another');
+      // Outside of VACUUM, which a store does not use, a database never becomes smaller.
+      if (found.size < least) throw damaged(file, 'was cut');
+      least = found.size;
+      if (options.log && log !== undefined && statOf(`${path}-wal`)?.ino !== log)
+        throw damaged(`${file}-wal`, 'was removed or replaced by another');
+    },
+    noteLog() {
+      log ??= statOf(`${path}-wal`)?.ino;
+    },
+  };
+}
+
+const damaged = (file: string, what: string): StoreError =>
+  new StoreError(
+    'store_damaged',
+    `The database file ${file} ${what} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+  );
+
+/** An open database. */
+export interface OpenFile {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  readonly writing: Queue;
+  readonly reading: Queue;
+  /** Null for a database in memory. */
+  readonly watch: FileWatch | null;
+}
+
+/** An open file and how many stores use it. */
+export interface Shared {
+  readonly opened: Promise<OpenFile>;
+  stores: number;
+  /** Set once the last store has let go of it. */
+  closed: Promise<void> | null;
+}
+
+const files = new Map<string, Shared>();
+
+/** The open file of a path, which is opened when no store has it. One that is being closed is opened again. */
+export async function hold(path: string, open: () => Promise<OpenFile>): Promise<Shared> {
+  for (let found = files.get(path); found !== undefined; found = files.get(path)) {
+    if (found.closed === null) {
+      found.stores += 1;
+      return found;
+    }
+    await found.closed;
+  }
+  const shared: Shared = { opened: open(), stores: 1, closed: null };
+  files.set(path, shared);
+  return shared;
+}
+
+/** Lets go of an open file, which is closed with the last store that has it. */
+export async function letGo(path: string, shared: Shared): Promise<void> {
+  shared.stores -= 1;
+  if (shared.stores > 0) return;
+  shared.closed ??= shared.opened
+    .then(closeFile, () => undefined)
+    .finally(() => {
+      if (files.get(path) === shared) files.delete(path);
+    });
+  await shared.closed;
+}
+
+/** Opens both connections to a file. */
+export async function openFile(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+  const writer = await connect(path, file, patienceMs, [
+    // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+    'busy_timeout = 20',
+    // For a new file only: fewer and fuller pages than the default of 4096 bytes, so less to write and to log.
+    'store.page_size = 8192',
+    'store.journal_mode = WAL',
+    'store.synchronous = normal',
+    'store.journal_size_limit = 67108864',
+    'store.cache_size = -65536',
+  ]);
+  try {
+    const reader = await connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON']);
+    return { writer, reader, writing: createQueue(), reading: createQueue(), watch: watchFile(path, file) };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+/** Closes a file, so that it is whole without a log beside it unless another process has it open. */
+async function closeFile({ writer, reader, writing, reading }: OpenFile): Promise<void> {
+  await reading(async () => reader.close());
+  await writing(async () => {
+    try {
+      writer.set('store.wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is still in the log stays there: another process uses the file, or the disk is full.
+    }
+    writer.close();
+  });
+}
+
+/** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
+export type Queue = <T>(job: () => Promise<T>) => Promise<T>;
+
+/** Makes a queue of jobs. */
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const result = last.then(job, job);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}

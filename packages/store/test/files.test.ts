@@ -1,0 +1,188 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { everything, openStore } from '../src/index.ts';
+import { smallCall } from './small-calls.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'store-files-'));
+  file = join(folder, 'calls.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const some = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => smallCall(`c${from + at}`, '2026-01-01 00:00:00', '1.0'));
+
+async function filled(count: number) {
+  const store = await openStore(`sqlite:${file}`);
+  await store.putAccount({ id: '101', name: 'One' });
+  await store.upsert('101', some(count));
+  return store;
+}
+
+/** Descriptors of this process on files in the folder. */
+function descriptors(): string[] {
+  const all = '/proc/self/fd';
+  const linkOf = (name: string): string => {
+    try {
+      return readlinkSync(join(all, name));
+    } catch {
+      // It was that of the listing.
+      return '';
+    }
+  };
+  return existsSync(all)
+    ? readdirSync(all)
+        .map(linkOf)
+        .filter((link) => link.startsWith(folder))
+    : [];
+}
+
+describe('open files', () => {
+  test('1,000 opens and closes of one file need few descriptors, and nothing of V8 is switched on', async () => {
+    let most = 0;
+    for (let i = 0; i < 1_000; i += 1) {
+      const store = await openStore(`sqlite:${file}`);
+      if (i === 0) await store.putAccount({ id: '101', name: 'One' });
+      expect((await store.accounts()).length).toBe(1);
+      most = Math.max(most, descriptors().length);
+      await store.close();
+    }
+    expect(most).toBeLessThan(64);
+    expect(descriptors()).toEqual([]);
+    expect(runInNewContext('typeof gc')).toBe('undefined');
+  });
+
+  test('so do those of many files', async () => {
+    for (let i = 0; i < 100; i += 1) {
+      const store = await openStore(`sqlite:${join(folder, `${i}.db`)}`);
+      await store.putAccount({ id: '101', name: 'One' });
+      await store.close();
+    }
+    expect(descriptors()).toEqual([]);
+  });
+
+  test('stores of one file share their connections, by whatever name, and the last one closes them', async () => {
+    const first = await filled(10);
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        openStore(i % 2 ? `sqlite:${file}` : `sqlite:${join(folder, '.', 'calls.db')}`),
+      ),
+    );
+    expect(descriptors().length).toBeLessThanOrEqual(6);
+    await Promise.all(others.map((store, i) => store.upsert('101', some(5, 100 + 5 * i))));
+    expect(await first.count('101', everything)).toBe(110);
+    await first.close();
+    await expect(first.count('101', everything)).rejects.toMatchObject({ code: 'store_unavailable' });
+    for (const store of others) expect(await store.count('101', everything)).toBe(110);
+    await Promise.all(others.map((store) => store.close()));
+    expect(descriptors()).toEqual([]);
+  });
+
+  test('opening and closing at the same moment loses nothing', async () => {
+    await (await filled(0)).close();
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        for (let turn = 0; turn < 5; turn += 1) {
+          const store = await openStore(`sqlite:${file}`);
+          await store.upsert('101', some(1, 1_000 * i + turn));
+          await store.close();
+        }
+      }),
+    );
+    const store = await openStore(`sqlite:${file}`);
+    expect(await store.count('101', everything)).toBe(200);
+    expect(await store.check()).toEqual([]);
+    await store.close();
+  });
+
+  test('a closed store is one file, which can be copied', async () => {
+    const store = await filled(1_000);
+    await store.close();
+    expect(readdirSync(folder)).toEqual(['calls.db']);
+    copyFileSync(file, join(folder, 'copy.db'));
+    const copy = await openStore(`sqlite:${join(folder, 'copy.db')}`);
+    expect(await copy.count('101', everything)).toBe(1_000);
+    await copy.close();
+  });
+});
+
+// An open file cannot be removed on Windows.
+describe.skipIf(process.platform === 'win32')('a file that does not stay as it was', () => {
+  const otherFile = async (): Promise<string> => {
+    const other = join(folder, 'other.db');
+    const store = await openStore(`sqlite:${other}`);
+    await store.putAccount({ id: '101', name: 'Other' });
+    await store.close();
+    return other;
+  };
+  test.each([
+    ['removed', async () => rmSync(file)],
+    ['moved', async () => renameSync(file, join(folder, 'moved.db'))],
+    ['replaced', async () => renameSync(await otherFile(), file)],
+    ['cut', async () => truncateSync(file, statSync(file).size / 2)],
+    ['cut to nothing', async () => truncateSync(file, 0)],
+  ])('reads and writes find out that it was %s', async (_, change) => {
+    const store = await filled(500);
+    // What is in the file, and not only in the log.
+    await store.close();
+    const again = await openStore(`sqlite:${file}`);
+    expect(await again.count('101', everything)).toBe(500);
+    await change();
+    const failure = { code: 'store_damaged', message: expect.stringContaining(file) };
+    await expect(again.upsert('101', some(5, 900))).rejects.toMatchObject(failure);
+    await expect(again.count('101', everything)).rejects.toMatchObject(failure);
+    await again.close();
+    expect(existsSync(join(folder, 'other.db'))).toBe(false);
+  });
+
+  test('a log that was removed is found before anything else is written', async () => {
+    const store = await filled(10);
+    rmSync(`${file}-wal`);
+    await expect(store.upsert('101', some(5, 900))).rejects.toMatchObject({ code: 'store_damaged' });
+    await store.close();
+  });
+
+  test('a new file under the name is opened once nobody has the old one, whose log it must not get', async () => {
+    const old = await filled(10);
+    renameSync(await otherFile(), file);
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: 'store_damaged' });
+    await expect(old.accounts()).rejects.toMatchObject({ code: 'store_damaged' });
+    await old.close();
+    const store = await openStore(`sqlite:${file}`);
+    expect(await store.accounts()).toMatchObject([{ name: 'Other' }]);
+    await store.upsert('101', some(3));
+    await store.close();
+    const last = await openStore(`sqlite:${file}`);
+    expect(await last.count('101', everything)).toBe(3);
+    await last.close();
+  });
+
+  test('a file that was cut while it was closed is found when it is opened', async () => {
+    await (await filled(500)).close();
+    truncateSync(file, statSync(file).size / 2);
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: 'store_damaged' });
+  });
+
+  test('a file that others make larger is the same', async () => {
+    const store = await filled(10);
+    appendFileSync(file, Buffer.alloc(8192));
+    expect(await store.upsert('101', some(5, 900))).toMatchObject({ added: 5 });
+    await store.close();
+  });
+});
