@@ -100,9 +100,9 @@ test('an export that ends between the last call and the Parquet file does not re
   const cwd = stage.folder();
   const args = ['export', '-o', 'a.parquet', ...slowly];
   // What the rows are noted in cannot be written.
-  mkdirSync(join(cwd, 'a.parquet.rows.read.new'));
+  mkdirSync(join(cwd, 'a.parquet.rows.read'));
   expect((await stage.quick(args, { cwd })).code).toBe(7);
-  rmSync(join(cwd, 'a.parquet.rows.read.new'), { recursive: true });
+  rmSync(join(cwd, 'a.parquet.rows.read'), { recursive: true });
   const { code, stderr } = await stage.quick([...args, '--resume', '--debug'], { cwd });
   expect(code, stderr).toBe(0);
   // Only the count at the end is asked for once more.

@@ -3,9 +3,10 @@ import { readFile, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
-import { lockFile, readLines, writeWholeFile } from '@call-attribution/node-stream/files';
+import { lockFile, readLines, strangeFile, writeWholeFile } from '@call-attribution/node-stream/files';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { CliError, Interrupted } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { fileError, say } from '../io.ts';
 import type { Source } from '../reading/source.ts';
@@ -58,6 +59,14 @@ export async function exportToParquet(
 /** What an earlier run has read to the end, but not written; null when there is nothing of that kind. */
 async function readBefore(rows: FileTarget, note: string): Promise<CompleteRead | null> {
   if (!existsSync(rows.path) || !existsSync(note)) return null;
+  for (const path of [rows.path, note]) {
+    const strange = strangeFile(path);
+    if (strange !== null)
+      throw new CliError(`${path} ${strange}, so it is not what an earlier run has read`, {
+        exitCode: exitCodes.output,
+        hints: ['remove it, and run the command without --resume'],
+      });
+  }
   return JSON.parse(await readFile(note, 'utf8'));
 }
 

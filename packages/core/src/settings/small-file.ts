@@ -24,8 +24,8 @@ export function readSmallFile(path: string, most: number = keyFileBytes): SmallF
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
-    if (stats.isDirectory()) throw refusal('EISDIR');
-    if (!stats.isFile()) throw refusal('not a regular file');
+    if (stats.isDirectory()) throw refusal(path, 'EISDIR');
+    if (!stats.isFile()) throw refusal(path, 'not a regular file');
     // One byte more than allowed: a file can grow while it is read.
     const bytes = Buffer.alloc(Math.min(stats.size, most) + 1);
     let length = 0;
@@ -34,7 +34,7 @@ export function readSmallFile(path: string, most: number = keyFileBytes): SmallF
       if (read === 0) break;
       length += read;
     }
-    if (stats.size > most || length > most) throw refusal(`larger than ${most / 1024} KiB`);
+    if (stats.size > most || length > most) throw refusal(path, `larger than ${most / 1024} KiB`);
     const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
     return {
       text: new TextDecoder(encoding).decode(bytes.subarray(0, length)),
@@ -45,4 +45,5 @@ export function readSmallFile(path: string, most: number = keyFileBytes): SmallF
   }
 }
 
-const refusal = (code: string): Error => Object.assign(new Error(`the file is ${code}`), { code });
+const refusal = (path: string, code: string): Error =>
+  Object.assign(new Error(`${path} cannot be read: ${code}`), { code });

@@ -36,11 +36,12 @@ export interface PartWriter {
 export async function openPart(
   path: string,
   shape: Pick<PinnedJob, 'format' | 'columns'>,
+  mode?: number,
 ): Promise<PartWriter> {
   const abort = new AbortController();
   const blocks = new Blocks();
   const encoding = beginPartEncoding(shape, abort.signal, (chunk) => blocks.add(chunk));
-  return new OpenPart(path, await open(path, 'wx'), encoding, blocks, abort);
+  return new OpenPart(path, await open(path, 'wx', mode), encoding, blocks, abort);
 }
 
 /** Bytes that wait to be written together, and what was written. */

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { lockFile } from '@call-attribution/node-stream/files';
+import { lockFile, makeOwnFolder } from '@call-attribution/node-stream/files';
+import { FleetError } from '../errors.ts';
 import type { PinnedJob } from '../job/job.ts';
 import { newNonce } from './folder-claim.ts';
 import { openPart, type PartWriter } from './part-writer.ts';
@@ -17,11 +18,20 @@ export interface Scratch {
 }
 
 /**
- * Makes a folder that only this user can read, below `parent` or the folder for temporary files. Those of processes that were killed
+ * Makes a folder that only this user can read, below `named` or the folder for temporary files. Those of processes that were killed
  * are removed, since they hold records of calls.
  */
-export async function openScratch(parent = join(tmpdir(), `calls-fleet-${userName()}`)): Promise<Scratch> {
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+export async function openScratch(named?: string): Promise<Scratch> {
+  const parent = named ?? join(tmpdir(), `calls-fleet-${userName()}`);
+  if (named !== undefined) await mkdir(parent, { recursive: true, mode: 0o700 });
+  else {
+    // Everybody can make a folder of this name.
+    const strange = await makeOwnFolder(parent);
+    if (strange !== null)
+      throw new FleetError('target_unfit', `The folder for temporary files ${parent} ${strange}.`, {
+        hint: 'Remove it, or name another folder with --scratch.',
+      });
+  }
   await sweep(parent);
   const name = `part-${newNonce()}`;
   // The lock is there before the folder, so that nobody takes the folder for one that was left.
@@ -30,7 +40,7 @@ export async function openScratch(parent = join(tmpdir(), `calls-fleet-${userNam
   const parts = new Set<PartWriter>();
   return {
     async begin(shape) {
-      const part = await openPart(join(folder, newNonce()), shape);
+      const part = await openPart(join(folder, newNonce()), shape, 0o600);
       parts.add(part);
       return part;
     },

@@ -1,6 +1,7 @@
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readSmallFile } from '@call-attribution/core/settings';
 import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { FileLockedError } from '../errors.ts';
 import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
@@ -116,7 +117,7 @@ async function claimsOn(path: string): Promise<Claim[]> {
     if (!Number.isInteger(turn) || turn < 0 || (turn === 0 && entry !== name)) continue;
     const file = join(folder, entry);
     try {
-      const [text, { mtimeMs }] = [await readFile(file, 'utf8'), await stat(file)];
+      const [{ text }, { mtimeMs }] = [readSmallFile(file), await stat(file)];
       claims.push({
         file: turn === 0 ? path : `${path}.${turn}`,
         turn,

@@ -10,4 +10,5 @@ export {
   readLines,
   type TooLongHandler,
 } from './lines.ts';
+export { createFile, makeOwnFolder, pathInside, provisionalName, strangeFile } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

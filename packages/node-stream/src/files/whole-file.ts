@@ -1,5 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { createFile, provisionalName, sweepProvisional } from './own-file.ts';
 
 /** What a file is written from: a string, bytes, or several of them in order. */
 export type FileContents =
@@ -31,7 +32,7 @@ export function removeReceipt(path: string): Promise<void> {
 }
 
 /**
- * Writes a file under `<path>.new` and then renames it: a reader sees the old contents or the new ones, never a part.
+ * Writes a file under a name of its own, `<path>.….new`, and then renames it: a reader sees the old contents or the new ones, never a part.
  * When writing fails, the old file stays as it was and the new one is removed. A receipt of the old file is removed with it.
  *
  * @example
@@ -42,11 +43,10 @@ export async function writeWholeFile(
   contents: FileContents,
   { durable = true, mode }: WholeFileOptions = {},
 ): Promise<void> {
-  const provisional = `${path}.new`;
-  const handle = await open(provisional, 'w', mode);
+  const provisional = provisionalName(path);
+  const handle = await createFile(provisional, mode);
   try {
-    // A file that an earlier run left may have other permissions.
-    if (mode !== undefined) await handle.chmod(mode);
+    await sweepProvisional(path, (await handle.stat()).mtimeMs);
     const isOne = typeof contents === 'string' || contents instanceof Uint8Array;
     let parts: Uint8Array[] = [];
     let size = 0;

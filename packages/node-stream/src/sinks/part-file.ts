@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
+import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
 import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
 import { type Receipt, type ReceiptRows, writeReceipt } from '../receipts/receipt.ts';
 
@@ -64,13 +65,16 @@ export class PartFile {
   open(state: PartState | null): Promise<void> {
     return this.#run(async () => {
       if (!this.#isLocked) this.#unlock = await lockTarget(this.path, `${this.path}.lock`);
-      if (state !== null) await verify(this.path, state, this.#hash);
       this.#checksum = state?.checksum ?? 0;
-      this.#handle = await open(partName(this.path), state === null ? 'w' : 'r+');
       this.#bytes = state?.bytes ?? 0;
       this.#hasState = state !== null;
-      if (state === null) await rm(stateName(this.path), { force: true });
-      else await this.#handle.truncate(state.bytes);
+      if (state === null) {
+        this.#handle = await createFile(partName(this.path));
+        await rm(stateName(this.path), { force: true });
+      } else {
+        this.#handle = await openVerified(this.path, state, this.#hash);
+        await this.#handle.truncate(state.bytes);
+      }
     });
   }
 
@@ -204,8 +208,8 @@ export async function lockTarget(path: string, lock: string): Promise<Unlock> {
   }
 }
 
-/** Makes sure that an unfinished file is the one that was left, byte for byte. */
-async function verify(path: string, state: PartState, hash: Hash | null): Promise<void> {
+/** Opens an unfinished file, which has to be the one that was left, byte for byte. */
+async function openVerified(path: string, state: PartState, hash: Hash | null): Promise<FileHandle> {
   const part = partName(path);
   const now = readPartState(path);
   if (JSON.stringify(now) !== JSON.stringify(state))
@@ -213,7 +217,7 @@ async function verify(path: string, state: PartState, hash: Hash | null): Promis
       'checkpoint_mismatch',
       `Another run has written ${part} since this one began. Run again to continue after it.`,
     );
-  const handle = await open(part, 'r');
+  const handle = await openOwnFile(part, (what) => refusal(path, `${part} ${what}`));
   try {
     if ((await numberOf(handle)) !== state.file)
       throw refusal(path, `${part} is a copy: it is not the file that the interrupted run wrote`);
@@ -228,8 +232,10 @@ async function verify(path: string, state: PartState, hash: Hash | null): Promis
     }
     if (checksum !== state.checksum)
       throw refusal(path, `${part} is not what the interrupted run left: its checksum differs`);
-  } finally {
+    return handle;
+  } catch (error) {
     await handle.close();
+    throw error;
   }
 }
 
@@ -248,6 +254,11 @@ async function numberOf(handle: FileHandle): Promise<string> {
 export function readPartState(path: string): PartState | null {
   const part = statSync(partName(path), { throwIfNoEntry: false });
   if (part === undefined || statSync(stateName(path), { throwIfNoEntry: false }) === undefined) return null;
+  // Checked before they are read: a pipe in their place would be waited for.
+  for (const name of [partName(path), stateName(path)]) {
+    const strange = strangeFile(name);
+    if (strange !== null) throw refusal(path, `${name} ${strange}`);
+  }
   const state = readState(readFileSync(stateName(path), 'utf8'));
   if (state === null) throw refusal(path, `${stateName(path)} cannot be read`);
   if (part.size < state.bytes)

@@ -6,6 +6,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { CheckpointError, ItemError } from '../errors.ts';
 import type { Unlock } from '../files/file-lock.ts';
+import { pathInside, strangeFile } from '../files/own-file.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 import { encoding } from '../option-kinds.ts';
 import { beginEncoding, type Encoder, type Encoding } from './encoding.ts';
@@ -109,7 +110,14 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
       );
     for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
     // A slice that got its name, but whose position was not saved, is read again and may be cut differently then.
-    if (state?.writing != null) rmSync(join(folder, state.writing), { force: true });
+    if (state?.writing == null) return;
+    const written = await pathInside(folder, state.writing);
+    if (written === null)
+      throw new CheckpointError(
+        'checkpoint_invalid',
+        `${join(folder, stateFile)} names a file outside of ${folder}. Remove it to start over.`,
+      );
+    rmSync(written, { force: true });
   }
 
   async #letGo(): Promise<void> {
@@ -183,6 +191,9 @@ interface FolderState {
 function readState(folder: string): FolderState | null {
   const path = join(folder, stateFile);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  const strange = strangeFile(path);
+  if (strange !== null)
+    throw new CheckpointError('checkpoint_invalid', `${path} ${strange}. Remove it to start over.`);
   const state = parsed(readFileSync(path, 'utf8'));
   if (state === null)
     throw new CheckpointError('checkpoint_invalid', `${path} is not a checkpoint. Remove it to start over.`);

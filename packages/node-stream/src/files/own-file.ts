@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { constants, lstatSync, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+
+// Where these flags do not exist, as on Windows, they are undefined and count as 0.
+const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Why a file may be another one than this user has made, in words to be read after its name; null when it may not. */
+function strangeness(stats: Stats): string | null {
+  if (stats.isSymbolicLink()) return 'is a link to another place';
+  if (!stats.isFile()) return 'is not a regular file';
+  if (process.geteuid !== undefined && stats.uid !== process.geteuid()) return 'belongs to another user';
+  return stats.nlink > 1 ? 'is also a file in another place (it has several links)' : null;
+}
+
+/** The same for the file with this name; also null when there is none. */
+export function strangeFile(path: string): string | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? null : strangeness(stats);
+}
+
+/**
+ * Creates a file in the place of one that an earlier run has left. What is at this name is removed, not written to: it may be a link
+ * that somebody else has put there, or a file that they have opened.
+ */
+export async function createFile(path: string, mode?: number): Promise<FileHandle> {
+  await unlink(path).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  });
+  return open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | careful, mode);
+}
+
+/** Opens a file that an earlier run of this user has made, to read and write. `refuse` makes the error for anything else. */
+export async function openOwnFile(path: string, refuse: (what: string) => Error): Promise<FileHandle> {
+  const before = strangeFile(path);
+  if (before !== null) throw refuse(before);
+  const handle = await open(path, constants.O_RDWR | careful);
+  const strange = strangeness(await handle.stat());
+  if (strange === null) return handle;
+  await handle.close();
+  throw refuse(strange);
+}
+
+/**
+ * Makes a folder that only this user may write to, unless it is there. Says what is wrong with one that is a link, belongs to another
+ * user, or that others may write to; null when nothing is.
+ */
+export async function makeOwnFolder(path: string): Promise<string | null> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const stats = await lstat(path);
+  if (!stats.isDirectory()) return 'is a link to another place';
+  if (process.geteuid === undefined) return null;
+  if (stats.uid !== process.geteuid()) return 'belongs to another user';
+  return (stats.mode & 0o022) === 0 ? null : 'is a folder that others may write to';
+}
+
+/** A name next to `path` that nobody can guess, for what will be renamed to it. */
+export const provisionalName = (path: string): string => `${path}.${randomBytes(6).toString('hex')}.new`;
+
+const swept = new Set<string>();
+const forgottenMs = 3_600_000;
+
+/**
+ * Removes what processes that were killed have left under provisional names of this path: once in each process, and only what is an
+ * hour older than `now`, a time of the same file system.
+ */
+export async function sweepProvisional(path: string, now: number): Promise<void> {
+  const whole = resolve(path);
+  if (swept.has(whole)) return;
+  swept.add(whole);
+  const [folder, start] = [dirname(whole), `${basename(whole)}.`];
+  for (const entry of await readdir(folder)) {
+    if (!entry.startsWith(start) || !/^[\da-f]{12}\.new$/.test(entry.slice(start.length))) continue;
+    const left = await lstat(join(folder, entry)).catch(() => null);
+    if (left !== null && now - left.mtimeMs > forgottenMs) await rm(join(folder, entry), { force: true });
+  }
+}
+
+/**
+ * The path of a name in a folder, when it lies inside of the folder after links were resolved. Null when it does not: a name with
+ * `..`, or one below a link that leads out.
+ */
+export async function pathInside(folder: string, name: string): Promise<string | null> {
+  const path = resolve(folder, name);
+  const isBelow = (place: string, top: string) =>
+    place !== top && !relative(top, place).split(sep).includes('..');
+  if (name.includes('\0') || !isBelow(path, resolve(folder))) return null;
+  const top = await realpath(folder);
+  // The last part may be a link: what is removed or renamed is the link itself.
+  for (let parent = dirname(path); ; parent = dirname(parent)) {
+    const real = await realpath(parent).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (real === null) continue;
+    return real === top || isBelow(real, top) ? path : null;
+  }
+}

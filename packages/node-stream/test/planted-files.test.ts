@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Checkpoint, Mark } from '@call-attribution/node-stream';
+import { lockFile, makeOwnFolder, pathInside, writeWholeFile } from '@call-attribution/node-stream/files';
+import { fileSink, sliceFiles } from '@call-attribution/node-stream/sinks';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const isPosix = process.platform !== 'win32';
+const isRoot = process.geteuid?.() === 0;
+const nobody = 65_534;
+
+let folder: string;
+let victim: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'planted-'));
+  victim = join(folder, 'victim');
+  writeFileSync(victim, 'precious');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (path: string, resume = false) =>
+  pipeline(['one\n', 'two\n'], fileSink(path, { resume, durable: false }));
+
+/** Leaves an unfinished file of one line with a checkpoint, as a run does that was killed. */
+async function cut(path: string): Promise<void> {
+  const sink = fileSink(path, { durable: false, resume: true });
+  sink.on('error', () => {});
+  sink.write('one\n');
+  const mark = new Mark({ checkpoint: { version: 1 } as Checkpoint, from: null, until: null });
+  await new Promise((resolve) => sink.write(mark, resolve));
+  sink.destroy();
+  await new Promise((resolve) => sink.once('close', resolve));
+}
+
+describe.runIf(isPosix)('a name that somebody else has taken', () => {
+  test.each<[string, (part: string) => void]>([
+    ['a link to another file', (part) => symlinkSync(victim, part)],
+    ['a link to a file that is not there', (part) => symlinkSync(join(folder, 'nowhere'), part)],
+    ['a second name of another file', (part) => linkSync(victim, part)],
+    ['a pipe', (part) => execFileSync('mkfifo', [part])],
+    ['a file that everybody can read and write', (part) => writeFileSync(part, 'bait', { mode: 0o666 })],
+  ])('is no place for an unfinished file: %s', async (_, plant) => {
+    const path = join(folder, 'calls.ndjson');
+    plant(`${path}.partial`);
+    const kept = lstatSync(`${path}.partial`).isFile() ? openSync(`${path}.partial`, 'r') : null;
+    const bait = kept === null ? '' : readFileSync(kept, 'utf8');
+    const umask = process.umask(0o077);
+    try {
+      await write(path);
+    } finally {
+      process.umask(umask);
+    }
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(existsSync(join(folder, 'nowhere'))).toBe(false);
+    expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    if (kept === null) return;
+    // Whoever has opened what was there before reads nothing of what was written.
+    expect(readSync(kept, Buffer.alloc(10), 0, 10, bait.length)).toBe(0);
+    closeSync(kept);
+  });
+
+  test('a file that is written whole follows no link at the name that it had before, and has the mode of the umask', async () => {
+    const path = join(folder, 'report.html');
+    symlinkSync(victim, `${path}.new`);
+    symlinkSync(victim, path);
+    await writeWholeFile(path, 'report', { durable: false, mode: 0o600 });
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(lstatSync(path).isFile()).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).sort()).toEqual(['report.html', 'report.html.new', 'victim']);
+  });
+
+  test('a lock that is a pipe is not waited for', async () => {
+    const path = join(folder, 'state.lock');
+    execFileSync('mkfifo', [path]);
+    await expect(lockFile(path)).rejects.toThrow('not a regular file');
+  });
+});
+
+test('what a killed process has left under a provisional name goes when it is an hour old', async () => {
+  const path = join(folder, 'state.json');
+  const [old, young, other] = [`${path}.0123456789ab.new`, `${path}.ba9876543210.new`, `${path}.mine.new`];
+  for (const left of [old, young, other]) writeFileSync(left, 'part');
+  for (const left of [old, other]) utimesSync(left, 1_000_000, 1_000_000);
+  await writeWholeFile(path, 'state', { durable: false });
+  expect([old, young, other].map((left) => existsSync(left))).toEqual([false, true, true]);
+});
+
+describe.runIf(isPosix)('an unfinished file is resumed only when it is a plain file of this user', () => {
+  const keep = (name: string) => renameSync(name, `${name}-kept`);
+  const linked = (name: string): void => {
+    keep(name);
+    symlinkSync(`${name}-kept`, name);
+  };
+  const piped = (name: string): void => {
+    keep(name);
+    execFileSync('mkfifo', [name]);
+  };
+  test.each<[string, string, (name: string) => void]>([
+    ['.partial', 'is a link to another place', linked],
+    ['.partial', 'has several links', (name) => linkSync(name, `${name}-kept`)],
+    ['.partial', 'is not a regular file', piped],
+    ['.checkpoint', 'is a link to another place', linked],
+    ['.checkpoint', 'is not a regular file', piped],
+    ...(isRoot
+      ? (['.partial', '.checkpoint'] as const).map((ending): [string, string, (name: string) => void] => [
+          ending,
+          'belongs to another user',
+          (name) => chownSync(name, nobody, nobody),
+        ])
+      : []),
+  ])('%s that %s', async (ending, said, plant) => {
+    const path = join(folder, 'calls.ndjson');
+    await cut(path);
+    plant(`${path}${ending}`);
+    expect(() => fileSink(path, { resume: true })).toThrow(said);
+    expect(() => fileSink(path, { resume: true })).toThrow(
+      `Remove both to start over: ${path}.partial and ${path}.checkpoint.`,
+    );
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('what is removed in a folder lies inside of it', () => {
+  test.each(['../victim', 'inner/../../victim', 'out/victim'])(
+    'a checkpoint that names %s',
+    async (writing) => {
+      const calls = join(folder, 'calls');
+      mkdirSync(calls);
+      symlinkSync('..', join(calls, 'out'));
+      const number = String(statSync(calls, { bigint: true }).ino);
+      const state = { version: 1, until: null, checkpoint: null, folder: number, writing };
+      writeFileSync(join(calls, '.checkpoint.json'), JSON.stringify(state));
+      const sink = sliceFiles(calls, { encode: { begin: () => [] } as never, name: () => 'a', resume: true });
+      await expect(pipeline([], sink)).rejects.toMatchObject({
+        code: 'checkpoint_invalid',
+        message: expect.stringContaining('names a file outside of'),
+      });
+      expect(readFileSync(victim, 'utf8')).toBe('precious');
+    },
+  );
+
+  test.each<[string, boolean]>([
+    ['a', true],
+    ['a/b/c', true],
+    ['here/a', true],
+    ['.', false],
+    ['..', false],
+    ['../victim', false],
+    ['a/../../victim', false],
+    ['out/a', false],
+    ['out/new/a', false],
+    ['/etc/passwd', false],
+    ['a\0b', false],
+  ])('pathInside of %j: %s', async (name, isInside) => {
+    const inner = join(folder, 'inner');
+    mkdirSync(join(inner, 'own'), { recursive: true });
+    symlinkSync('..', join(inner, 'out'));
+    symlinkSync('own', join(inner, 'here'));
+    expect(await pathInside(inner, name)).toBe(isInside ? join(inner, name) : null);
+  });
+
+  test.runIf(isPosix)('a folder of our own is no link, and nobody else may write to it', async () => {
+    expect(await makeOwnFolder(join(folder, 'new'))).toBe(null);
+    expect(statSync(join(folder, 'new')).mode & 0o777).toBe(0o700);
+    symlinkSync('new', join(folder, 'link'));
+    expect(await makeOwnFolder(join(folder, 'link'))).toBe('is a link to another place');
+    mkdirSync(join(folder, 'open'));
+    execFileSync('chmod', ['1777', join(folder, 'open')]);
+    expect(await makeOwnFolder(join(folder, 'open'))).toBe('is a folder that others may write to');
+    if (!isRoot) return;
+    chownSync(join(folder, 'new'), nobody, nobody);
+    expect(await makeOwnFolder(join(folder, 'new'))).toBe('belongs to another user');
+  });
+});
