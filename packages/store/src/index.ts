@@ -1,6 +1,6 @@
 // Call records as rows: in SQLite or PostgreSQL, found by rank, counted in constant time, with accounts and their keys.
 // Start with openStore(url); mirrorSink lets a sync of node-stream write into it.
-export type { Account, AccountCredential, CredentialInfo } from './accounts/accounts.ts';
+export type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import type { Account, AccountCredential, CredentialInfo } from './accounts/accounts.ts';
+import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
 import type { StoreJournal } from './journal.ts';
@@ -30,6 +30,16 @@ export interface Store extends AsyncDisposable {
   accounts(): Promise<Account[]>;
   /** Adds a credential to an account. The store keeps its hash only. */
   putCredential(account: string, credential: AccountCredential): Promise<void>;
+  /**
+   * Notes what the API says about the keys that a sync reads an account with. They open the copy as well; once the API accepts them,
+   * those of earlier syncs no longer do, and refused ones do not either. What `putCredential` has added stays. Of refused keys the
+   * account need not be known.
+   */
+  noteSyncKeys(
+    account: string | null,
+    keys: readonly AccountCredential[],
+    verdict: KeyVerdict,
+  ): Promise<void>;
   /** The credentials of one account, or of all. */
   credentials(account?: string): Promise<CredentialInfo[]>;
   /** Revokes a credential by the id from `credentials`. Returns false when there is none. */

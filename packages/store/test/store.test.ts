@@ -345,6 +345,34 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
     await store.close();
   });
 
+  test('keys of a sync open a copy as long as the API accepts them; those that somebody added stay', async () => {
+    const store = await filled(newUrl);
+    const keys = (name: string) =>
+      ({ kind: 'keys', accessKey: `ak-${name}`, secretKey: `sk-${name}` }) as const;
+    const token = { kind: 'bearer', token: 'of a reader' } as const;
+    const open = async () => {
+      const found: string[] = [];
+      for (const name of ['old', 'new']) if ((await store.findAccount(keys(name))) !== null) found.push(name);
+      if ((await store.findAccount(token)) !== null) found.push('reader');
+      return found.join(' ');
+    };
+    await store.putCredential('101', token);
+    await store.noteSyncKeys('101', [keys('old')], 'unknown');
+    await store.noteSyncKeys('101', [keys('old')], 'accepted');
+    expect(await open()).toBe('old reader');
+    // A secret that may be mistyped does not take the place of one that the API accepts.
+    await store.noteSyncKeys('101', [{ ...keys('old'), secretKey: 'wrong' }], 'unknown');
+    await store.noteSyncKeys(null, [{ ...keys('old'), secretKey: 'wrong' }, token], 'refused');
+    expect(await open()).toBe('old reader');
+    await store.noteSyncKeys('101', [keys('new')], 'unknown');
+    expect(await open()).toBe('old new reader');
+    await store.noteSyncKeys('101', [keys('new')], 'accepted');
+    expect(await open()).toBe('new reader');
+    await store.noteSyncKeys(null, [keys('new')], 'refused');
+    expect(await open()).toBe('reader');
+    await store.close();
+  });
+
   test('it renames a disabled account without enabling it', async () => {
     const store = await filled(newUrl);
     await store.putAccount({ id: '101', name: 'One', disabled: true });

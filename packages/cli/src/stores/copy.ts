@@ -2,7 +2,13 @@ import type { Settings } from '@call-attribution/core/settings';
 import type { UpsertSink } from '@call-attribution/node-stream';
 import { printFilter, where } from '@call-attribution/query-dsl';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
-import { mirrorSink, openStore, type Store, type StoreOptions } from '@call-attribution/store';
+import {
+  type AccountCredential,
+  mirrorSink,
+  openStore,
+  type Store,
+  type StoreOptions,
+} from '@call-attribution/store';
 import type { Warehouse } from '@call-attribution/warehouse';
 import type { Io } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
@@ -21,8 +27,10 @@ interface AnyCopy {
   readonly feeds: FeedSource;
   /** The accounts that it has. */
   accounts(): Promise<readonly { readonly id: string; readonly name?: string }[]>;
-  /** Makes an account ready to be filled. */
+  /** Makes an account ready to be filled. Its readers may use the same keys. */
   prepare(account: string, settings: Settings): Promise<void>;
+  /** Takes note of whether the API accepts the keys: those that it does not accept any longer no longer open the copy. */
+  noteKeys(account: string | null, settings: Settings, isAccepted: boolean): Promise<void>;
   sink(account: string): UpsertSink;
   close(): Promise<void>;
 }
@@ -65,7 +73,9 @@ export async function openCopy(chosen: ChosenStore, io: Io, options: CopyOptions
     warehouse: null,
     feeds: storeFeeds(store),
     accounts: async () => (await store.accounts()).map(({ id, name }) => ({ id, name })),
-    prepare: (account, settings) => acceptSameKeys(store, account, settings),
+    prepare: (account, settings) => prepareAccount(store, account, settings),
+    noteKeys: (account, settings, isAccepted) =>
+      store.noteSyncKeys(account, keysOf(settings), isAccepted ? 'accepted' : 'refused'),
     sink: (account) => mirrorSink(store, account),
     close: () => store.close(),
   };
@@ -84,6 +94,7 @@ async function openWarehouseCopy({ path, shown }: WarehouseFile, create: boolean
     feeds: warehouseFeeds(warehouse),
     accounts: async () => (await warehouse.lastSync()).map(({ account }) => ({ id: account })),
     prepare: async () => {},
+    noteKeys: async () => {},
     sink: (account) => warehouse.sink(account),
     close: () => warehouse.close(),
   };
@@ -101,14 +112,20 @@ function warehouseFeeds(warehouse: Warehouse): FeedSource {
 }
 
 // The copy accepts the keys of the account, so that its readers only change the URL.
-async function acceptSameKeys(store: Store, account: string, settings: Settings): Promise<void> {
+async function prepareAccount(store: Store, account: string, settings: Settings): Promise<void> {
   if (!(await store.accounts()).some(({ id }) => id === account))
     await store.putAccount({ id: account, name: account });
+  await store.noteSyncKeys(account, keysOf(settings), 'unknown');
+}
+
+function keysOf(settings: Settings): AccountCredential[] {
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
   const token = settings.secret('bearerToken');
-  if (access && secret) {
-    await store.putCredential(account, { kind: 'keys', accessKey: access.value, secretKey: secret.value });
-  }
-  if (token) await store.putCredential(account, { kind: 'bearer', token: token.value });
+  return [
+    ...(access && secret
+      ? [{ kind: 'keys', accessKey: access.value, secretKey: secret.value } as const]
+      : []),
+    ...(token ? [{ kind: 'bearer', token: token.value } as const] : []),
+  ];
 }

@@ -1,9 +1,10 @@
 import type { Client } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
 import { type SyncSummary, syncInto, type UpsertSink } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { type BadRecords, badRecords, toleratingSink, withWayOut } from '../bad-records/policy.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { CliError, codeOf, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
 import { withExtensions } from '../reading/filter.ts';
@@ -35,7 +36,8 @@ export async function openAccountSync(
   args: Args,
   io: Io,
 ): Promise<AccountSync> {
-  const account = await accountOf(id, client, io);
+  const known = keyNotes(copy, settings);
+  const account = await known.reading(id, () => accountOf(id, client, io));
   await copy.prepare(account, settings);
   const version = settings.apiVersion.value;
   // A copy serves v2 as well, which has the calls that v3 leaves out by default.
@@ -52,14 +54,17 @@ export async function openAccountSync(
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
       try {
-        const summary = await syncInto(client, restarts ? startingOver(sink) : sink, {
-          filter,
-          ...(period === null ? {} : { period }),
-          ...(lookback === null ? {} : { lookback }),
-          onError: bad.onError,
-          onProgress,
-          signal: io.signal,
-        });
+        const read = () =>
+          syncInto(client, restarts ? startingOver(sink) : sink, {
+            filter,
+            ...(period === null ? {} : { period }),
+            ...(lookback === null ? {} : { lookback }),
+            onError: bad.onError,
+            onProgress,
+            signal: io.signal,
+          });
+        const summary = await known.reading(account, read);
+        await known.accepted(account);
         restarts = false;
         return { summary, bad, tookMs: performance.now() - from };
       } catch (error) {
@@ -67,6 +72,30 @@ export async function openAccountSync(
       } finally {
         line.close();
       }
+    },
+  };
+}
+
+/** Tells a copy whether the API accepts the keys of a sync. */
+function keyNotes(copy: Copy, settings: Settings) {
+  let isNoted = false;
+  return {
+    /** Reads something of the API. */
+    async reading<T>(account: string | null, read: () => Promise<T>): Promise<T> {
+      try {
+        return await read();
+      } catch (error) {
+        if (codeOf(error) === 'unauthorized') {
+          isNoted = false;
+          await copy.noteKeys(account, settings, false);
+        }
+        throw error;
+      }
+    },
+    async accepted(account: string): Promise<void> {
+      if (isNoted) return;
+      await copy.noteKeys(account, settings, true);
+      isNoted = true;
     },
   };
 }

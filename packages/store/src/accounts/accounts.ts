@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Driver } from '../database/driver.ts';
+import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 
 /** An account in a store. */
@@ -76,21 +76,71 @@ export async function putCredential(
   account: string,
   credential: AccountCredential,
 ): Promise<void> {
-  const id = idOf(credential);
+  await driver.write((session) =>
+    insert(session, account, credential, 0, 'secret_hash = excluded.secret_hash, synced = 0'),
+  );
+}
+
+/** What the API said about keys: nothing yet, that it takes them, or that it does not. */
+export type KeyVerdict = 'unknown' | 'accepted' | 'refused';
+
+/**
+ * Notes the keys that a sync reads with, so that whoever reads the copy can use them. Once the API has accepted them, those of
+ * earlier syncs of the account no longer open it, and neither do keys that it has refused. Credentials that somebody has added, or
+ * revoked, stay as they are.
+ */
+export async function noteSyncKeys(
+  driver: Driver,
+  account: string | null,
+  keys: readonly AccountCredential[],
+  verdict: KeyVerdict,
+): Promise<void> {
   await driver.write(async (session) => {
-    const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
-    if (owner !== undefined && owner.account !== account) {
-      throw new StoreError(
-        'unknown_account',
-        `This credential already belongs to another account. Use a different one for account ${account}.`,
-      );
+    if (verdict === 'refused') {
+      for (const key of keys)
+        await session.run(
+          `DELETE FROM credentials WHERE id = $1 AND synced = 1 AND revoked = 0 AND coalesce(secret_hash, '') = $2`,
+          [idOf(key), secretHash(key) ?? ''],
+        );
+      return;
     }
-    await session.run(
-      `INSERT INTO credentials (id, account, kind, secret_hash, revoked) VALUES ($1, $2, $3, $4, 0)
-         ON CONFLICT (id) DO UPDATE SET secret_hash = excluded.secret_hash`,
-      [id, account, credential.kind, credential.kind === 'keys' ? hash(credential.secretKey) : null],
+    if (account === null) return;
+    const change = verdict === 'accepted' ? 'secret_hash = excluded.secret_hash' : null;
+    for (const key of keys) await insert(session, account, key, 1, change);
+    if (verdict === 'unknown') return;
+    const known = new Set(keys.map(idOf));
+    const all = await session.all(
+      'SELECT id FROM credentials WHERE account = $1 AND synced = 1 AND revoked = 0',
+      [account],
     );
+    for (const { id } of all)
+      if (!known.has(String(id))) await session.run('DELETE FROM credentials WHERE id = $1', [String(id)]);
   });
+}
+
+const secretHash = (c: AccountCredential): string | null => (c.kind === 'keys' ? hash(c.secretKey) : null);
+
+/** Adds a credential; `change` is what happens to one that is there. */
+async function insert(
+  session: Session,
+  account: string,
+  credential: AccountCredential,
+  synced: 0 | 1,
+  change: string | null,
+): Promise<void> {
+  const id = idOf(credential);
+  const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
+  if (owner !== undefined && owner.account !== account) {
+    throw new StoreError(
+      'unknown_account',
+      `This credential already belongs to another account. Use a different one for account ${account}.`,
+    );
+  }
+  await session.run(
+    `INSERT INTO credentials (id, account, kind, secret_hash, revoked, synced) VALUES ($1, $2, $3, $4, 0, $5)
+       ON CONFLICT (id) DO ${change === null ? 'NOTHING' : `UPDATE SET ${change}`}`,
+    [id, account, credential.kind, secretHash(credential), synced],
+  );
 }
 
 /** The credentials of one account or of all. */

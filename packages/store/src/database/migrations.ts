@@ -6,7 +6,8 @@ import { StoreError } from './errors.ts';
 export type Step = (session: Session, dialect: Dialect) => Promise<void>;
 
 /**
- * All tables. A key is what the account calls something, so it is compared byte by byte; `claims` also has the states of syncs as
+ * All tables. A key is what the account calls something, so it is compared byte by byte; `credentials` tells those that a sync reads
+ * with from those that somebody added; `claims` also has the states of syncs as
  * their notes, `journals` the lines of append-only lists, and `edits` which calls the last transactions of an account changed.
  */
 export const tables: Step = async (session, { schema, key, clustered }) => {
@@ -14,7 +15,8 @@ export const tables: Step = async (session, { schema, key, clustered }) => {
     `CREATE TABLE ${schema}accounts (
        account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
     `CREATE TABLE ${schema}credentials (
-       id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL)`,
+       id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL,
+       synced smallint NOT NULL)`,
     `CREATE TABLE ${schema}layouts (id smallint NOT NULL PRIMARY KEY, names text NOT NULL)`,
     `CREATE TABLE ${schema}calls (
        account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
