@@ -131,6 +131,21 @@ describe('a file with its receipt', () => {
     expect((await verified('a.csv.gz')).codes.sort()).toEqual(['bytes', 'unreadable']);
   });
 
+  test('a Parquet file that was damaged is found, and is not decoded', async () => {
+    await exported('a.parquet');
+    const whole = readFileSync(at('a.parquet'));
+    for (const place of [0, 200, whole.length >> 1, whole.length - 6]) {
+      const bytes = Buffer.from(whole);
+      bytes[place] = (bytes[place] ?? 0) ^ 0x40;
+      writeFileSync(at('a.parquet'), bytes);
+      expect(await verified('a.parquet'), String(place)).toMatchObject({
+        code: 3,
+        verdict: 'differs',
+        codes: ['unreadable', 'bytes'],
+      });
+    }
+  });
+
   test('the receipt of another file, a changed one, and a receipt without its file are found', async () => {
     await exported('a.csv');
     await exported('b.csv', '--from', '2026-11-01');
@@ -152,6 +167,18 @@ describe('a file with its receipt', () => {
     stage.sandbox.faults.clear();
     expect(await verified('a.csv')).toMatchObject({ code: 3, verdict: 'unproven', codes: ['not_whole'] });
     expect(await verified('a.csv', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
+  });
+});
+
+test('what the API cannot be asked for is not compared with it', async () => {
+  await run('sync', '--store', 'duckdb:calls.duckdb');
+  const where = ['--store', 'duckdb:calls.duckdb', '--where', "state = 'TX'"];
+  expect((await run('export', '-o', 'a.csv', '--receipt', ...where)).code).toBe(0);
+  expect(await verified('a.csv')).toMatchObject({ code: 0, verdict: 'proved' });
+  expect(await verified('a.csv', '--against-api')).toMatchObject({
+    code: 3,
+    verdict: 'not compared',
+    codes: ['not_comparable'],
   });
 });
 
@@ -372,9 +399,11 @@ describe('what cannot be verified', () => {
     [['a.txt'], /the name does not say a format/],
     [['.'], /has no files of records/],
     [['sqlite:calls.db', '--account', '999'], /has no account 999/],
+    [['b.csv', '--write-receipt'], /--write-receipt is for one store/],
     [[], /path|needs a file/],
   ])('%j', async (args, message) => {
     if (args[0] === 'a.txt') appendFileSync(at('a.txt'), 'x');
+    if (args[0] === 'b.csv') appendFileSync(at('b.csv'), 'sid\r\n');
     if (args[0] === 'sqlite:calls.db') await run('sync', '--store', 'sqlite:calls.db');
     const { code, stderr } = await run('verify', ...args);
     expect(code).toBe(2);

@@ -24,6 +24,12 @@ export const verify: Handler = async (args, io) => {
     const targets = isStore ? [] : await targetsAt(named, io.cwd);
     if (!isStore && targets.length === 0)
       throw new UsageError(`${named} has no files of records and no receipts`);
+    const isOneStore =
+      isStore || (targets.length === 1 && /^(?:sqlite|duckdb)$/.test(targets[0]?.kind ?? ''));
+    if (ask.writeReceipt && !isOneStore)
+      throw new UsageError(
+        '--write-receipt is for one store; calls export --receipt writes the receipts of files',
+      );
     if (isStore) checks.push(await checkStore(named, shownUrl(named), ask));
     const isAlone = targets.length === 1 && targets[0]?.path === named;
     for (const target of targets)

@@ -15,6 +15,7 @@ import { encodingOf, picked } from '../export/encode.ts';
 import { type FileFormat, formatOfName } from '../output/rows.ts';
 import { fieldNamed } from '../reading/fields.ts';
 import { count, plural } from '../term/numbers.ts';
+import { whileWaiting } from '../term/waiting.ts';
 import { compareWithApi } from './api.ts';
 import type { Ask } from './ask.ts';
 import { type ApiCheck, type Check, type Finding, verdictOf } from './finding.ts';
@@ -32,22 +33,28 @@ export async function checkFile(path: string, ask: Ask): Promise<Check> {
     findings.push({ code: 'receipt_invalid', text: `the receipt cannot be used: ${found.problem}` });
   const form = formOf(path, receipt);
   let sample: FileRow['record'] | null = null;
-  const contents = await readFileContents(full, form, ({ record }) => {
+  const onRow = ({ record }: FileRow): void => {
     sample ??= record;
-  });
+  };
+  const contents = await whileWaiting(`reading ${path}`, () =>
+    readFileContents(full, form, { onRow, signal: io.signal, expected: receipt?.bytes ?? null }),
+  );
   if (contents.fault !== null) findings.push({ code: 'unreadable', text: contents.fault });
   if (receipt !== null) findings.push(...differencesFrom(receipt, contents));
   const api: ApiCheck[] = [];
   if (ask.againstApi && contents.fault === null) {
     const fields = fieldsIn(contents, receipt, sample);
+    const obstacle = obstacleTo(receipt);
     if (fields === 'unknown')
       findings.push({ code: 'not_comparable', text: 'it has columns that are no fields of the API' });
+    else if (obstacle !== null) findings.push({ code: 'not_comparable', text: obstacle });
     else {
       const compared = await againstApi(full, form, { receipt, fields, hasMark: contents.hasMark }, ask);
       api.push(compared.check);
       findings.push(...compared.findings);
     }
   }
+  const isUnread = contents.fault !== null && contents.rows.count === 0;
   const isCompared = receipt !== null || api.length > 0;
   if (receipt !== null && api.length === 0) findings.push(...doubts(receipt));
   return {
@@ -56,8 +63,8 @@ export async function checkFile(path: string, ask: Ask): Promise<Check> {
       findings.filter(({ code }) => code !== 'no_receipt' || api.length === 0),
       isCompared,
     ),
-    rows: contents.rows.count,
-    digest: contents.rows.digest,
+    rows: isUnread ? null : contents.rows.count,
+    digest: isUnread ? null : contents.rows.digest,
     receipt: receipt && summaryOf(receipt),
     api,
     findings,
@@ -116,6 +123,13 @@ function differencesFrom({ rows, bytes }: Receipt, contents: FileContents): Find
   return found;
 }
 
+/** Why the API cannot be asked for the calls of a file; null when it can. */
+function obstacleTo(receipt: Receipt | null): string | null {
+  if (receipt?.where !== undefined)
+    return 'its calls were chosen by a condition of a warehouse, which the API does not have';
+  return receipt !== null && receipt.accounts.length > 1 ? 'it has calls of several accounts' : null;
+}
+
 /** The fields of a call that the file has; null for all of them. */
 function fieldsIn(
   { fields }: FileContents,
@@ -163,7 +177,8 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
       textOf,
       here: {
         async read(take) {
-          await readFileContents(path, form, (row) => take(comparedRow(row)));
+          const onRow = (row: FileRow): void => take(comparedRow(row));
+          await readFileContents(path, form, { onRow, signal: ask.io.signal });
         },
       },
       removed: null,

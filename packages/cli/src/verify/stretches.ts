@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { formatNaive, hour, parseNaive } from '@call-attribution/core/time';
 import { type RowCount, RowDigest } from '@call-attribution/node-stream/receipts';
 import type { Difference } from './finding.ts';
@@ -95,7 +96,8 @@ export function rangesOf(
 export class NamedRows {
   readonly #rows = new Map<string, { at: string | null; text: string; times: number }>();
 
-  add({ at, sid, text }: ComparedRow): void {
+  add({ at, sid, text: row }: ComparedRow): void {
+    const text = hash('sha256', row, 'hex');
     // Without a session ID a row is recognized by what it says.
     const key = sid ?? text;
     const known = this.#rows.get(key);

@@ -216,9 +216,11 @@ const onSqlite = {
       packed = row.packed;
     });
     const bytes = readFileSync(path);
-    const from = bytes.indexOf(Buffer.from(packed.slice(0, 60)));
-    const at = from + dice(60);
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    const start = Buffer.from(packed.slice(0, 60));
+    const at = dice(start.length);
+    // SQLite may have left a copy of the row in the free space of a page.
+    for (let from = bytes.indexOf(start); from >= 0; from = bytes.indexOf(start, from + 1))
+      bytes[from + at] = (bytes[from + at] ?? 0) ^ 1;
     writeFileSync(path, bytes);
   },
   truncated: (path) => {
@@ -332,6 +334,7 @@ async function examine(plan) {
   const mustFail = [...made.values()].some(({ kind }) => kind !== null);
   if (code !== (mustFail ? 3 : 0)) result.missed.push(`a folder: exit status ${code}`);
   rmSync(folder, { recursive: true });
+  process.stderr.write(`${result.runs} of ${total}\n`);
 }
 
 const { child, env } = await serve();

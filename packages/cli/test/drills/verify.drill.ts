@@ -23,7 +23,8 @@ test('calls verify finds every injury, and invents none', async () => {
   expect(code).toBe(0);
   const { runs, whole, missed, invented, kinds } = JSON.parse(stdout);
   tally.add({ runs: runs + whole, lied: missed.length + invented.length });
-  for (const [kind, times] of Object.entries<number>(kinds)) tally.happened(kind, times);
+  for (const [kind, times] of Object.entries<number>(kinds))
+    tally.happened(kind.replace(/ in .*/, ''), times);
   expect({ missed, invented }).toEqual({ missed: [], invented: [] });
   expect(runs).toBeGreaterThanOrEqual(injuries);
   expect(whole).toBeGreaterThan(0);

@@ -26,8 +26,21 @@ export interface FileContents {
   readonly fault: string | null;
 }
 
+/** Settings of `readFileContents`. */
+export interface ReadingOptions {
+  /** Gets each row. */
+  onRow?: (row: FileRow) => void;
+  /** Ends the reading. */
+  signal?: AbortSignal | undefined;
+  /**
+   * The bytes that a receipt tells of. A Parquet file with other bytes is not decoded: damage may lead a decoder anywhere, also into a
+   * loop without an end.
+   */
+  expected?: Receipt['bytes'];
+}
+
 /**
- * Reads a file of records and counts what is in it. `onRow` gets each row.
+ * Reads a file of records and counts what is in it.
  *
  * @example
  * const { rows } = await readFileContents('calls.csv', { format: 'csv', gzip: false, fields: null });
@@ -35,7 +48,7 @@ export interface FileContents {
 export async function readFileContents(
   path: string,
   form: FileForm,
-  onRow: (row: FileRow) => void = () => {},
+  { onRow = () => {}, signal, expected = null }: ReadingOptions = {},
 ): Promise<FileContents> {
   const digest = new RowDigest();
   let fields: readonly string[] | null = form.fields;
@@ -43,6 +56,7 @@ export async function readFileContents(
   let hasMark = false;
   const taker: RowTaker = {
     onRow(row) {
+      signal?.throwIfAborted();
       digest.add(row.text);
       onRow(row);
     },
@@ -51,12 +65,14 @@ export async function readFileContents(
       hasMark = isMarked;
     },
   };
-  const bytes = await hashOf(path);
+  const bytes = await hashOf(path, signal);
+  const isOther = expected !== null && expected.sha256 !== bytes.sha256;
   try {
-    if (form.format === 'parquet') await readParquet(path, taker);
+    if (form.format === 'parquet' && isOther) fault = 'its rows are not read, because its bytes are others';
+    else if (form.format === 'parquet') await readParquet(path, taker);
     else await readText(path, { ...form, format: form.format }, taker);
   } catch (error) {
-    if (isMissing(error)) throw error;
+    if (signal?.aborted === true || isMissing(error)) throw error;
     fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${formName(form)}`;
   }
   return { bytes, rows: digest.result(), fields, hasMark, fault };
@@ -76,10 +92,11 @@ async function readText(
   await (form.gzip ? pipeline(source, createGunzip(), read) : pipeline(source, read));
 }
 
-async function hashOf(path: string): Promise<NonNullable<Receipt['bytes']>> {
+async function hashOf(path: string, signal: AbortSignal | undefined): Promise<NonNullable<Receipt['bytes']>> {
   const hash = createHash('sha256');
   let length = 0;
   for await (const chunk of createReadStream(path)) {
+    signal?.throwIfAborted();
     hash.update(chunk);
     length += chunk.length;
   }

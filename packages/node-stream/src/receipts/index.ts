@@ -2,7 +2,7 @@
 // readFileContents are what a check compares.
 
 export { receiptEnding, receiptPath } from '../files/whole-file.ts';
-export { type FileContents, type FileForm, readFileContents } from './check-file.ts';
+export { type FileContents, type FileForm, type ReadingOptions, readFileContents } from './check-file.ts';
 export { periodOfFilter, writtenVerdict } from './facts.ts';
 export type { FileRow } from './read-rows.ts';
 export {
