@@ -13,14 +13,18 @@ test('calls verify finds every injury, and invents none', async () => {
   const injuries = rounds(300, 10_000);
   const script = join(import.meta.dirname, 'injuries.mjs');
   const child = spawn(process.execPath, [script, inject('callsBin'), String(injuries), '4711'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
+  let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
   const code = await new Promise((resolve) => child.on('close', resolve));
-  expect(code).toBe(0);
+  expect(code, stderr).toBe(0);
   const { runs, whole, missed, invented, kinds } = JSON.parse(stdout);
   tally.add({ runs: runs + whole, lied: missed.length + invented.length });
   for (const [kind, times] of Object.entries<number>(kinds))
