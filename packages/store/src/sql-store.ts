@@ -1,5 +1,6 @@
 import type { Call, Clock } from '@call-attribution/core';
 import { formatNaive } from '@call-attribution/core/time';
+import { copyVerdict } from '@call-attribution/node-stream';
 import {
   findAccount,
   listAccounts,
@@ -72,6 +73,10 @@ const accountMethods = (driver: Driver) =>
     smsNumbers: (account) => listSms(driver, account),
     putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
     notes: (account, prefix) => listNotes(driver, account, prefix),
+    async verdict(account, period) {
+      const notes = await listNotes(driver, account, 'sync');
+      return copyVerdict(notes.find(({ name }) => name === 'sync')?.note, period);
+    },
     journal: (name) => openJournal(driver, name),
   }) satisfies Partial<Store>;
 

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import type { CopyVerdict, TimeSlice } from '@call-attribution/node-stream';
 import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
@@ -107,6 +108,9 @@ export interface Store extends AsyncDisposable {
   ): Promise<Stored>;
   /** The notes of an account whose names begin with `prefix`, ordered by name. */
   notes(account: string, prefix: string): Promise<Note[]>;
+
+  /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
+  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
 
   /** An append-only list of strings that is kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;

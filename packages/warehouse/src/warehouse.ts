@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { UpsertSink } from '@call-attribution/node-stream';
+import type { CopyVerdict, TimeSlice, UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
 import type { AccountStatus, Answer } from './ask/answer.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Question,
   type QuestionLimits,
 } from './ask/question.ts';
-import { accountStatuses } from './ask/status.ts';
+import { accountStatuses, readVerdict } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
@@ -108,6 +108,8 @@ export interface Warehouse extends AsyncDisposable {
   readonly isAtWork: boolean;
   /** How many calls each account has, and how fresh they are. */
   lastSync(): Promise<AccountStatus[]>;
+  /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
+  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
 
   /** Writes calls as `account=.../month=.../part-*.parquet`. Run again, it writes only what has changed. */
   exportParquet(folder: string, options?: ExportOptions): Promise<ExportSummary>;
@@ -242,6 +244,7 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
     },
     removals: (account) => ask((session) => readRemovals(session, account)),
     lastSync: () => ask((session) => accountStatuses(session)),
+    verdict: (account, period) => ask((session) => readVerdict(session, account, period)),
   } satisfies Partial<Warehouse>;
 }
 

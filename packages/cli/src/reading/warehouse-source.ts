@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { type CallStreamOptions, describeCopy, type TimeSlice } from '@call-attribution/node-stream';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
@@ -95,7 +95,7 @@ export class WarehouseSource implements Source {
 
   async count(filter: Filter): Promise<{ readonly total: number; readonly source: string }> {
     const { calls, accounts } = await this.#countCalls(filter);
-    await this.sayAnswered(accounts);
+    await this.sayAnswered(accounts, timesOf(filter));
     return { total: calls, source: 'warehouse' };
   }
 
@@ -115,12 +115,12 @@ export class WarehouseSource implements Source {
 
   async *list({ filter, limit, skip, end }: Part): AsyncGenerator<Match> {
     if (limit === Number.POSITIVE_INFINITY) {
-      await this.sayAnswered();
+      await this.sayAnswered(undefined, timesOf(filter));
       for await (const call of this.#calls(filter)) yield { call, total: null };
       return;
     }
     const { calls: total, accounts } = await this.#countCalls(filter);
-    await this.sayAnswered(accounts);
+    await this.sayAnswered(accounts, timesOf(filter));
     const left = Math.max(0, total - skip);
     if (left === 0) return;
     const cut =
@@ -134,7 +134,7 @@ export class WarehouseSource implements Source {
     const self = this;
     let count = 0;
     const calls = async function* () {
-      await self.sayAnswered();
+      await self.sayAnswered(undefined, timesOf(toFilter(filter ?? '')));
       for await (const call of self.#calls(toFilter(filter ?? ''))) {
         count += 1;
         yield call;
@@ -147,13 +147,20 @@ export class WarehouseSource implements Source {
     return { stream, verdict };
   }
 
-  /** Says that the warehouse answered and how fresh it is. Returns the same sentence. */
-  async sayAnswered(statuses?: readonly AccountStatus[]): Promise<string> {
+  /** Says that the warehouse answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
+  async sayAnswered(statuses?: readonly AccountStatus[], period?: TimeSlice): Promise<string> {
     const { accounts } = this.#scope;
     const all = statuses ?? (await this.warehouse.lastSync());
     const used = accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
     const text = answeredText(this.#file.shown, used);
     say(this.#io, text);
+    for (const { account } of used) {
+      const verdict = await this.warehouse.verdict(account, period);
+      const lacks = verdict === null ? null : describeCopy(verdict);
+      const of = used.length > 1 ? ` of account ${account}` : '';
+      if (lacks !== null)
+        say(this.#io, `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`);
+    }
     return text;
   }
 
@@ -170,6 +177,13 @@ export class WarehouseSource implements Source {
   #calls(filter: Filter, cut: { readonly limit?: number; readonly offset?: number } = {}) {
     return this.warehouse.calls({ ...this.selection(filter), ...cut, signal: this.#io.signal });
   }
+}
+
+/** The times that a filter is about. */
+export function timesOf({ clauses }: Filter): TimeSlice {
+  const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  if (range?.kind !== 'range') return { from: null, to: null };
+  return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };
 }
 
 /** That the warehouse answered, with what it covers and when it was last brought up to date, in one line. */

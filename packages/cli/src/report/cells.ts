@@ -2,7 +2,7 @@ import { type FieldType, fields } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { AnswerValue } from '@call-attribution/warehouse';
 import { UsageError } from '../errors.ts';
-import type { WarehouseSource } from '../reading/warehouse-source.ts';
+import { timesOf, type WarehouseSource } from '../reading/warehouse-source.ts';
 import { count } from '../term/numbers.ts';
 import { type Dimension, none } from './dimensions.ts';
 import { type Cell, layoutOf } from './tally.ts';
@@ -55,7 +55,7 @@ export async function cellsOf(
       },
     );
   }
-  return { cells, answered: await source.sayAnswered(answer.accounts) };
+  return { cells, answered: await source.sayAnswered(answer.accounts, timesOf(filter)) };
 }
 
 /** The columns of the groups, which come in the order of the question. */

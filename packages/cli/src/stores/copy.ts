@@ -1,5 +1,5 @@
 import type { Settings } from '@call-attribution/core/settings';
-import type { UpsertSink } from '@call-attribution/node-stream';
+import { describeCopy, type UpsertSink } from '@call-attribution/node-stream';
 import { printFilter, where } from '@call-attribution/query-dsl';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
 import {
@@ -108,6 +108,10 @@ function warehouseFeeds(warehouse: Warehouse): FeedSource {
         q: printFilter(where('date_added').from(from)),
         ...(extensions ? { calls: 'all' } : {}),
       }),
+    async lacks(account, from) {
+      const verdict = await warehouse.verdict(account, { from, to: null });
+      return verdict === null ? null : describeCopy(verdict);
+    },
   };
 }
 

@@ -131,7 +131,10 @@ export class MirrorSource implements CallSource {
         last,
         asOf: syncedAt ?? '',
         fields: await cells.facts(specs, calls),
-        basis: 'all calls',
+        basis:
+          copy.lacks === null
+            ? 'all calls'
+            : `the calls of a copy that is INCOMPLETE (${copy.lacks})`,
       };
     });
   }

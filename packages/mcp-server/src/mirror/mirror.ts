@@ -3,13 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import {
-  type CopyVerdict,
-  copyVerdict,
-  describeCopy,
-  type Progress,
-  syncInto,
-} from '@call-attribution/node-stream';
+import { type CopyVerdict, describeCopy, type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
 import { redactMessage } from '../privacy/patterns.ts';
@@ -114,7 +108,7 @@ export class Mirror {
       await within(this.#refresh(true), patience, signal).catch(() => signal.throwIfAborted());
       status = await statusOf(opened);
     }
-    const verdict = status === undefined ? null : await verdictOf(opened, selection);
+    const verdict = status === undefined ? null : await opened.warehouse.verdict(opened.account, selection);
     if (status?.syncedAt != null) {
       const lacks = verdict === null ? null : describeCopy(verdict);
       return { ...opened, status, isPart: false, lacks };
@@ -239,18 +233,6 @@ async function statusOf({
   account,
 }: Pick<Opened, 'warehouse' | 'account'>): Promise<AccountStatus | undefined> {
   return (await warehouse.lastSync()).find((status) => status.account === account);
-}
-
-/** What the sync of an account has proved of a period; null before it has begun. */
-async function verdictOf(
-  { warehouse, account }: Pick<Opened, 'warehouse' | 'account'>,
-  period: Period,
-): Promise<CopyVerdict | null> {
-  const result = await warehouse.query(
-    `SELECT state FROM sync_state WHERE account = '${account.replaceAll("'", "''")}'`,
-  );
-  for await (const { state } of result) return copyVerdict(JSON.parse(String(state)), period);
-  return null;
 }
 
 /** Whether all calls of a period were read, also where the first load has not counted them yet. */

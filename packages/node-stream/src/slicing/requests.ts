@@ -19,9 +19,9 @@ export function requestPages(draft: Draft): void {
     const piece = draft.work[at];
     if (piece === undefined) return;
     const isFirst = at === 0 && (piece.kind === 'region' || piece.pages.length === 0);
-    // Pages ahead must not keep the first piece from being requested again.
+    // A slice ahead that has to be cut takes more pages than one: near the limit, each piece waits for the one before.
     const { mostPages = Number.POSITIVE_INFINITY } = draft.settings;
-    if (draft.delivered + (isFirst ? 0 : sizesOf(draft).length) >= mostPages) return;
+    if (draft.delivered + (isFirst ? 0 : sizesOf(draft).length + 2) >= mostPages) return;
     if (!isFirst && !(mayRunAhead(draft, piece) && mayHoldMore(draft.lookahead, sizesOf(draft)))) return;
     if (piece.kind === 'region') requestPage(draft, cutSlice(draft, piece));
     else requestPage(draft, piece);

@@ -1,5 +1,5 @@
 import type { Clock } from '@call-attribution/core';
-import { type Edition, makeEdition } from './edition.ts';
+import { type Edition, makeEdition, sinceOf } from './edition.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { createLockout, type Lockout } from './lockout.ts';
 import { periodOf } from './once.ts';
@@ -30,6 +30,8 @@ export interface FeedDesk {
   readonly states: readonly FeedState[];
   /** The edition to send; made now unless the last one is fresh. Requests at the same time share one. */
   edition(state: FeedState): Promise<Edition>;
+  /** What the calls of a feed lack, in words; null when they are whole, or nobody knows. */
+  lacks(state: FeedState): Promise<string | null>;
 }
 
 /** Opens the desk for feeds over a source of calls. */
@@ -72,6 +74,10 @@ export function createFeedDesk(
   };
   return {
     states,
+    async lacks({ feed }) {
+      const since = sinceOf(feed, clock.now(), feed.history);
+      return (await source.lacks?.(feed.account, since)) ?? null;
+    },
     edition(state) {
       const edition = kept.get(state);
       const isCurrent = edition !== undefined && edition.period === periodOf(state.feed, clock.now());

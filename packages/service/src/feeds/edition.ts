@@ -38,6 +38,10 @@ type FeedReason = LeftOutReason | 'sent_before';
 
 const partBytes = 65_536;
 
+/** The time from which on a feed has calls, or reads them, so many days earlier. */
+export const sinceOf = ({ days, rules }: Feed, now: number, more = 0): string =>
+  formatNaive(naiveAt(now - (days + more) * day, rules.timeZone ?? 'UTC'));
+
 /** Makes the sheet of a feed: all conversions of its window, each checked as the tool would check it. */
 export async function makeEdition(
   feed: Feed,
@@ -45,11 +49,9 @@ export async function makeEdition(
   now: number,
   before: Pick<Edition, 'etag' | 'changedAt'> | null,
 ): Promise<Edition> {
-  const { format, account, days } = feed;
-  const since = (more: number): string =>
-    formatNaive(naiveAt(now - (days + more) * day, feed.rules.timeZone ?? 'UTC'));
-  const rules: ConversionRules = { ...feed.rules, now, from: since(0) };
-  const calls = source.calls(account, since(feed.history ?? 0), format.accepts.onlyExtensions);
+  const { format, account } = feed;
+  const rules: ConversionRules = { ...feed.rules, now, from: sinceOf(feed, now) };
+  const calls = source.calls(account, sinceOf(feed, now, feed.history), format.accepts.onlyExtensions);
 
   const period = periodOf(feed, now);
   const wasEarlier = earlierIn(feed, period);

@@ -37,4 +37,6 @@ export interface FeedSource {
    * `extensions` says whether calls through call extensions are wanted.
    */
   calls(account: string, from: string, extensions: boolean): AsyncIterable<Call>;
+  /** What the calls of an account from a time on lack, in words; null when they are whole, or nobody knows. */
+  lacks?(account: string, from: string): Promise<string | null>;
 }

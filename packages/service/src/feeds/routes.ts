@@ -50,7 +50,10 @@ export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
           for (const { lockout } of wrong) lockout.forgive(exchange.client);
         if (allowed.length === 0 && desk.states.length > 0) throw refusal;
         const wantsJson = /\bapplication\/json\b/.test(exchange.request.headers.accept ?? '');
-        return wantsJson ? statusJson(allowed) : statusPage(allowed, clock.now());
+        const shown = await Promise.all(
+          allowed.map(async (state) => ({ ...state, lacks: await desk.lacks(state) })),
+        );
+        return wantsJson ? statusJson(shown) : statusPage(shown, clock.now());
       },
     },
   ];

@@ -5,15 +5,20 @@ import type { FeedState } from './desk.ts';
 
 const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** How a feed is doing, and what the calls that it is made of lack. */
+interface ShownFeed extends FeedState {
+  readonly lacks: string | null;
+}
+
 /** How feeds are doing, as a page for people. It has counts and times, nothing about callers. */
-export function statusPage(states: readonly FeedState[], now: number): Reply {
+export function statusPage(states: readonly ShownFeed[], now: number): Reply {
   const rows = states.map((state) => {
-    const { feed, latest, failedAt } = state;
+    const { feed, latest, failedAt, lacks } = state;
     const leftOut = [...(latest?.leftOut ?? [])].sort(([, a], [, b]) => b - a);
     const list = leftOut.map(([reason, calls]) => `${calls} × ${text(textOf(reason))}`).join('<br>');
     const made = failedAt === null ? time(latest?.madeAt ?? null, now) : `failed ${time(failedAt, now)}`;
     const cells = [
-      `${text(feed.path)}<br>${text(feed.format.title)}, account ${text(feed.account)}, last ${feed.days} days`,
+      `${text(feed.path)}<br>${text(feed.format.title)}, account ${text(feed.account)}, last ${feed.days} days${lacks === null ? '' : `<br>INCOMPLETE: ${text(lacks)}`}`,
       time(state.lastFetch, now),
       String(state.fetches),
       String(state.refusals),
@@ -46,8 +51,8 @@ ${rows.join('\n')}
 }
 
 /** The same for programs. */
-export function statusJson(states: readonly FeedState[]): Reply {
-  const feeds = states.map(({ feed, latest, lastFetch, fetches, refusals, failedAt }) => ({
+export function statusJson(states: readonly ShownFeed[]): Reply {
+  const feeds = states.map(({ feed, latest, lastFetch, fetches, refusals, failedAt, lacks }) => ({
     path: feed.path,
     format: feed.format.name,
     account: feed.account,
@@ -57,6 +62,7 @@ export function statusJson(states: readonly FeedState[]): Reply {
     refusals,
     madeAt: iso(latest?.madeAt ?? null),
     failedAt: iso(failedAt),
+    incomplete: lacks,
     rows: latest?.rows ?? null,
     bytes: latest?.bytes ?? null,
     leftOut: Object.fromEntries(latest?.leftOut ?? []),

@@ -1,5 +1,6 @@
 import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { describeCopy } from '@call-attribution/node-stream';
 import { where } from '@call-attribution/query-dsl';
 import { type Store, selectionOf } from '@call-attribution/store';
 import type { Feed, FeedSource } from './feed.ts';
@@ -11,6 +12,10 @@ export function storeFeeds(store: Store | null): FeedSource {
       if (store === null)
         throw new ConfigurationError('invalid_option', 'Feeds without a store need the option feedSource.');
       yield* store.calls(account, selectionOf(where('date_added').from(from), { extensions }));
+    },
+    async lacks(account, from) {
+      const verdict = await store?.verdict(account, { from, to: null });
+      return verdict ? describeCopy(verdict) : null;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { type CopyVerdict, copyVerdict, type TimeSlice } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
 import type { AccountStatus } from './answer.ts';
 
@@ -29,4 +30,18 @@ export async function accountStatuses(
 export function asOf(statuses: readonly AccountStatus[]): string | null {
   const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
   return times.sort()[0] ?? null;
+}
+
+/** What the syncs of an account have proved of a period. The records that a state remembers besides may be many. */
+export async function readVerdict(
+  session: Session,
+  account: string,
+  period?: TimeSlice,
+): Promise<CopyVerdict | null> {
+  const [row] = await session.all(
+    `SELECT json_extract(state, '$.parts')::VARCHAR AS parts FROM sync_state WHERE account = $1`,
+    [account],
+  );
+  if (row === undefined) return null;
+  return copyVerdict({ version: 1, parts: JSON.parse(String(row.parts)), seen: [], pending: [] }, period);
 }
