@@ -1,8 +1,10 @@
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
 import { resumesAnywhere } from '../laws/checkpoint.ts';
+import { readsInTurns } from '../laws/cut-turns.ts';
 import { readsHostileServers } from '../laws/hostile.ts';
 import { readsMovingLists, readsMovingPages } from '../laws/shifting.ts';
+import { wholeIsWhole } from '../laws/stretches.ts';
 import { syncsThroughCrashes } from '../laws/sync.ts';
 
 // The laws of the normal tests, with many more runs.
@@ -46,3 +48,27 @@ const crashedSyncs = openDrill({
 });
 test('the store ends with the records of the server, whenever a run dies', () =>
   syncsThroughCrashes(rounds(60, 1500), crashedSyncs));
+
+const wholeCopies = openDrill({
+  name: 'whole-copies',
+  kind: 'random histories',
+  what: 'Lists are short, lag, lose and regain calls while syncs are cut and ask for other times and filters; a copy that calls itself whole has every call that the server had when it was counted, but for swaps inside one count',
+});
+test('a copy that calls itself whole has every call that the server had when it was counted', () =>
+  wholeIsWhole(rounds(1000, 20_000), wholeCopies));
+
+const cutReads = openDrill({
+  name: 'cut-first-reads',
+  kind: 'stops',
+  what: 'A first read is cut into turns of some pages, or killed again and again; it ends, with at most 1.1 times the requests of one turn',
+});
+test.each([
+  ['turns of 3 pages', { maxPages: 3 }],
+  ['turns of 10 pages', { maxPages: 10 }],
+  ['turns of 10 pages, newest first', { maxPages: 10, order: 'newest' as const }],
+  ['turns of 3 pages of a server that gives fewer rows', { maxPages: 3, rows: 60, clamp: 25 }],
+  ['turns of 10 pages of a server in no order', { maxPages: 10, isMixed: true }],
+  ['turns that are killed', { dies: 20 }],
+])('a first read in %s ends, with at most 1.1 times the requests of one turn', (_, cut) =>
+  cutReads.run(() => readsInTurns({ calls: 6_000, rows: 25, ...cut }, cutReads)),
+);

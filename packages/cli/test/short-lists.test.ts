@@ -1,0 +1,70 @@
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { openStore } from '@call-attribution/store';
+import { openWarehouse } from '@call-attribution/warehouse';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ShortServer, startShortServer } from './short-server.ts';
+import { openStage } from './stage.ts';
+
+const stage = openStage();
+const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
+const sids = calls.map(({ sid }) => sid).sort();
+const hidden = new Set(sids.filter((_, i) => i % 120 === 7));
+let server: ShortServer;
+beforeAll(async () => {
+  server = await startShortServer(calls, 100);
+});
+afterAll(async () => {
+  await server.close();
+  await stage.close();
+});
+
+const stored: Record<string, (path: string) => Promise<string[]>> = {
+  'sqlite:calls.db': async (cwd) => {
+    const store = await openStore(`sqlite:${cwd}/calls.db`);
+    const found: string[] = [];
+    for await (const { sid } of store.calls('101')) found.push(sid);
+    await store.close();
+    return found.sort();
+  },
+  'duckdb:calls.duckdb': async (cwd) => {
+    const warehouse = await openWarehouse(`${cwd}/calls.duckdb`);
+    const found: string[] = [];
+    for await (const { sid } of warehouse.calls()) found.push(sid);
+    await warehouse.close();
+    return found.sort();
+  },
+};
+
+test.each(['v2', 'v3'].flatMap((version) => Object.keys(stored).map((store) => [store, version] as const)))(
+  'a list that is short for a while: %s, %s',
+  async (store, version) => {
+    const cwd = stage.folder();
+    const env = {
+      CALLS_BASE_URL: server.url,
+      ...(version === 'v2' ? { CALLS_BEARER_TOKEN: 'c' } : { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' }),
+    };
+    const args = ['--store', store, '--account', '101', '--api-version', version];
+    const sync = () => stage.quick(['sync', ...args], { cwd, env });
+    server.hidden = hidden;
+    for (let run = 0; run < 2; run += 1) {
+      const { code, stderr } = await sync();
+      expect(stderr).toMatch(/short: 10 calls of 1,200 are missing .*; the next run reads them again/);
+      expect(code).toBe(3);
+    }
+    if (store.startsWith('duckdb')) {
+      const count = await stage.quick(['count', '--store', store, '--include-extensions'], { cwd, env });
+      expect([count.code, count.stdout]).toEqual([0, '1190\n']);
+      expect(count.stderr).toMatch(
+        /^INCOMPLETE, the copy is not whole: short: 10 calls of 1,200 are missing/m,
+      );
+    }
+    // A short answer deletes nothing, and once the server is well, one run makes the copy equal.
+    server.hidden = new Set();
+    const well = await sync();
+    expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
+    expect(await stored[store]?.(cwd)).toEqual(sids);
+    server.hidden = new Set(sids.slice(0, 50));
+    await sync();
+    expect(await stored[store]?.(cwd)).toEqual(sids);
+  },
+);
