@@ -131,10 +131,7 @@ export class MirrorSource implements CallSource {
         last,
         asOf: syncedAt ?? '',
         fields: await cells.facts(specs, calls),
-        basis:
-          copy.lacks === null
-            ? 'all calls'
-            : `the calls of a copy that is INCOMPLETE (${copy.lacks})`,
+        basis: copy.lacks === null ? 'all calls' : `the calls of a copy that is INCOMPLETE (${copy.lacks})`,
       };
     });
   }
