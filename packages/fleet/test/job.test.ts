@@ -113,7 +113,7 @@ describe('readJob', () => {
     [{ sync: true }, 'sync must be an object, not true'],
     [{ accounts: [] }, 'accounts must name at least one account'],
     [{ accounts: 'nowhere.ndjson' }, 'job.json: accounts: nowhere.ndjson: there is no such file'],
-    [{ accounts: [{ id: '../../etc' }] }, 'accounts[0].id must be 1 to 64 of'],
+    [{ accounts: [{ id: '../../etc' }] }, 'accounts[0].id must be 1 to 64 letters'],
     [{ accounts: [{ id: '..' }] }, 'accounts[0].id must be'],
     [{ accounts: [{ name: 'x' }] }, 'accounts[0].id is missing; it must be'],
     [{ accounts: ['101'] }, 'accounts[0] must be an object such as { "id": "101" }, not a string'],

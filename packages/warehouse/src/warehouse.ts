@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { CopyVerdict, TimeSlice, UpsertSink } from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
 import type { AccountStatus, Answer } from './ask/answer.ts';
@@ -20,7 +21,7 @@ import { eraseCaller, type Removals, readRemovals } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
-import { accountName, WarehouseSink } from './load/sink.ts';
+import { WarehouseSink } from './load/sink.ts';
 import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.ts';
@@ -249,9 +250,9 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
 }
 
 function checkAccount(account: string): void {
-  if (typeof account === 'string' && accountName.test(account)) return;
+  if (isAccountName(account)) return;
   throw new WarehouseError(
     'unknown_account',
-    `${JSON.stringify(account)} cannot be the name of an account: expected 1 to 64 letters, digits, dots, dashes or underscores.`,
+    `${JSON.stringify(account)} cannot be the name of an account: expected ${accountNameWords}.`,
   );
 }

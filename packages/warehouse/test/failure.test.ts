@@ -1,5 +1,6 @@
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { datasetFailure, failureOf } from '../src/file/failure.ts';
 import { openWarehouse } from '../src/index.ts';
@@ -85,22 +86,23 @@ describe('a folder that cannot be written', () => {
     });
   });
 
-  test.skipIf(process.platform !== 'linux')(
-    'when its disk is full, the folder is named and not the warehouse',
-    async () => {
-      const { warehouse } = await testWarehouse();
-      await warehouse.load('main', [call('a')]);
-      const first = join(temporaryFolder(), 'first');
-      const { files } = await warehouse.exportParquet(first);
-      const folder = join(temporaryFolder(), 'full');
-      const part = join(folder, `${files[0]?.path}.partial`);
-      mkdirSync(dirname(part), { recursive: true });
-      symlinkSync('/dev/full', part);
-      copyFileSync(join(first, '_calls.json'), join(folder, '_calls.json'));
-      await expect(warehouse.exportParquet(folder)).rejects.toMatchObject({
-        code: 'disk_full',
-        message: `The disk of ${folder} is full. The files that are complete stay: free some space and run the same command again, which writes the others.`,
-      });
-    },
-  );
+  const disk = temporaryFolder();
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=32k', 'tmpfs', disk]).status === 0;
+  afterAll(() => {
+    if (mounted) execFileSync('umount', [disk]);
+  });
+  test.runIf(mounted)('when its disk is full, the folder is named and not the warehouse', async () => {
+    const { warehouse } = await testWarehouse();
+    await warehouse.load('main', [call('a')]);
+    const first = join(temporaryFolder(), 'first');
+    await warehouse.exportParquet(first);
+    const folder = join(disk, 'full');
+    mkdirSync(folder);
+    copyFileSync(join(first, '_calls.json'), join(folder, '_calls.json'));
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(16_384));
+    await expect(warehouse.exportParquet(folder)).rejects.toMatchObject({
+      code: 'disk_full',
+      message: `The disk of ${folder} is full. The files that are complete stay: free some space and run the same command again, which writes the others.`,
+    });
+  });
 });

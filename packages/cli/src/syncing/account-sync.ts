@@ -1,5 +1,5 @@
 import type { Client } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import { accountNameWords, isAccountName, type Settings } from '@call-attribution/core/settings';
 import { type SyncSummary, syncInto, type UpsertSink } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
@@ -112,12 +112,18 @@ const startingOver = (sink: UpsertSink): UpsertSink => ({
 
 /** The ID of an account: the given one, or that of its calls. */
 async function accountOf(given: string | null, client: Client, io: Io): Promise<string> {
-  if (given !== null && !/^[\w.-]{1,64}$/.test(given))
-    throw new UsageError('--account must be at most 64 letters, digits, dots, dashes and underscores');
+  if (given !== null && !isAccountName(given)) throw new UsageError(`--account must be ${accountNameWords}`);
   if (given !== null) return given;
   const { records } = await client.listCalls({ rows: 1, signal: io.signal });
   const id = records[0]?.acct_id;
-  if (typeof id === 'string' && id !== '') return id;
+  if (isAccountName(id)) return id;
+  if (typeof id === 'string' && id !== '')
+    throw new CliError(
+      `the ID that the server gives the account cannot be used: it is not ${accountNameWords}`,
+      {
+        hints: ['set another one with --account'],
+      },
+    );
   throw new CliError('the account has no calls yet, so its ID is unknown', {
     hints: ['set it with --account'],
   });

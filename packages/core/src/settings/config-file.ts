@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { isAccountName } from './account-name.ts';
 import { type Environment, isCredentialVariable } from './environment.ts';
 import { problems, type Report } from './problems.ts';
 import { readSmallFile, type SmallFile } from './small-file.ts';
@@ -132,8 +133,6 @@ function stringsOf(
   return values;
 }
 
-const nameForm = /^[\w.-]{1,64}$/;
-
 /** Reads `"accounts"`: an object of accounts by their names. */
 function parseAccounts(json: unknown, path: string, report: Report): ReadonlyMap<string, Values> {
   const accounts = new Map<string, Values>();
@@ -144,7 +143,7 @@ function parseAccounts(json: unknown, path: string, report: Report): ReadonlyMap
   const owners = new Map<string, string>();
   for (const [account, entry] of Object.entries(json)) {
     const at = `${path}: account ${JSON.stringify(account.slice(0, 80))}`;
-    if (!nameForm.test(account)) report(problems.badAccountName(at));
+    if (!isAccountName(account)) report(problems.badAccountName(at));
     else if (!isObject(entry)) report(problems.accountNotObject(at));
     else {
       const values = parseAccount(entry, account, at, report);
@@ -168,7 +167,7 @@ function parseAccount(
   for (const name of inClear) report(problems.credentialInClear(at, account, name));
   const others = Object.entries(entry).filter(([name]) => !inClear.includes(name));
   const values = stringsOf(Object.fromEntries(others), 'account', at, report);
-  if (values.has('id') && !nameForm.test(values.get('id') ?? '')) {
+  if (values.has('id') && !isAccountName(values.get('id'))) {
     report(problems.badAccountId(at));
     values.delete('id');
   }

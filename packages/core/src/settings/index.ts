@@ -1,4 +1,5 @@
 // The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
+export { accountNameForm, accountNameWords, isAccountName } from './account-name.ts';
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
 export { type Environment, isInProject, readVariable, takeEnvironment } from './environment.ts';

@@ -1,9 +1,10 @@
+import { accountNameWords } from './account-name.ts';
 import { notJsonText } from './json-error.ts';
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 const meant = (near: string | undefined, otherwise: string): string =>
   near === undefined ? otherwise : `did you mean ${near}?`;
-const idForm = 'has at most 64 letters, digits, dots, dashes and underscores';
+const idForm = `is ${accountNameWords}`;
 
 const accountForm =
   'an account looks like { "baseUrl": "https://...", "accessKeyFile": "main.access", "secretKeyEnv": "CALLS_MAIN_SECRET_KEY" }';

@@ -1,4 +1,5 @@
 import { CallsError } from '@call-attribution/core/errors';
+import { accountNameForm, accountNameWords } from '@call-attribution/core/settings';
 import { type Duration, hour, parseDuration, periodEnd, periodStart } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
@@ -35,8 +36,7 @@ const isBelow = (path: string): boolean =>
 const account = z
   .strictObject(
     {
-      // Dots alone would be a way to another folder.
-      id: shaped('must be 1 to 64 of A-Z, a-z, 0-9, _, - and dots', /^(?!\.+$)[A-Za-z0-9_.-]{1,64}$/),
+      id: shaped(`must be ${accountNameWords}`, accountNameForm),
       name: shaped(
         'must be a string of at most 200 characters in one line',
         /^[^\p{Cc}]{1,200}$/u,

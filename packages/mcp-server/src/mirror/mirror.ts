@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
+import { isAccountName } from '@call-attribution/core/settings';
 import { type CopyVerdict, describeCopy, type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
@@ -249,5 +250,5 @@ async function accountOf(client: Client, signal: AbortSignal): Promise<string> {
     ...(client.version === 'v3' ? { filter: 'inc_gce:1' } : {}),
   });
   const id = records[0]?.acct_id;
-  return typeof id === 'string' && /^[\w.-]{1,64}$/.test(id) ? id : 'main';
+  return isAccountName(id) ? id : 'main';
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
 import { rawArguments } from '../arguments/read.ts';
 import { isObject } from '../protocol/messages.ts';
@@ -15,20 +16,18 @@ export interface AccountLane {
   readonly settings: ToolSettings;
 }
 
-const nameForm = /^[\w.-]{1,64}$/;
-
 /** Returns the accounts. Throws unless each has a name of its own. */
 export function checkAccounts<Account extends { readonly name: string }>(
   accounts: readonly Account[],
 ): readonly Account[] {
   const wrong = accounts.find(
-    ({ name }, i) => !nameForm.test(name) || accounts.findIndex((each) => each.name === name) !== i,
+    ({ name }, i) => !isAccountName(name) || accounts.findIndex((each) => each.name === name) !== i,
   );
   if (accounts.length === 0) throw noAccount();
   if (wrong === undefined) return accounts;
   throw new ConfigurationError(
     'invalid_option',
-    `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of up to 64 letters, digits, dots, dashes and underscores.`,
+    `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of ${accountNameWords}.`,
   );
 }
 

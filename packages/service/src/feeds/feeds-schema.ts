@@ -1,4 +1,5 @@
 import { isCurrency, type SheetFormat, sheetFormats } from '@call-attribution/conversions';
+import { accountNameForm } from '@call-attribution/core/settings';
 import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import * as z from 'zod';
 
@@ -35,7 +36,7 @@ const fields = z.strictObject({
     'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
   ),
   format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
-  account: shaped(/^[\w.-]{1,64}$/, 'must be an account ID, such as "101"'),
+  account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
   window: shaped(days, 'must be a duration such as 36h, 14d or 2w'),
   timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   conversionName: z.string().trim().min(1).max(100).optional(),

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 
@@ -39,11 +40,8 @@ export async function putAccount(
   driver: Driver,
   account: Omit<Account, 'disabled'> & { disabled?: boolean },
 ): Promise<void> {
-  if (!/^[\w.-]{1,64}$/.test(account.id)) {
-    throw new StoreError(
-      'unknown_account',
-      'An account id is 1 to 64 letters, digits, dots, dashes or underscores.',
-    );
+  if (!isAccountName(account.id)) {
+    throw new StoreError('unknown_account', `An account id is ${accountNameWords}.`);
   }
   const values = [
     account.id,

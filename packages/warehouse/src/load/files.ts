@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
@@ -35,6 +36,11 @@ export async function loadParquet(
   const byAccount = new Map<string, string[]>();
   for (const { file, account: own } of files) {
     const name = account ?? own;
+    if (name !== null && !isAccountName(name))
+      throw new WarehouseError(
+        'invalid_dataset',
+        `${file} is in a folder account=... whose name cannot be that of an account: expected ${accountNameWords}. Name the account to load it into.`,
+      );
     if (name === null) {
       throw new WarehouseError(
         'invalid_dataset',
@@ -113,5 +119,11 @@ async function datasetFiles(path: string): Promise<{ file: string; account: stri
 
 const accountIn = (path: string): string | null => {
   const name = /(?:^|[/\\])account=([^/\\]+)/.exec(path)?.[1];
-  return name === undefined ? null : decodeURIComponent(name);
+  if (name === undefined) return null;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    // A percent sign that begins no escape: it is refused with the name.
+    return name;
+  }
 };

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isAccountName } from '@call-attribution/core/settings';
 import { WarehouseError, type WarehouseErrorCode } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { type LoadHost, storeAgain } from './files.ts';
 import { create, inspect, migrate } from './migrate.ts';
-import { accountName, stagingFolder, WarehouseSink } from './sink.ts';
+import { stagingFolder, WarehouseSink } from './sink.ts';
 
 /** Makes the tables, or brings them up to date; stores what a process that was killed left staged. */
 export async function prepare(
@@ -51,7 +52,7 @@ function accountsLeftBehind(path: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.journal'))
     .map((name) => name.slice(0, -'.journal'.length))
-    .filter((name) => accountName.test(name));
+    .filter(isAccountName);
 }
 
 /** What keeps a file from being brought up to date, but may pass. */

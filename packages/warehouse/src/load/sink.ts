@@ -36,9 +36,6 @@ const pageSize = 1000;
 /** Milliseconds after which staged calls are stored even when they are few. */
 const storeEvery = 60_000;
 
-/** What an account may be called. Its staged files have its name. */
-export const accountName = /^[\w.-]{1,64}$/;
-
 /** The folder of staged files next to a database file. */
 export const stagingFolder = (path: string): string => `${path}.staged`;
 

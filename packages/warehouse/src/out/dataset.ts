@@ -1,8 +1,14 @@
-import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import {
+  createFile,
+  FileLockedError,
+  lockFile,
+  pathInside,
+  writeWholeFile,
+} from '@call-attribution/node-stream/files';
 import { selected } from '../ask/compose.ts';
 import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
@@ -12,6 +18,7 @@ import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
+import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
 
 const exportOptions = defineOptions({
   ...selectionOptions.entries,
@@ -52,15 +59,6 @@ export interface ExportSummary {
   readonly removed: number;
 }
 
-/** What is known of the files in a folder; their names are relative to it. */
-interface Manifest {
-  readonly version: 1;
-  readonly query: string;
-  readonly files: Record<string, { readonly calls: number; readonly bytes: number; readonly stamp: string }>;
-}
-
-const manifestName = '_calls.json';
-const lockName = '_calls.lock';
 const partial = '.partial';
 
 /**
@@ -107,6 +105,13 @@ async function writeDataset(
   const parts = await partsOf(session, where, base, partition, maxCalls ?? 1_000_000);
   const manifest: Manifest = { version: 1, query, files: {} };
   const files: ExportedFile[] = [];
+  // Before anything is written or removed: a folder in between may be a link that leads elsewhere.
+  for (const path of [...parts.map((part) => part.path), ...Object.keys(before.files)])
+    if ((await pathInside(folder, path)) === null)
+      throw new WarehouseError(
+        'invalid_dataset',
+        `${join(folder, path)} lies outside of ${folder}, since a link leads there. Remove the link, or export into an empty folder.`,
+      );
   for (const part of parts) {
     const known = before.files[part.path];
     const isUnchanged =
@@ -126,29 +131,6 @@ async function writeDataset(
   await writeWholeFile(join(folder, manifestName), JSON.stringify(manifest));
   const calls = files.reduce((sum, file) => sum + file.calls, 0);
   return { folder, files, calls, removed: gone.length };
-}
-
-async function readManifest(folder: string, query: string): Promise<Manifest> {
-  const path = join(folder, manifestName);
-  if (!existsSync(path)) {
-    const strange = (await readdir(folder)).find((name) => name !== lockName);
-    if (strange === undefined) {
-      const empty: Manifest = { version: 1, query, files: {} };
-      // Whose folder it is, before anything else is in it: an export that ends in its first file can be run again.
-      await writeWholeFile(path, JSON.stringify(empty));
-      return empty;
-    }
-    throw new WarehouseError(
-      'invalid_dataset',
-      `${folder} holds something that is not an export of calls (${strange}). Export into an empty folder.`,
-    );
-  }
-  const manifest: Manifest = JSON.parse(await readFile(path, 'utf8'));
-  if (manifest.version === 1 && manifest.query === query) return manifest;
-  throw new WarehouseError(
-    'invalid_dataset',
-    `${folder} holds an export of other calls, or one with another partition. Export into an empty folder.`,
-  );
 }
 
 interface Part {
@@ -186,7 +168,12 @@ async function partsOf(
   }
   const drafts: Draft[] = [];
   for (const row of rows) {
-    const [account, calls] = [String(row.account), Number(row.calls)];
+    if (!isAccountName(row.account))
+      throw new WarehouseError(
+        'invalid_dataset',
+        `The account ${JSON.stringify(String(row.account).slice(0, 80))} cannot be exported: the name of an account is ${accountNameWords}.`,
+      );
+    const [account, calls] = [row.account, Number(row.calls)];
     const day = row.day === null ? null : String(row.day);
     const value =
       day === null ? '__HIVE_DEFAULT_PARTITION__' : partition === 'month' ? day.slice(0, -3) : day;
@@ -210,7 +197,7 @@ async function partsOf(
     }
   }
   return drafts.map(({ account, key, number, days, calls, stamps }) => ({
-    path: join(`account=${account}`, key, `part-${number}.parquet`),
+    path: `account=${account}/${key}/part-${number}.parquet`,
     account,
     days,
     calls,
@@ -243,9 +230,11 @@ async function writePart(
   const parameters = new Parameters();
   for (const value of values) parameters.put(value);
   const target = `${file}${partial}`;
+  // DuckDB would follow a link at this name, and at that of a temporary file of its own.
+  await (await createFile(target)).close();
   const copy = session.run(
     `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
-       TO '${target.replaceAll("'", "''")}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)`,
+       TO '${target.replaceAll("'", "''")}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
     parameters.values,
   );
   await copy.catch((error: WarehouseError) => {
@@ -263,7 +252,7 @@ async function writePart(
 
 async function sizeOf(path: string): Promise<number> {
   try {
-    return (await stat(path)).size;
+    return (await lstat(path)).size;
   } catch {
     return -1;
   }

@@ -1,0 +1,112 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { call, cleanUp, temporaryFolder, testWarehouse } from './support.ts';
+
+afterAll(cleanUp);
+
+/** A folder with a file next to the one of an export, and a warehouse with one call. */
+async function scene() {
+  const { warehouse } = await testWarehouse();
+  await warehouse.load('main', [call('a')]);
+  const top = temporaryFolder();
+  const folder = join(top, 'shared');
+  const victim = join(top, 'victim.txt');
+  writeFileSync(victim, 'precious');
+  const { files } = await warehouse.exportParquet(folder);
+  return { warehouse, top, folder, victim, part: join(folder, files[0]?.path ?? '') };
+}
+
+describe('a folder of an export that others may write to', () => {
+  test.each([
+    '../victim.txt',
+    'account=main/month=2026-10/../../../victim.txt',
+    'account=..%2F..%2Fvictim.txt/month=2026-10/part-0.parquet',
+    'account=../month=2026-10/part-0.parquet',
+    'account=main/month=2026-10/part-0.parquet/../../../../victim.txt',
+    'account=main/month=2026-1/part-0.parquet',
+    'notes.txt',
+    '/etc/hostname',
+  ])('lists %s as a file of an earlier export: nothing is removed', async (name) => {
+    const { warehouse, folder, victim, part } = await scene();
+    const list = join(folder, '_calls.json');
+    const { files, ...rest } = JSON.parse(readFileSync(list, 'utf8'));
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    writeFileSync(
+      list,
+      JSON.stringify({ ...rest, files: { ...files, [name]: { calls: 1, bytes: 1, stamp: '' } } }),
+    );
+    await expect(warehouse.exportParquet(folder)).rejects.toMatchObject({
+      code: 'invalid_dataset',
+      message: `${list} names a file that no export makes. Nothing was changed: export into an empty folder.`,
+    });
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
+    expect(existsSync(part)).toBe(true);
+  });
+
+  test.each(['{', '[]', 'null', '{"version":1}', '{"version":1,"files":null}'])(
+    'has the list %s',
+    async (text) => {
+      const { warehouse, folder } = await scene();
+      writeFileSync(join(folder, '_calls.json'), text);
+      await expect(warehouse.exportParquet(folder)).rejects.toMatchObject({
+        code: 'invalid_dataset',
+        message: expect.stringContaining('is not the list of files of an export'),
+      });
+    },
+  );
+
+  test('has a link that leads out in place of the folder of an account: nothing is written there', async () => {
+    const { warehouse, top, folder } = await scene();
+    const account = join(folder, 'account=main');
+    const elsewhere = join(top, 'elsewhere');
+    renameSync(account, elsewhere);
+    symlinkSync(elsewhere, account);
+    await warehouse.load('main', [call('b')]);
+    const before = readFileSync(join(elsewhere, readdirSync(elsewhere)[0] ?? '', 'part-0.parquet'));
+    await expect(warehouse.exportParquet(folder)).rejects.toThrow(
+      /lies outside of .*since a link leads there/,
+    );
+    const after = readFileSync(join(elsewhere, readdirSync(elsewhere)[0] ?? '', 'part-0.parquet'));
+    expect(after.equals(before)).toBe(true);
+  });
+
+  test('has a link at the name of an unfinished file: the link is replaced, not followed', async () => {
+    const { warehouse, folder, victim, part } = await scene();
+    await warehouse.load('main', [call('b')]);
+    symlinkSync(victim, `${part}.partial`);
+    const { files } = await warehouse.exportParquet(folder);
+    expect(files).toMatchObject([{ isUnchanged: false, calls: 2 }]);
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+  });
+});
+
+test.each([
+  'account=..%2F..%2Fup',
+  'account=%2e%2e',
+  'account=a%1b[2Jb',
+  'account=%zz',
+  `account=${'a'.repeat(65)}`,
+])('a dataset with the folder %s is refused before anything is loaded', async (name) => {
+  const { warehouse, part } = await scene();
+  const dataset = temporaryFolder();
+  const place = join(dataset, name, 'month=2026-10', 'part-0.parquet');
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, readFileSync(part));
+  await expect(warehouse.loadParquet(dataset)).rejects.toMatchObject({
+    code: 'invalid_dataset',
+    message: expect.stringContaining('whose name cannot be that of an account'),
+  });
+  const { accounts } = await warehouse.count();
+  expect(accounts.map(({ account }) => account)).toEqual(['main']);
+  expect(await warehouse.loadParquet(dataset, 'named')).toMatchObject([{ account: 'named', stored: 1 }]);
+});
