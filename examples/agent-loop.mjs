@@ -77,8 +77,8 @@ const script = {
   ],
 };
 
-const until = '2026-11-01 00:00:00';
-const sandbox = await startSandbox({ records: 3000, until });
+const to = '2026-11-01 00:00:00';
+const sandbox = await startSandbox({ records: 3000, to });
 const folder = mkdtempSync(join(tmpdir(), 'agent-loop-'));
 const [account] = sandbox.accounts;
 assert(account);
@@ -124,7 +124,7 @@ try {
   for (const steps of Object.values(script)) assert(steps.length > 1 && listed.length >= 6);
   await copied;
 
-  const calls = [...generate({ records: 3000, until })];
+  const calls = [...generate({ records: 3000, to })];
   const answers = Object.fromEntries(
     await Promise.all(
       Object.keys(script).map(async (question) => /** @type {const} */ ([question, await answer(question)])),

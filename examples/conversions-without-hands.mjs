@@ -5,7 +5,7 @@ import { generate } from '@call-attribution/sandbox';
 import { createService, readFeeds } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
 
-const calls = [...generate({ records: 800, days: 10, until: '2026-11-01 00:00:00' })];
+const calls = [...generate({ records: 800, days: 10, to: '2026-11-01 00:00:00' })];
 const account = String(calls[0]?.acct_id);
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: account, name: 'Main' });

@@ -11,7 +11,7 @@ import { toCsv } from '@call-attribution/node-stream/encoders';
 import { where } from '@call-attribution/query-dsl';
 import { startSandbox } from '@call-attribution/sandbox';
 
-const sandbox = await startSandbox({ records: 3000, until: '2026-11-01 00:00:00' });
+const sandbox = await startSandbox({ records: 3000, to: '2026-11-01 00:00:00' });
 const [account] = sandbox.accounts;
 assert(account);
 const client = createClient({

@@ -14,7 +14,7 @@ import {
 } from '@call-attribution/node-stream/operators';
 import { startSandbox } from '@call-attribution/sandbox';
 
-const sandbox = await startSandbox({ records: 1500, accounts: 2, until: '2026-11-01 00:00:00' });
+const sandbox = await startSandbox({ records: 1500, accounts: 2, to: '2026-11-01 00:00:00' });
 const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>
   createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) }),
 );

@@ -5,7 +5,7 @@ import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/sandbox';
 
-const sandbox = await startSandbox({ records: 500, until: '2026-11-01 00:00:00' });
+const sandbox = await startSandbox({ records: 500, to: '2026-11-01 00:00:00' });
 const [account] = sandbox.accounts;
 assert(account);
 const auth = apiKeys(account.accessKey, account.secretKey);

@@ -64,7 +64,7 @@ async function startServer(args, from, env = {}) {
     });
     child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
   });
-  return { url, stop: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
+  return { url, close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
 }
 
 /** @param {string} command @param {readonly string[]} args @param {Record<string, string>} [env] */
@@ -129,7 +129,7 @@ async function fixture() {
   for (const revision of Object.keys(anyServer)) {
     await conform(`all that ${revision} requires:`, server.url, ['--requirements', revision]);
   }
-  await server.stop();
+  await server.close();
 }
 
 /** The real server, without and with sessions. @param {Record<string, string>} env @param {boolean} sessions */
@@ -148,7 +148,7 @@ async function real(env, sessions) {
   await inspect(`HTTP ${mode}, tools/list`, [...target, 'tools/list'], /"analyze_calls"/);
   const call = ['tools/call', '--tool-name', 'count_calls', '--tool-arg', 'from=2026-09-01'];
   await inspect(`HTTP ${mode}, tools/call`, [...target, ...call], /"total"/);
-  await server.stop();
+  await server.close();
 }
 
 /** The real server as hosts start it, in one family of revisions. @param {Record<string, string>} env @param {'legacy' | 'modern'} era */
@@ -194,7 +194,7 @@ try {
     overStdio(sandbox.env, 'legacy').then(() => overStdio(sandbox.env, 'modern')),
   ]);
 } finally {
-  await sandbox.stop();
+  await sandbox.close();
   rmSync(work, { recursive: true });
 }
 for (const problem of problems) console.error(`\n${problem}`);

@@ -59,5 +59,5 @@ try {
   console.log(`${Object.keys(document.paths).length} paths linted, ${problems.length} problems`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 } finally {
-  await sandbox.stop();
+  await sandbox.close();
 }

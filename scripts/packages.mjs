@@ -97,7 +97,7 @@ try {
     );
   }
 } finally {
-  await sandbox?.stop();
+  await sandbox?.close();
   rmSync(work, { recursive: true, force: true });
 }
 

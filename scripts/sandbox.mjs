@@ -32,6 +32,6 @@ export async function startSandboxProcess(flags = []) {
       CALLS_SECRET_KEY: account.secretKey,
       CALLS_TIME_ZONE: 'America/New_York',
     },
-    stop: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
+    close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
   };
 }

@@ -23,7 +23,7 @@ const until = '2026-11-01 00:00:00';
 /** @typedef {{ command: string, columns: number, hidden?: string, own?: Record<string, string>, status?: number }} Screen */
 /** @type {Record<string, Screen>} */
 const screens = {
-  demo: { command: 'calls demo', columns: 100, hidden: `--until '${until}'` },
+  demo: { command: 'calls demo', columns: 100, hidden: `--to '${until}'` },
   list: { command: 'calls list --from 2026-10-30 --min-talk 2 -n 5', columns: 100 },
   report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
   sql: {
@@ -92,7 +92,7 @@ function writeFleet(env) {
   writeFileSync(join(work, 'job.json'), JSON.stringify(job));
 }
 
-const sandbox = await startSandboxProcess(['--records', '5000', '--until', until]);
+const sandbox = await startSandboxProcess(['--records', '5000', '--to', until]);
 const { CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY } = sandbox.env;
 const env = { CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY };
 /** @type {Map<string, string>} */
@@ -114,7 +114,7 @@ try {
     );
   }
 } finally {
-  await sandbox.stop();
+  await sandbox.close();
   rmSync(work, { recursive: true, force: true });
 }
 const changed = files.filter((file) => after.get(file) !== before.get(file));

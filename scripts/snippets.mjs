@@ -92,7 +92,7 @@ if (runnable.length > 0) {
       rmSync(cwd, { recursive: true, force: true });
     }
   } finally {
-    await sandbox.stop();
+    await sandbox.close();
   }
 }
 rmSync(work, { recursive: true, force: true });

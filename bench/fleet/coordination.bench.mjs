@@ -28,7 +28,7 @@ const jobInto = (into, format) => ({
   baseUrl: 'http://127.0.0.1:9',
   accounts,
   into,
-  until: plan.until,
+  to: plan.to,
   ...(format === undefined ? {} : { format, partition: 'none' }),
 });
 
@@ -133,6 +133,6 @@ try {
     most: 2.2,
   });
 } finally {
-  await servers.stop();
+  await servers.close();
   folder.remove();
 }

@@ -26,7 +26,7 @@ try {
   const into = `folder:${join(folder.path, 'out')}`;
   const job = {
     ...{ name, baseUrl: api.url, accounts, into, format: 'ndjson.gz', partition: 'none' },
-    ...{ until: '2025-12-31 00:00:00', parcel: 2_000 },
+    ...{ to: '2025-12-31 00:00:00', parcel: 2_000 },
   };
   const board = await openBoard(nats.url, name);
   const target = await openTarget(into, pinJob(job, plannedAt));
@@ -61,7 +61,7 @@ try {
   limit('seconds without a commit after the leader was killed', Math.max(...gaps) / 1000, { most: 15 });
   limit('parcels committed twice', committed.length - parcels.size, { most: 0 });
 } finally {
-  await nats?.stop();
-  api.stop();
+  await nats?.close();
+  api.close();
   folder.remove();
 }

@@ -34,7 +34,7 @@ try {
     baseUrl: 'http://127.0.0.1:9',
     accounts,
     into,
-    until: plan.until,
+    to: plan.to,
   });
   const kinds = [
     ['folder', `folder:${join(folder.path, 'out')}`],
@@ -96,6 +96,6 @@ try {
     await target.close();
   }
 } finally {
-  await postgres?.stop();
+  await postgres?.close();
   folder.remove();
 }

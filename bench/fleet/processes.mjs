@@ -11,7 +11,7 @@ let jobs = 0;
 
 /** Ends NATS and removes all files. */
 export async function end() {
-  await nats?.stop();
+  await nats?.close();
   folder.remove();
 }
 
@@ -25,7 +25,7 @@ export async function planned(api, accountCount, parcel, format = 'ndjson.gz', s
   const { keys, accounts } = accountsIn(folder.path, accountCount);
   const job = {
     ...{ name, baseUrl: api.url, accounts, into: `folder:${join(folder.path, name)}`, format },
-    ...{ partition: 'none', until: '2025-12-31 00:00:00', parcel },
+    ...{ partition: 'none', to: '2025-12-31 00:00:00', parcel },
     ...settings,
   };
   const board = await openBoard(nats.url, name);

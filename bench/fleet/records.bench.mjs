@@ -24,7 +24,7 @@ const folder = newFolder();
 const api = await startServer(records);
 const { keys, accounts } = accountsIn(folder.path, 1);
 const credentials = credentialsFrom({ folder: keys });
-const until = '2025-12-31 00:00:00';
+const to = '2025-12-31 00:00:00';
 let runs = 0;
 
 async function plain(pages) {
@@ -33,7 +33,7 @@ async function plain(pages) {
   const { cpu } = await timed(() =>
     pipeline(
       createCallByteStream(client, {
-        filter: `date_added:[* TO ${until}}`,
+        filter: `date_added:[* TO ${to}}`,
         window: { pages },
         clock: { now: () => plannedAt },
       }),
@@ -46,7 +46,7 @@ async function plain(pages) {
 
 async function fleet(format) {
   const into = `folder:${join(folder.path, `fleet-${runs}-${format}`)}`;
-  const job = { name: 'bench', baseUrl: api.url, accounts, into, format, partition: 'none', until, lanes: 1 };
+  const job = { name: 'bench', baseUrl: api.url, accounts, into, format, partition: 'none', to, lanes: 1 };
   const now = () => plannedAt;
   const board = memoryBoard();
   const target = await openTarget(into, pinJob(job, plannedAt));
@@ -89,6 +89,6 @@ try {
   const ratio = median(results.packed.map((cpu, round) => cpu / results.plain[round]));
   limit('CPU of a worker against a plain export', ratio, { most: 1.03 });
 } finally {
-  api.stop();
+  api.close();
   folder.remove();
 }

@@ -41,7 +41,7 @@ export function hourlyPlan(count, total = 0) {
     to: time(index + 1),
     total,
   }));
-  return { bounds: 'half-open', from: time(0), until: time(count), parcels };
+  return { bounds: 'half-open', from: time(0), to: time(count), parcels };
 }
 
 /** Boards that can be had here: `open` gives a new one for a job, and `again` another one over the same. */
@@ -53,8 +53,8 @@ export async function boards() {
   if (nats) kinds.push({ kind: 'NATS', open: (job) => openBoard(nats.url, job) });
   if (url) kinds.push({ kind: 'PostgreSQL', open: (job) => openBoard(url, job) });
   const stop = async () => {
-    await nats?.stop();
-    await postgres?.stop();
+    await nats?.close();
+    await postgres?.close();
   };
   return { kinds, postgres, stop };
 }

@@ -37,7 +37,7 @@ try {
     speeds.set(count, await speed(api, count));
     console.log(`${count} workers: ${speeds.get(count).toFixed(0)} records per second`);
   }
-  api.stop();
+  api.close();
   limit('2 workers against 1', speeds.get(2) / speeds.get(1), { least: 1.9 });
   limit('4 workers against 1', speeds.get(4) / speeds.get(1), { least: 3.4 });
   limit('8 workers against 1', speeds.get(8) / speeds.get(1), { least: 5 });

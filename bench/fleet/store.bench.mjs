@@ -50,7 +50,7 @@ try {
       baseUrl: api.url,
       accounts,
       into,
-      until: '2025-12-31 00:00:00',
+      to: '2025-12-31 00:00:00',
       filter: 'inc_gce:1',
     };
     const now = () => plannedAt;
@@ -73,7 +73,7 @@ try {
   console.log(`  worker       ${median(workers).toFixed(0).padStart(6)}`);
   console.log(`  PostgreSQL   ${median(servers).toFixed(0).padStart(6)}`);
 } finally {
-  await postgres?.stop();
-  api.stop();
+  await postgres?.close();
+  api.close();
   folder.remove();
 }

@@ -52,12 +52,12 @@ try {
       limit(`MB of a worker with ${slots} slots, ${format}`, await memory(quick, slots, format), {
         most: 150 + 40 * slots,
       });
-  quick.stop();
+  quick.close();
 
   const patient = await startServer(100_000, 300);
   const took = [];
   for (let round = 0; round < 5; round += 1) took.push(await takeOver(patient, '4s'));
-  patient.stop();
+  patient.close();
   console.log(`taken over after ${took.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`);
   limit('seconds until the lane of a killed worker is taken, TTL 4 s', median(took) / 1000, { most: 6 });
 } finally {

@@ -59,7 +59,7 @@ const sandbox = await startSandboxProcess();
   say('500 rows of all fields asked, tokens of the result', used, 8000, used <= 8000);
   await client.close();
 }
-await sandbox.stop();
+await sandbox.close();
 
 console.log('\n## Start to the response to initialize, median of 15 rounds in turns');
 const starts = new Map([bare, own, ...peers].map((server) => [server, []]));
@@ -109,7 +109,7 @@ async function startHttp(args) {
       if (found) resolve(found);
     }),
   );
-  return { url, stop: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
+  return { url, close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
 }
 
 function post(agent, url, body, headers) {
@@ -182,4 +182,4 @@ for (const [i, target] of targets.entries()) {
     ratio >= 1.4,
   );
 }
-await Promise.all([sdk.stop(), ours.stop()]);
+await Promise.all([sdk.close(), ours.close()]);

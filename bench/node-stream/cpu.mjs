@@ -14,7 +14,7 @@ export async function cpuRounds(names, rounds) {
       process.stderr.write(`round ${round + 1}: ${name} ${runs.get(name).at(-1).cpu.toFixed(1)} us\n`);
     }
   }
-  server.stop();
+  server.close();
   const raw = runs.get('raw');
   return names.map((name) => {
     const own = runs.get(name);

@@ -13,7 +13,7 @@ export async function startServer(n, latency = 0) {
   return {
     url,
     stats: async () => (await fetch(`${url}/stats`)).json(),
-    stop: () => child.disconnect(),
+    close: () => child.disconnect(),
   };
 }
 

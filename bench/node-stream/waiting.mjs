@@ -16,7 +16,7 @@ export async function latency(rounds, rows) {
     ratios.raw.push(raw.wall / eight.wall);
     ratios.own.push(one.wall / eight.wall);
   }
-  server.stop();
+  server.close();
   return { raw: median(ratios.raw), own: median(ratios.own) };
 }
 
@@ -33,7 +33,7 @@ export async function slowConsumer(prefetch) {
   }
   const { requests } = await server.stats();
   await client.close();
-  server.stop();
+  server.close();
   return requests;
 }
 
@@ -43,7 +43,7 @@ export async function memory() {
   for (const n of [200_000, 1_000_000]) {
     const server = await startServer(n);
     rss.push((await readOnce('ours: for await', server, n)).rss);
-    server.stop();
+    server.close();
   }
   return rss;
 }

@@ -142,6 +142,6 @@ try {
     );
   limit('SQLite: bytes per record', results['SQLite, importCalls'].disk, { most: 1_200 });
 } finally {
-  await server?.stop();
+  await server?.close();
   rmSync(folder, { recursive: true, force: true });
 }

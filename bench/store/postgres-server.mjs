@@ -21,7 +21,7 @@ export async function postgresServer() {
   try {
     const { startPostgres, newDatabase } = await import(outfile);
     const postgres = startPostgres();
-    return postgres && { newUrl: () => newDatabase(postgres.url), stop: () => postgres.stop() };
+    return postgres && { newUrl: () => newDatabase(postgres.url), close: () => postgres.close() };
   } finally {
     rmSync(outfile);
   }

@@ -133,7 +133,7 @@ try {
     await client.connect();
     await measure('PostgreSQL', url, async (sql) => (await client.query(sql)).rows, 'wall');
     await client.end();
-    await postgres.stop();
+    await postgres.close();
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -84,7 +84,7 @@ try {
   limit('bytes of states written per record', short.written, { most: 400 });
   limit('state at the end, lookback of 365 days against 3 days', long.last / short.last, { most: 1.01 });
 } finally {
-  api.stop();
-  await postgres?.stop();
+  api.close();
+  await postgres?.close();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -9,7 +9,7 @@ type Record_ = Readonly<Record<string, unknown>>;
 // Generated calls of a sandbox: what a stranger sees first must keep every rule of the record.
 const sandbox = await startSandbox({
   records: 600,
-  until: '2026-11-01 00:00:00',
+  to: '2026-11-01 00:00:00',
   live: { callsPerMinute: 0.05 },
 });
 afterAll(() => sandbox.close());

@@ -52,7 +52,7 @@ async function askedEnd(to: string): Promise<string> {
   return /TO (\S+ [\d:]+)\}/.exec(asked[0] ?? '')?.[1] ?? String(asked[0]);
 }
 
-const generated = (until: string): string => JSON.stringify([...generate({ records: 20, until })]);
+const generated = (to: string): string => JSON.stringify([...generate({ records: 20, to })]);
 
 const job = {
   name: 'ends',
@@ -71,10 +71,10 @@ describe.each(ends)('the end %s is %s', (typed, end) => {
   test('to of a warehouse', async () => {
     expect((await warehouse.count({ to: typed })).period.to).toBe(end);
   });
-  test('until of a job', () => {
-    expect(pinJob({ ...job, until: typed }, Date.UTC(2030, 0, 1)).until).toBe(end);
+  test('to of a job', () => {
+    expect(pinJob({ ...job, to: typed }, Date.UTC(2030, 0, 1)).to).toBe(end);
   });
-  test('until of generated calls', () => {
+  test('to of generated calls', () => {
     expect(generated(typed)).toBe(generated(end));
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openOwnStage } from './stage.ts';
 
-const stage = await openOwnStage({ records: 300, days: 20, until: '2026-11-21 07:00:00' });
+const stage = await openOwnStage({ records: 300, days: 20, to: '2026-11-21 07:00:00' });
 const folder = stage.folder();
 afterAll(() => stage.close());
 

@@ -24,7 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('callsEnv', sandbox.env);
   project.provide('callsToken', sandbox.token);
   return async () => {
-    await sandbox.stop();
+    await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -41,13 +41,13 @@ export async function bundleProgram(made: string): Promise<string> {
 }
 
 /** The end of the generated calls that tests read, so that they are the same on every day. */
-export const until = '2026-11-01 00:00:00';
+export const to = '2026-11-01 00:00:00';
 
 /** Starts `calls serve` over 600 generated calls; resolves once it listens. */
 export async function serveSandbox(
   bin: string,
-): Promise<{ env: Record<string, string>; token: string; stop: () => Promise<void> }> {
-  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--until', until, '--ready-json'];
+): Promise<{ env: Record<string, string>; token: string; close: () => Promise<void> }> {
+  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--to', to, '--ready-json'];
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
@@ -63,7 +63,7 @@ export async function serveSandbox(
       CALLS_SECRET_KEY: accounts[0].secretKey,
     },
     token: accounts[0].bearerToken,
-    async stop() {
+    async close() {
       child.kill();
       await closed;
     },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@call-attribution/sandbox';
 import { inject } from 'vitest';
 import { type QuickOptions, runQuick } from './in-process.ts';
-import { type Finished, type RunOptions, runNode, until } from './program.ts';
+import { type Finished, type RunOptions, runNode, to } from './program.ts';
 
 /** An environment in which nothing is configured. */
 export const nobody = {
@@ -47,7 +47,7 @@ export function openStage(): Stage {
 /** The bundled program and a sandbox that only this test file uses, so that it may switch faults on. */
 export async function openOwnStage(options: SandboxOptions): Promise<OwnStage> {
   const { startSandbox } = await import('@call-attribution/sandbox');
-  const sandbox = await startSandbox({ seed: 5, until, ...options });
+  const sandbox = await startSandbox({ seed: 5, to, ...options });
   const account = sandbox.accounts[0];
   const env = {
     CALLS_BASE_URL: sandbox.url,

@@ -112,7 +112,7 @@ const typed: [string, string[], RegExp[]][] = [
     ['export', '--to', 'calls.csv'],
     [/--to calls.csv: --to is the end of the time range/, /the file is --output calls.csv/],
   ],
-  ['the former --to of demo', ['demo', '--to', 'x.csv'], [/use --output FILE/]],
+  ['a file as the end of the calls of demo', ['demo', '--to', 'x.csv'], [/--to must be a time, not "x.csv"/]],
   [
     'an extension that names no format',
     ['export', '--output', 'calls.txt'],

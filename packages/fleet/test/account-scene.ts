@@ -106,7 +106,7 @@ export async function openScene({
     version: 'v3',
     filter: '',
     from: null,
-    until: '2024-01-19 10:00:00',
+    to: '2024-01-19 10:00:00',
     into: 'memory',
     format: null,
     columns: null,
@@ -125,11 +125,11 @@ export async function openScene({
   const parcels =
     times.length === 0
       ? []
-      : [...ends, job.until].map((to, index) => {
+      : [...ends, job.to].map((to, index) => {
           const parcel = { index, from: index === 0 ? null : (ends[index - 1] as string), to };
           return { ...parcel, total: calls.filter(inside(parcel)).length };
         });
-  plans.set(id, { bounds: 'closed', from: null, until: job.until, parcels });
+  plans.set(id, { bounds: 'closed', from: null, to: job.to, parcels });
   const account: AccountValue = {
     id,
     name: 'Main',

@@ -69,7 +69,7 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('%s', () => {
   beforeAll(async () => {
     nats = await startNats({ config: users });
   });
-  afterAll(() => nats.stop());
+  afterAll(() => nats.close());
 
   test('a user needs no more permissions than the README lists', async () => {
     await using one = await openBoard(as('least:secret'), 'history');
@@ -124,7 +124,7 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('%s', () => {
     await using board = await openBoard(secure.url, 'history', { tls: { ca: localhostTls.cert } });
     expect(await board.write('job', {}, 0)).not.toBeNull();
     await board.close();
-    await secure.stop();
+    await secure.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -155,7 +155,7 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('%s', () => {
       code: 'board_unfit',
       message: expect.stringContaining('Start nats-server with -js'),
     });
-    await plain.stop();
+    await plain.close();
   });
 
   test('a bucket whose entry was deleted with another program takes a new one', async () => {

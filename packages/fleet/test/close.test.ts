@@ -129,7 +129,7 @@ test('an account whose plan was lost or torn in the target is set aside, and the
   await using scene = await openScene({ calls: fixtureCalls(12), perParcel: 4 });
   await scene.work();
   const plan = scene.plan();
-  scene.plans.set('101', { ...plan, until: '2024-01-19 11:00:00' });
+  scene.plans.set('101', { ...plan, to: '2024-01-19 11:00:00' });
   await scene.close();
   expect(scene.account().aside).toMatchObject({
     code: 'plan_lost',

@@ -11,7 +11,7 @@ export function pinnedJob(into: string, changes: Partial<PinnedJob> = {}): Pinne
     version: 'v3',
     filter: 'inc_gce:1',
     from: null,
-    until: '2024-02-01 00:00:00',
+    to: '2024-02-01 00:00:00',
     into,
     format: isStore ? null : 'ndjson',
     columns: null,
@@ -54,7 +54,7 @@ export function cutIntoParcels(calls: readonly Call[], size: number): FilledParc
 /** The plan of these parcels. */
 export function planOf(filled: readonly FilledParcel[]): AccountPlan {
   const parcels = filled.map(({ parcel }) => parcel);
-  return { bounds: 'half-open', from: null, until: parcels.at(-1)?.to ?? '2024-02-01 00:00:00', parcels };
+  return { bounds: 'half-open', from: null, to: parcels.at(-1)?.to ?? '2024-02-01 00:00:00', parcels };
 }
 
 /** What a worker says of a parcel that it has read. */

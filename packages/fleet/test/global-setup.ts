@@ -12,5 +12,5 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const nats = findNats() === null ? null : await startNats();
   project.provide('natsUrl', nats?.url ?? '');
-  return nats === null ? undefined : () => nats.stop();
+  return nats === null ? undefined : () => nats.close();
 }

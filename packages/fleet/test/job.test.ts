@@ -49,7 +49,7 @@ describe('readJob', () => {
         version: 'v2',
         filter: 'talk_minutes:[2 TO *]',
         from: '2024-01-01 00:00:00',
-        until: '2026-01-01 00:00:00',
+        to: '2026-01-01 00:00:00',
       },
       ...{
         format: 'csv.gz',
@@ -88,11 +88,11 @@ describe('readJob', () => {
     [{ credentials: 'x' }, 'has an unknown name "credentials"; known names: name, baseUrl'],
     [{ from: 'yesterday' }, "from must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'"],
     [{ from: '2024-02-30 00:00:00' }, 'from must be a date or a time'],
-    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until'],
+    [{ from: '2024-01-01 00:00:00', to: '2024-01-01 00:00:00' }, 'from must be earlier than to'],
     [{ filter: 'inc_gc:1' }, 'filter cannot be used: '],
     [
       { filter: 'date_added:[2024-01-01 00:00:00 TO *]' },
-      'filter has a range of date_added; use from and until',
+      'filter has a range of date_added; use from and to',
     ],
     [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
     [{ into: 'sqlite::memory:' }, 'into must be'],
@@ -186,7 +186,7 @@ describe('pinJob', () => {
 
   test('fills in every setting', () => {
     expect(pinJob(good as Job, now)).toMatchObject({
-      ...{ name: 'history', version: 'v3', filter: '', from: null, until: '2026-11-22 01:00:00' },
+      ...{ name: 'history', version: 'v3', filter: '', from: null, to: '2026-11-22 01:00:00' },
       ...{
         format: 'parquet',
         partition: 'month',
@@ -208,8 +208,8 @@ describe('pinJob', () => {
   });
 
   test('refuses an end after which calls may still come', () => {
-    expect(() => pinJob({ ...good, until: '2026-11-22 01:00:01' }, now)).toThrow(
-      /until must be 2026-11-22 01:00:00 or earlier/,
+    expect(() => pinJob({ ...good, to: '2026-11-22 01:00:01' }, now)).toThrow(
+      /: to must be 2026-11-22 01:00:00 or earlier/,
     );
     expect(() => pinJob({ ...good, from: '2026-11-22 01:00:00' }, now)).toThrow(/from must be earlier/);
   });

@@ -30,7 +30,7 @@ let root: string;
 let keys: string;
 let credentials: CredentialSource;
 beforeAll(async () => {
-  sandbox = await startSandbox({ records: 450, accounts: 3, days: 60, until: '2026-11-01 00:00:00' });
+  sandbox = await startSandbox({ records: 450, accounts: 3, days: 60, to: '2026-11-01 00:00:00' });
   root = await mkdtemp(join(tmpdir(), 'calls-plan-'));
   keys = await mkdtemp(join(root, 'keys-'));
   for (const { id, accessKey, secretKey } of sandbox.accounts)
@@ -83,7 +83,7 @@ test('a job is planned: parcels end to end in the target, lanes and accounts on 
       requestsPerMinute: null,
     });
     expect(value.parcels).toBe(plan?.parcels.length);
-    expect(plan).toMatchObject({ bounds: 'half-open', from: null, until: '2026-11-02 10:00:00' });
+    expect(plan).toMatchObject({ bounds: 'half-open', from: null, to: '2026-11-02 10:00:00' });
     expect(plan?.parcels.map(({ index }) => index)).toEqual([...(plan?.parcels.keys() ?? [])]);
     expect(plan?.parcels.slice(1).map(({ from }) => from)).toEqual(
       plan?.parcels.slice(0, -1).map(({ to }) => to),
@@ -121,7 +121,7 @@ test('planned again it asks nothing, adds new accounts, and takes a new referenc
     accounts: 3,
     planned: 1,
     records: 450,
-    job: { until: '2026-11-02 10:00:00' },
+    job: { to: '2026-11-02 10:00:00' },
   });
   expect(read<JobValue>(board, 'job').accounts).toBe(3);
   expect(read<AccountValue>(board, 'account.101').credential).toBe('env:CALLS_101');
@@ -234,7 +234,7 @@ test('a job that differs from the one on the board or in the target is refused, 
   const board = memoryBoard();
   await planJob(job, { board, target, credentials, clock: { now } });
   const before = everything(board);
-  const other = { ...job, filter: 'talk_minutes:[3 TO *]', lanes: 3, until: '2026-10-01 00:00:00' };
+  const other = { ...job, filter: 'talk_minutes:[3 TO *]', lanes: 3, to: '2026-10-01 00:00:00' };
   for (const place of [board, memoryBoard()]) {
     const error = await planJob(other, { board: place, target, credentials, clock: { now } }).catch(
       (thrown) => thrown,
@@ -242,7 +242,7 @@ test('a job that differs from the one on the board or in the target is refused, 
     expect(error).toMatchObject({ code: 'job_differs' });
     expect(error.message).toContain('filter, ');
     expect(error.message).toContain('lanes (2, now 3)');
-    expect(error.message).toContain('until ("2026-11-02 10:00:00", now "2026-10-01 00:00:00")');
+    expect(error.message).toContain('to ("2026-11-02 10:00:00", now "2026-10-01 00:00:00")');
     expect(error.message).not.toContain('talk_minutes');
   }
   const { filter: _, ...without } = job;
@@ -344,7 +344,7 @@ test('a job that cannot be used is refused before anything is asked', async () =
   const board = memoryBoard();
   const requests = requestsOf();
   const set = { board, target, credentials, clock: { now } };
-  for (const wrong of [{ until: '2026-11-03 00:00:00' }, { parcel: 0 }, { accounts: [] }, { secretKey: 'x' }])
+  for (const wrong of [{ to: '2026-11-03 00:00:00' }, { parcel: 0 }, { accounts: [] }, { secretKey: 'x' }])
     await expect(planJob({ ...job, ...wrong } as Job, set)).rejects.toMatchObject({ code: 'job_invalid' });
   await expect(planJob(job, { ...set, concurency: 2 } as never)).rejects.toThrow('Did you mean concurrency?');
   expect(requestsOf()).toBe(requests);

@@ -51,7 +51,7 @@ const time = (hour: number) => `2024-01-01 ${String(hour).padStart(2, '0')}:00:0
 const plan: AccountPlan = {
   bounds: 'half-open',
   from: null,
-  until: time(4),
+  to: time(4),
   parcels: [1, 2, 3, 4].map((to, index) => ({
     index,
     from: index === 0 ? null : time(index),

@@ -50,7 +50,7 @@ const job = (more: Partial<JobValue> = {}): JobValue => ({
     version: 'v3',
     filter: 'inc_gce:1',
     from: null,
-    until: '2026-11-21 01:00:00',
+    to: '2026-11-21 01:00:00',
     into: 'folder:out',
     format: 'parquet',
     columns: ['sid'],

@@ -122,7 +122,7 @@ test('files are continued by new parcels, and those that are not settled are rea
   await scene.sync();
   const after = scene.plan();
   expect(after.parcels.slice(0, before.parcels.length)).toEqual(before.parcels);
-  expect(after.until).toBe(formatNaive(scene.clock.now - 14 * hour));
+  expect(after.to).toBe(formatNaive(scene.clock.now - 14 * hour));
   const added = after.parcels.slice(before.parcels.length).map(({ index }) => index);
   expect(added.length).toBeGreaterThan(0);
   expect(scene.account()).toMatchObject({
@@ -132,7 +132,7 @@ test('files are continued by new parcels, and those that are not settled are rea
   });
   expect(await scene.work()).toEqual([...unsettled, ...added]);
   await scene.close();
-  const inPlan = scene.server.calls.filter(({ date_added }) => date_added < after.until).length;
+  const inPlan = scene.server.calls.filter(({ date_added }) => date_added < after.to).length;
   expect(scene.account()).toMatchObject({
     phase: 'syncing',
     nb: scene.clock.now + day,

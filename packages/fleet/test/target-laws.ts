@@ -190,7 +190,7 @@ export function targetLaws(kind: string, make: () => Promise<TargetPlace>): void
       const none: AccountPlan = {
         bounds: 'closed',
         from: '2024-01-01 00:00:00',
-        until: '2024-02-01 00:00:00',
+        to: '2024-02-01 00:00:00',
         parcels: [],
       };
       expect(await target.plan({ id: 'empty', name: 'Empty' }, async () => none)).toEqual(none);
@@ -201,9 +201,9 @@ export function targetLaws(kind: string, make: () => Promise<TargetPlace>): void
       const account = await newAccount();
       const before = planOf(parcels);
       const afters = Array.from({ length: 6 }, (_, i): AccountPlan => {
-        const until = `2024-01-2${i} 00:00:00`;
-        const next: Parcel = { index: 3, from: before.until, to: until, total: i };
-        return { ...before, until, parcels: [...before.parcels, next] };
+        const to = `2024-01-2${i} 00:00:00`;
+        const next: Parcel = { index: 3, from: before.to, to, total: i };
+        return { ...before, to, parcels: [...before.parcels, next] };
       });
       const found = await Promise.all(
         afters.map((after, i) => (i % 2 ? other : target).continuePlan(account, before, after)),

@@ -49,9 +49,7 @@ test('an account that is not read to its end is not whole, and one that was neve
 test('a plan with a gap proves nothing about its account', async () => {
   await using scene = await openScene({ calls: fixtureCalls(20), perParcel: 4 });
   const plan = scene.plan();
-  const parcels = plan.parcels.map((parcel) =>
-    parcel.index === 2 ? { ...parcel, from: plan.until } : parcel,
-  );
+  const parcels = plan.parcels.map((parcel) => (parcel.index === 2 ? { ...parcel, from: plan.to } : parcel));
   scene.plans.set('101', { ...plan, parcels });
   await scene.work();
   expect(await verify(scene)).toMatchObject([{ verdict: 'not whole', why: expect.stringContaining('gap') }]);

@@ -22,8 +22,8 @@ import { Killed, mortalBoard, mortalFetch, mortalTarget, newLife } from './morta
 it('two workers bring three accounts into a folder, although one of them is killed in the middle', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'worker-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const until = formatNaive(Date.now() - 86_400_000);
-  await using sandbox = await startSandbox({ records: 300, accounts: 3, days: 60, until });
+  const to = formatNaive(Date.now() - 86_400_000);
+  await using sandbox = await startSandbox({ records: 300, accounts: 3, days: 60, to });
   const keys: CredentialSource = async (_reference, account) => {
     const { accessKey, secretKey } = sandbox.accounts.find(({ id }) => id === account) ?? {};
     return apiKeys(accessKey ?? '', secretKey ?? '');

@@ -25,7 +25,7 @@ export const testJob = (changes: Partial<PinnedJob> = {}): PinnedJob => ({
   version: 'v3',
   filter: 'inc_gce:1',
   from: null,
-  until: '2025-01-01 00:00:00',
+  to: '2025-01-01 00:00:00',
   into: 'memory',
   format: null,
   columns: null,
@@ -80,15 +80,15 @@ const json = { headers: { 'content-type': 'application/json' } };
 export const keysOf: CredentialSource = async (_reference, account) => apiKeys(account, 'secret');
 
 /** The plan of an account, cut after each `size` calls. */
-export function planOf(calls: readonly Call[], size: number, until = testJob().until): AccountPlan {
+export function planOf(calls: readonly Call[], size: number, to = testJob().to): AccountPlan {
   const times = calls.map(({ date_added }) => date_added).sort();
   const ends = [...new Set(times.filter((_, i) => i > 0 && i % size === 0))];
-  const parcels = [...ends, until].map((to, index): Parcel => {
+  const parcels = [...ends, to].map((to, index): Parcel => {
     const from = index === 0 ? null : (ends[index - 1] as string);
     const total = times.filter((time) => (from === null || time >= from) && time < to).length;
     return { index, from, to, total };
   });
-  return { bounds: 'half-open', from: null, until, parcels: times.length === 0 ? [] : parcels };
+  return { bounds: 'half-open', from: null, to, parcels: times.length === 0 ? [] : parcels };
 }
 
 /** Puts on a board what is missing of a job, as planning it again does. */

@@ -115,7 +115,7 @@ describe('mergeOrdered', () => {
               list.map((n) => n + slice * 51),
               account,
             ).map((call) => ({ ...call, sid: `${slice}-${call.sid}` })),
-            new Mark({ until: second((slice + 1) * 51) }),
+            new Mark({ to: second((slice + 1) * 51) }),
           ]),
         );
         const merged = await all(mergeOrdered(sources, { lateness: 'marks' }));
@@ -123,7 +123,7 @@ describe('mergeOrdered', () => {
         expect(merged.flatMap((item) => (isMark(item) ? [] : [item.sid]))).toEqual(inOrder(calls));
         let latest = '';
         for (const item of merged) {
-          if (isMark(item)) latest = item.until ?? latest;
+          if (isMark(item)) latest = item.to ?? latest;
           else expect(item.date_added >= latest).toBe(true);
         }
       }),

@@ -6,7 +6,7 @@ import { isMark, Mark } from '../src/index.ts';
 import { batch, dedupe, mapCalls, type Operator, rateLimit } from '../src/operators/index.ts';
 import { all } from './calls-of.ts';
 
-const marked = [1, 2, new Mark({ until: '2024-01-02 00:00:00' }), 2, 3, 4, 5];
+const marked = [1, 2, new Mark({ to: '2024-01-02 00:00:00' }), 2, 3, 4, 5];
 
 /** Both forms of an operator over the same input. */
 async function bothForms<O>(make: () => Operator<number, O>, input: readonly unknown[]) {

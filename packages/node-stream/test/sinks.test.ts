@@ -43,7 +43,7 @@ function* slices(from: Checkpoint | null = null, failAt = Number.POSITIVE_INFINI
       if (i === failAt) throw new Error('the source broke');
       yield calls[i] as Item;
     }
-    yield new Mark({ from: day(slice), until: day(slice + 1), checkpoint: place(slice + 1) });
+    yield new Mark({ from: day(slice), to: day(slice + 1), checkpoint: place(slice + 1) });
   }
 }
 
@@ -235,7 +235,7 @@ describe('a file that is being closed', () => {
     const options = { encode: toNdjson(), resume: true };
     await cutAt(15, fileSink(file('a.ndjson'), options));
     const stopped = fileSink(file('a.ndjson'), options);
-    const nothingNew = new Mark({ from: day(0), until: day(1), checkpoint: place(1) });
+    const nothingNew = new Mark({ from: day(0), to: day(1), checkpoint: place(1) });
     await new Promise((resolve) => stopped.write(nothingNew, resolve));
     stopped.destroy();
     fileSink(file('a.ndjson'), options).destroy();
@@ -248,8 +248,8 @@ describe('a file that is being closed', () => {
 describe('sliceFiles', () => {
   const options = (resume = false) => ({
     encode: toNdjson() as Encoding<Item>,
-    name: ({ from, until }: { from: string | null; until: string | null }) =>
-      `${from?.slice(0, 10) ?? 'start'}_${until?.slice(0, 10) ?? 'open'}.ndjson`,
+    name: ({ from, to }: { from: string | null; to: string | null }) =>
+      `${from?.slice(0, 10) ?? 'start'}_${to?.slice(0, 10) ?? 'open'}.ndjson`,
     resume,
   });
   const names = [
@@ -294,7 +294,7 @@ describe('sliceFiles', () => {
   });
 
   it('gives records after the last mark a file of their own, and empty slices none', async () => {
-    const source = [new Mark({ from: null, until: day(0) }), calls[0] as Item];
+    const source = [new Mark({ from: null, to: day(0) }), calls[0] as Item];
     await run(source, sliceFiles(folder, options()));
     expect(read()).toEqual([['2024-01-01_open.ndjson', allSids[0]]]);
   });

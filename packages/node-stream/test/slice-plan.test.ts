@@ -19,7 +19,7 @@ import { hostileClient } from './laws/hostile.ts';
 const second = 1000;
 const day = 86_400 * second;
 const start = Date.UTC(2025, 0, 1);
-const until = '2026-01-01 00:00:00';
+const to = '2026-01-01 00:00:00';
 
 /** Times with a seed of their own, the same in each run. */
 function flow(count: number, days: number, weightAt: (hour: number, weekday: number) => number): number[] {
@@ -47,14 +47,14 @@ const office = flow(
 function expectWhole(server: CountServer, plan: SlicePlan): void {
   const { slices, from } = plan;
   expect(slices[0]?.from).toBe(from);
-  expect(slices.at(-1)?.to).toBe(plan.until);
+  expect(slices.at(-1)?.to).toBe(plan.to);
   expect(slices.slice(1).map((slice) => slice.from)).toEqual(slices.slice(0, -1).map(({ to }) => to));
   expect(slices.every((slice) => (slice.from ?? '') < slice.to)).toBe(true);
   const before = (time: string | null) => (time === null ? 0 : server.countBefore(parseNaive(time)));
   expect(slices.map(({ total }) => total)).toEqual(
     slices.map((slice) => before(slice.to) - before(slice.from)),
   );
-  expect(plan.total).toBe(before(plan.until) - before(from));
+  expect(plan.total).toBe(before(plan.to) - before(from));
   expect(plan.requests).toBe(server.filters.length);
 }
 
@@ -74,7 +74,7 @@ describe('planSlices', () => {
     ]),
   )('%s, $2 calls first: few requests, slices of about one size', async (_, times, order, records) => {
     const server = new CountServer(times, { order });
-    const plan = await planSlices(server, { until, records });
+    const plan = await planSlices(server, { to, records });
     expectWhole(server, plan);
     expect(plan.bounds).toBe('half-open');
     expect(plan.requests).toBeLessThanOrEqual(1.35 * plan.slices.length + 6);
@@ -86,7 +86,7 @@ describe('planSlices', () => {
   test('by month: no slice reaches across the end of a month, and there are none of empty months before the first call', async () => {
     for (const order of orders) {
       const server = new CountServer(office, { order });
-      const plan = await planSlices(server, { until, records: 1000, by: 'month' });
+      const plan = await planSlices(server, { to, records: 1000, by: 'month' });
       expectWhole(server, plan);
       expectWithinMonths(plan);
       expect(plan.slices[0]?.to.slice(0, 4)).toBe('2025');
@@ -97,7 +97,7 @@ describe('planSlices', () => {
   test('by month: many empty months take few requests', async () => {
     const times = [...even.slice(0, 500), ...even.slice(0, 500).map((time) => time - 12 * 366 * day)];
     const server = new CountServer(times);
-    const plan = await planSlices(server, { from: '2005-01-01 00:00:00', until, records: 400, by: 'month' });
+    const plan = await planSlices(server, { from: '2005-01-01 00:00:00', to, records: 400, by: 'month' });
     expectWhole(server, plan);
     expect(plan.slices.length).toBeGreaterThanOrEqual(21 * 12);
     expect(plan.requests).toBeLessThan(60);
@@ -133,7 +133,7 @@ describe('planSlices', () => {
         fc.constantFrom('none' as const, 'month' as const),
         async (times, behaviour, records, from, by) => {
           const server = new CountServer(times, behaviour as CountBehaviour);
-          const plan = await planSlices(server, { until, records, from, by });
+          const plan = await planSlices(server, { to, records, from, by });
           expectWhole(server, plan);
           if (by === 'month') expectWithinMonths(plan);
           if (plan.total > 0) expect(plan.bounds).toBe(behaviour.reads ? 'closed' : 'half-open');
@@ -153,11 +153,11 @@ describe('planSlices', () => {
 
   test('an empty account is one slice, for one request', async () => {
     const server = new CountServer([]);
-    expect(await planSlices(server, { until, records: 1000, by: 'month' })).toEqual({
+    expect(await planSlices(server, { to, records: 1000, by: 'month' })).toEqual({
       bounds: 'closed',
       from: null,
-      until,
-      slices: [{ from: null, to: until, total: 0 }],
+      to,
+      slices: [{ from: null, to, total: 0 }],
       total: 0,
       requests: 1,
     });
@@ -165,16 +165,16 @@ describe('planSlices', () => {
 
   test('an account whose calls all lie in one second is one slice, found with few requests', async () => {
     const server = new CountServer(Array.from({ length: 5000 }, () => start));
-    const plan = await planSlices(server, { until, records: 100 });
-    expect(plan.slices).toEqual([{ from: null, to: until, total: 5000 }]);
+    const plan = await planSlices(server, { to, records: 100 });
+    expect(plan.slices).toEqual([{ from: null, to, total: 5000 }]);
     expect(plan.requests).toBeLessThan(10);
   });
 
   test('a range of date_added in the filter is what is cut', async () => {
     const server = new CountServer(even);
     const filter = 'date_added:{2025-03-01 00:00:00 TO 2025-04-30 23:59:59],talk_minutes:[1 TO *]';
-    const plan = await planSlices(server, { filter, from: '2025-02-01 00:00:00', until, records: 1000 });
-    expect(plan).toMatchObject({ from: '2025-03-01 00:00:01', until: '2025-05-01 00:00:00' });
+    const plan = await planSlices(server, { filter, from: '2025-02-01 00:00:00', to, records: 1000 });
+    expect(plan).toMatchObject({ from: '2025-03-01 00:00:01', to: '2025-05-01 00:00:00' });
     expectWhole(server, plan);
     expect(server.filters.every((text) => text.includes('talk_minutes:[1 TO *]'))).toBe(true);
   });
@@ -182,7 +182,7 @@ describe('planSlices', () => {
   test('a server that refuses } or takes it for ] gets closed ranges', async () => {
     for (const reads of ['no }', '} as ]'] as const) {
       const server = new CountServer(even, { reads });
-      const plan = await planSlices(server, { until, records: 1500 });
+      const plan = await planSlices(server, { to, records: 1500 });
       expect(plan.bounds).toBe('closed');
       expectWhole(server, plan);
       expect(server.filters.filter((text) => text.includes('}'))).toHaveLength(1);
@@ -194,7 +194,7 @@ describe('planSlices', () => {
     async (reads) => {
       for (const order of orders) {
         const server = new CountServer(even, { reads, order });
-        await expect(planSlices(server, { until, records: 1000 })).rejects.toMatchObject({
+        await expect(planSlices(server, { to, records: 1000 })).rejects.toMatchObject({
           name: 'StreamError',
           code: 'range_ignored',
         });
@@ -205,7 +205,7 @@ describe('planSlices', () => {
 
   test('a server without totals is refused', () =>
     expect(
-      planSlices(new CountServer(even, { hasNoTotal: true }), { until, records: 1000 }),
+      planSlices(new CountServer(even, { hasNoTotal: true }), { to, records: 1000 }),
     ).rejects.toMatchObject({
       name: 'IncompleteError',
       code: 'incomplete',
@@ -229,9 +229,9 @@ describe('planSlices', () => {
               self.times.sort((a, b) => a - b);
             },
           });
-          const { slices } = await planSlices(server, { until, records: 300 });
+          const { slices } = await planSlices(server, { to, records: 300 });
           expect(slices[0]?.from).toBeNull();
-          expect(slices.at(-1)?.to).toBe(until);
+          expect(slices.at(-1)?.to).toBe(to);
           expect(slices.slice(1).map(({ from }) => from)).toEqual(slices.slice(0, -1).map(({ to }) => to));
           expect(slices.every(({ total }) => total >= 0)).toBe(true);
         },
@@ -247,7 +247,7 @@ describe('planSlices', () => {
           self.times.push(...Array.from({ length: 500 }, (_, i) => start + 362 * day + i * second));
       },
     });
-    const plan = await planSlices(server, { until, records: 1000 });
+    const plan = await planSlices(server, { to, records: 1000 });
     expect(plan.total).toBe(12_500);
     expectWhole(server, plan);
   });
@@ -256,7 +256,7 @@ describe('planSlices', () => {
     const seen: PlanProgress[] = [];
     const server = new CountServer(even);
     const plan = await planSlices(server, {
-      until,
+      to,
       records: 1500,
       onProgress: (progress) => seen.push(progress),
     });
@@ -269,24 +269,24 @@ describe('planSlices', () => {
     const abort = new AbortController();
     const onProgress = () => abort.abort();
     await expect(
-      planSlices(server, { until, records: 1500, signal: abort.signal, onProgress }),
+      planSlices(server, { to, records: 1500, signal: abort.signal, onProgress }),
     ).rejects.toMatchObject({
       name: 'AbortError',
     });
   });
 
   test.each<[Partial<Record<keyof PlanSlicesOptions | 'record', unknown>>, string]>([
-    [{ until: '2026-01-01' }, "until must be a time as 'YYYY-MM-DD HH:MM:SS'"],
-    [{ until: undefined }, "until must be a time as 'YYYY-MM-DD HH:MM:SS'; got nothing"],
+    [{ to: '2026-01-01' }, "to must be a time as 'YYYY-MM-DD HH:MM:SS'"],
+    [{ to: undefined }, "to must be a time as 'YYYY-MM-DD HH:MM:SS'; got nothing"],
     [{ records: undefined }, 'records must be a whole number of at least 1; got nothing'],
     [{ records: 0 }, 'a whole number of at least 1'],
     [{ record: 5 }, 'Did you mean records?'],
     [{ by: 'year' }, "'month' or 'none'"],
-    [{ from: until }, 'the end must be later'],
+    [{ from: to }, 'the end must be later'],
     [{ from: '2026-13-01 00:00:00' }, "a time as 'YYYY-MM-DD HH:MM:SS', or null"],
   ])('%j is refused before anything is sent: %s', async (wrong, words) => {
     const server = new CountServer(even);
-    const options = { until, records: 100, ...wrong } as PlanSlicesOptions;
+    const options = { to, records: 100, ...wrong } as PlanSlicesOptions;
     await expect(planSlices(server, options)).rejects.toMatchObject({
       name: 'ConfigurationError',
       message: expect.stringContaining(words),
@@ -297,7 +297,7 @@ describe('planSlices', () => {
   test('over real sockets, a server without totals is refused', async () => {
     const server = await startHostileServer({ fault: () => faults.noRange() });
     const client = hostileClient(server);
-    await expect(planSlices(client, { until, records: 5 })).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(planSlices(client, { to, records: 5 })).rejects.toMatchObject({ code: 'incomplete' });
     expect(server.requests).toHaveLength(1);
     await client.close();
     await server.close();
@@ -312,7 +312,7 @@ describe('planSlices', () => {
     });
     const client = hostileClient(server);
     const filter = 'talk_minutes:[0 TO *]';
-    const plan = await planSlices(client, { filter, until, records: 40 });
+    const plan = await planSlices(client, { filter, to, records: 40 });
     expect(plan.total).toBe(250);
     expect(plan.slices.length).toBeGreaterThan(5);
     const sids: string[] = [];
@@ -344,7 +344,7 @@ test('sliceFilter writes the range of a slice next to the rest of the filter', (
 test('the slices of a plan with closed ends have each record of a server once', async () => {
   const server = new FakeServer(fakeRecords(500), { exclusive: 'refused' });
   const plan = await planSlices(server, {
-    until: '2026-02-01 00:00:00',
+    to: '2026-02-01 00:00:00',
     records: 80,
     signal: new AbortController().signal,
   });

@@ -156,10 +156,10 @@ describe('marks', () => {
     const items: unknown[] = await createCallStream(server, { ...options, marks: true }).toArray();
     const marks = items.filter(isMark);
     expect(sidsOf(items.filter((item) => !isMark(item)))).toEqual(expected);
-    expect(marks.at(-1)).toMatchObject({ until: null });
+    expect(marks.at(-1)).toMatchObject({ to: null });
     for (const mark of marks) {
       const before = items.slice(0, items.indexOf(mark)).filter((item) => !isMark(item)) as Call[];
-      expect(before.every((call) => mark.until === null || call.date_added < mark.until)).toBe(true);
+      expect(before.every((call) => mark.to === null || call.date_added < mark.to)).toBe(true);
       expect(mark.checkpoint).toMatchObject({ delivered: before.length, place: null });
     }
   });

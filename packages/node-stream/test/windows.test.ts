@@ -15,7 +15,7 @@ import { all, callOf } from './calls-of.ts';
 
 const at = (time: string, sid = time, talk = '1.0') =>
   callOf({ sid, date_added: `2024-01-01 ${time}`, talk_minutes: talk });
-const mark = (until: string) => new Mark({ until: `2024-01-01 ${until}` });
+const mark = (to: string) => new Mark({ to: `2024-01-01 ${to}` });
 const rows = async (source: AsyncIterable<unknown>) =>
   (await all(source)).map((row) =>
     isMark(row)
@@ -164,7 +164,7 @@ describe('sliding', () => {
             ...list.map((minute, i) =>
               callOf({ sid: `${slice}-${i}`, date_added: text(slice * 601 + minute) }),
             ),
-            new Mark({ until: text((slice + 1) * 601) }),
+            new Mark({ to: text((slice + 1) * 601) }),
           ]);
           const windows = sliding({
             size: step * overlap * 60_000,

@@ -12,7 +12,7 @@ export const sandboxDefaults = {
   /** The number of days over which the calls are spread. */
   days: 90,
   /** The end of these days for `generate`, which has no clock. A sandbox ends now. */
-  until: '2026-11-01 00:00:00',
+  to: '2026-11-01 00:00:00',
   /** New calls per minute and account of a live sandbox. */
   callsPerMinute: 12,
   /** The number of requests that the journal keeps. */

@@ -106,12 +106,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const intercept = createIntercept(faults, requests, clock);
   const service = createService(serviceOptions(settings, { store, accounts, clock, intercept, routes }));
   let closed: Promise<void> | undefined;
-  const stop = async () => {
-    await time.stop();
+  const closeAll = async () => {
+    await time.close();
     await service.close();
     await store.close();
   };
-  const close = () => (closed ??= stop());
+  const close = () => (closed ??= closeAll());
   try {
     await fill(store, sources, schedules, settings.onProgress);
     const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
@@ -154,7 +154,7 @@ function createPassingTime(
   const schedules = sources.map((source) => createSchedule(source, pace.callsPerMinute));
   const time = createLiveClock(
     schedules,
-    sources[0]?.until ?? 0,
+    sources[0]?.to ?? 0,
     async ({ accountId, arrived, changed }) => {
       await store.upsert(accountId, [...arrived, ...changed]);
     },
@@ -223,7 +223,7 @@ async function fill(
 
 function* watched(source: GeneratedCalls, schedule: Schedule): Generator<Call> {
   for (let i = 0; i < source.records; i++) {
-    const made = source.at(i, source.until);
+    const made = source.at(i, source.to);
     schedule.watch(i, made);
     yield made.call;
   }

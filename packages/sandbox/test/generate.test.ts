@@ -202,10 +202,10 @@ describe('generated calls', () => {
 
   test('they stay within the given days', () => {
     for (const days of [1, 7, 400]) {
-      const until = '2026-03-08 12:34:56';
-      const times = [...generate({ records: 300, days, until })].map((call) => seconds(call.date_added));
-      expect(Math.min(...times)).toBeGreaterThanOrEqual(seconds(until) - days * 86_400);
-      expect(Math.max(...times)).toBeLessThan(seconds(until));
+      const to = '2026-03-08 12:34:56';
+      const times = [...generate({ records: 300, days, to })].map((call) => seconds(call.date_added));
+      expect(Math.min(...times)).toBeGreaterThanOrEqual(seconds(to) - days * 86_400);
+      expect(Math.max(...times)).toBeLessThan(seconds(to));
     }
   });
 
@@ -241,7 +241,7 @@ describe('generated calls', () => {
     if (!account) throw new Error('no account');
     const states = new Set<string>();
     for (let i = 0; i < 1000; i++) {
-      const { time } = account.at(i, account.until);
+      const { time } = account.at(i, account.to);
       const course = [0, 600, 7200, 86_400, 3 * 86_400].map(
         (age) => account.at(i, time + age).call.ppc_status,
       );
@@ -260,10 +260,10 @@ describe('generated calls', () => {
     [{ accounts: 0 }, 'accounts is 0: expected a whole number from 1 to 1000'],
     [{ seed: 1.5 }, 'seed is 1.5: expected a whole number from 0 to 4294967295'],
     [
-      { until: '2026-02-30 00:00:00' },
-      'until is "2026-02-30 00:00:00": expected a date or a time, such as 2026-11-01',
+      { to: '2026-02-30 00:00:00' },
+      'to is "2026-02-30 00:00:00": expected a date or a time, such as 2026-11-01',
     ],
-    [{ until: '2026-11-01 00:00:00.5' }, 'expected a date or a time, such as 2026-11-01'],
+    [{ to: '2026-11-01 00:00:00.5' }, 'expected a date or a time, such as 2026-11-01'],
   ])('options %j are refused', (options, message) => {
     expect(() => [...generate(options)]).toThrow(message);
   });

@@ -8,14 +8,14 @@ function begin(callsPerMinute = 12, records = 500) {
   const [source] = generatedAccounts({ records, days: 3 });
   if (!source) throw new Error('no account');
   const schedule = createSchedule(source, callsPerMinute);
-  for (let i = 0; i < records; i++) schedule.watch(i, source.at(i, source.until));
+  for (let i = 0; i < records; i++) schedule.watch(i, source.at(i, source.to));
   return { source, schedule };
 }
 
 describe('a schedule', () => {
   test('it adds calls at the given rate', () => {
     const { source, schedule } = begin(12);
-    const { arrived } = schedule.advance(source.until + 3600);
+    const { arrived } = schedule.advance(source.to + 3600);
     expect(arrived.length).toBeGreaterThan(600);
     expect(arrived.length).toBeLessThan(840);
     const known = new Set([...source.calls()].map((call) => call.sid));
@@ -25,17 +25,17 @@ describe('a schedule', () => {
 
   test('it adds a call when it is over, so that some appear after others that began later', () => {
     const { source, schedule } = begin(12);
-    const times = schedule.advance(source.until + 3600).arrived.map((call) => call.date_added);
-    expect((times.at(-1) as string) < formatNaive((source.until + 3600) * 1000)).toBe(true);
+    const times = schedule.advance(source.to + 3600).arrived.map((call) => call.date_added);
+    expect((times.at(-1) as string) < formatNaive((source.to + 3600) * 1000)).toBe(true);
     expect(times).not.toEqual([...times].sort());
   });
 
   test('it adds the same calls in many small steps and in one', () => {
     const one = begin();
     const many = begin();
-    const whole = one.schedule.advance(one.source.until + 1800);
+    const whole = one.schedule.advance(one.source.to + 1800);
     const parts: Happening[] = [];
-    for (let at = 60; at <= 1800; at += 60) parts.push(many.schedule.advance(many.source.until + at));
+    for (let at = 60; at <= 1800; at += 60) parts.push(many.schedule.advance(many.source.to + at));
     const sids = (list: readonly Happening[]) => list.flatMap((part) => part.arrived.map((call) => call.sid));
     expect(sids(parts)).toEqual(sids([whole]));
   });
@@ -45,7 +45,7 @@ describe('a schedule', () => {
     const stored = new Map([...source.calls()].map((call) => [call.sid, call]));
     let changes = 0;
     for (let hour = 1; hour <= 48; hour++) {
-      const { arrived, changed } = schedule.advance(source.until + hour * 3600);
+      const { arrived, changed } = schedule.advance(source.to + hour * 3600);
       for (const call of changed) {
         const before = stored.get(call.sid);
         expect(before?.date_added).toBe(call.date_added);
@@ -64,7 +64,7 @@ describe('the live clock', () => {
     const stored: string[] = [];
     const clock = createLiveClock(
       [schedule],
-      source.until,
+      source.to,
       async ({ arrived, changed }) => {
         await new Promise((resolve) => setImmediate(resolve));
         stored.push(...arrived.map((call) => call.sid), ...changed.map((call) => call.sid));
@@ -82,7 +82,7 @@ describe('the live clock', () => {
     let arrived = 0;
     const clock = createLiveClock(
       [schedule],
-      source.until,
+      source.to,
       async (happening) => {
         arrived += happening.arrived.length;
       },
@@ -90,7 +90,7 @@ describe('the live clock', () => {
     );
     clock.start();
     while (arrived < 20) await new Promise((resolve) => setTimeout(resolve, 5));
-    await clock.stop();
+    await clock.close();
     const seen = arrived;
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(arrived).toBe(seen);
@@ -100,14 +100,14 @@ describe('the live clock', () => {
     const { source, schedule } = begin(600);
     const errors: unknown[] = [];
     let now = 0;
-    const clock = createLiveClock([schedule], source.until, () => Promise.reject(new Error('disk full')), {
+    const clock = createLiveClock([schedule], source.to, () => Promise.reject(new Error('disk full')), {
       clock: { now: () => (now += 10_000) },
       tick: 1,
       onError: (error) => errors.push(error),
     });
     clock.start();
     while (errors.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    await clock.stop();
+    await clock.close();
     expect(String(errors[0])).toBe('Error: disk full');
   });
 });

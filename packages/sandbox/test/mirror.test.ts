@@ -29,7 +29,7 @@ test.each(stores)(
     const sandbox = await startSandbox({
       records: 300,
       days: 3,
-      until: '2026-11-01 00:00:00',
+      to: '2026-11-01 00:00:00',
       live: { callsPerMinute: 0.2 },
     });
     const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });

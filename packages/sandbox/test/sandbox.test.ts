@@ -51,7 +51,7 @@ describe('a sandbox', () => {
   const control = (path: string, method = 'GET') => fetch(sandbox.url + path, { method });
 
   beforeAll(async () => {
-    ({ sandbox, account } = await start({ accounts: 2, seed: 5, until: '2026-11-01 00:00:00' }));
+    ({ sandbox, account } = await start({ accounts: 2, seed: 5, to: '2026-11-01 00:00:00' }));
   });
 
   test('it serves the generated calls of its seed, in both versions', async () => {
@@ -175,7 +175,7 @@ describe('a sandbox', () => {
 
 describe('a sandbox in which time passes', () => {
   test('it gets new calls and changes the ad data of old ones, with exact totals', async () => {
-    const { sandbox, account } = await start({ days: 3, until: '2026-11-01 00:00:00' });
+    const { sandbox, account } = await start({ days: 3, to: '2026-11-01 00:00:00' });
     const total = async () => {
       const response = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
       return Number(response.headers.get('content-range')?.split('/')[1]);

@@ -101,15 +101,15 @@ export function createService(given: ServiceOptions): Service {
     check: () => refuseOpenFeeds(options, ''),
     serve: fronts.withProbes(admin, addAccounts),
   });
-  const stop = async () => {
+  const closeAll = async () => {
     state.isStopping = true;
-    await Promise.all([mounted.stop(), ...state.servers.map((server) => server.stop(limits.drainTimeout))]);
-    closures.end();
+    await Promise.all([mounted.close(), ...state.servers.map((server) => server.close(limits.drainTimeout))]);
+    closures.close();
     const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
   };
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop());
+  const close = () => (closed ??= closeAll());
   return {
     async listen(at = {}) {
       const place = listenOptions.read(at);

@@ -8,5 +8,5 @@ export const alsoFor = ['service', 'sandbox', 'fleet'];
 export default function setup(project: TestProject): (() => Promise<void>) | undefined {
   const postgres = startPostgres();
   project.provide('postgresUrl', postgres?.url ?? '');
-  return postgres === null ? undefined : () => postgres.stop();
+  return postgres === null ? undefined : () => postgres.close();
 }

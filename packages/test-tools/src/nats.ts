@@ -22,7 +22,7 @@ export interface TestNats {
   readonly url: string;
   readonly nodes: readonly TestNatsNode[];
   /** Ends all nodes and removes their data. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** One of them. It keeps its port when it is started again. */
@@ -71,7 +71,7 @@ export function findNats(): string | null {
  * const nats = await startNats({ nodes: 3 });
  * await nats.nodes[0]?.kill();
  * await nats.nodes[0]?.start();
- * await nats.stop();
+ * await nats.close();
  */
 export async function startNats(options: TestNatsOptions = {}): Promise<TestNats> {
   const program = findNats();
@@ -95,7 +95,7 @@ export async function startNats(options: TestNatsOptions = {}): Promise<TestNats
       .join(',')
       .replaceAll(',nats://', ','),
     nodes,
-    async stop() {
+    async close() {
       await Promise.all(nodes.map((node) => node.kill()));
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
@@ -103,7 +103,7 @@ export async function startNats(options: TestNatsOptions = {}): Promise<TestNats
   try {
     await Promise.all(nodes.map((node) => node.start()));
   } catch (error) {
-    await nats.stop();
+    await nats.close();
     throw error;
   }
   return nats;

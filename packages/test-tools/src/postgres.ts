@@ -8,7 +8,7 @@ import pg from 'pg';
 export interface TestPostgres {
   /** URL of a database on it from which others can be created. */
   readonly url: string;
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface TestPostgres {
  */
 export function startPostgres(): TestPostgres | null {
   const given = process.env.CALLS_TEST_POSTGRES_URL;
-  if (given) return { url: given, stop: async () => undefined };
+  if (given) return { url: given, close: async () => undefined };
   const programs = findPrograms();
   if (programs !== null) return startServer(programs);
   const line = 'PostgreSQL tests are left out: it is not installed, and CALLS_TEST_POSTGRES_URL is not set.';
@@ -72,7 +72,7 @@ function startServer(programs: string): TestPostgres {
   });
   return {
     url: `postgres://calls@localhost/postgres?host=${encodeURIComponent(folder)}`,
-    async stop() {
+    async close() {
       const ended = new Promise((done) => server.once('exit', done));
       server.stdin?.end();
       if (server.exitCode === null) await ended;

@@ -11,7 +11,7 @@ let client: Client;
 let warehouse: Warehouse;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ records: 3000, days: 40, until: '2026-11-01 00:00:00' });
+  sandbox = await startSandbox({ records: 3000, days: 40, to: '2026-11-01 00:00:00' });
   const [account] = sandbox.accounts;
   if (account === undefined) throw new Error('The sandbox has no account.');
   client = createClient({

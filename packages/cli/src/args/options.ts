@@ -128,10 +128,11 @@ export const filterOptions: readonly OptionSpec[] = [
 ];
 
 /** When the generated calls of a sandbox end. */
-export const untilOption: OptionSpec = {
-  name: 'until',
+export const sandboxEndOption: OptionSpec = {
+  name: 'to',
   value: 'TIME',
-  text: 'the generated calls end at this time instead of now: 2026-11-20, "2026-11-20 14:30:00"',
+  text: 'the last day of the generated calls, or the time just after the last one, instead of now',
+  otherNames: ['until', 'before', 'end'],
 };
 
 /** What happens to records that cannot be read or stored. */

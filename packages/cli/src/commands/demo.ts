@@ -22,7 +22,7 @@ import { type Style, styleFor, widthOf } from '../term/style.ts';
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  const until = endOfSandbox(args, io);
+  const end = endOfSandbox(args, io);
   // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
@@ -35,7 +35,7 @@ export const demo: Handler = async (args, io) => {
   const from = performance.now();
 
   await print(`${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`);
-  const sandbox = await openOwnSandbox({ records, seed, ...until }, io);
+  const sandbox = await openOwnSandbox({ records, seed, ...end }, io);
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
@@ -51,7 +51,7 @@ export const demo: Handler = async (args, io) => {
     await print(...reportLines(channels.report(10), { width, style }));
 
     await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
-    await print(...(await toolCall(client, until.until ?? null, width, style)));
+    await print(...(await toolCall(client, end.to ?? null, width, style)));
 
     await print(
       '',
@@ -95,14 +95,9 @@ async function streamToCsv(
   return verdict;
 }
 
-async function toolCall(
-  client: Client,
-  until: string | null,
-  width: number,
-  style: Style,
-): Promise<string[]> {
+async function toolCall(client: Client, to: string | null, width: number, style: Style): Promise<string[]> {
   // Generated calls that end at a fixed time are as of that time.
-  const asOf = until === null ? {} : { clock: { now: () => Date.parse(`${until.replace(' ', 'T')}Z`) } };
+  const asOf = to === null ? {} : { clock: { now: () => Date.parse(`${to.replace(' ', 'T')}Z`) } };
   const server = createServer(client, { pseudonymKey: 'demo', ...asOf });
   const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
   const { content } = await callTool(server, 'analyze_calls', request);

@@ -25,7 +25,7 @@ import { stopped } from '../term/waiting.ts';
 export const mcp: Handler = async (args, io) => {
   const options = optionsOf(args, io);
   if (args.flag('sandbox')) return overSandbox(args, io, options);
-  for (const name of ['records', 'seed', 'until']) {
+  for (const name of ['records', 'seed', 'to']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
   const clients = clientsOf(args, io);

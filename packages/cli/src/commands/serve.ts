@@ -31,7 +31,7 @@ export const serve: Handler = async (args, io) => {
   return serveStore({ args, io, section, feeds });
 };
 
-const ofSandbox = ['records', 'seed', 'sandbox-accounts', 'until', 'live'];
+const ofSandbox = ['records', 'seed', 'sandbox-accounts', 'to', 'live'];
 const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];
 
 function refuseOptions(args: Args, names: readonly string[], reason: string): void {

@@ -95,7 +95,7 @@ const most = 10;
 function sayPlan(summary: PlanSummary, took: number, io: Io): void {
   const { job, accounts, records, parcels, requests, aside } = summary;
   const figures = [
-    `planned ${count(accounts - aside.length)} of ${plural(accounts, 'account')} until ${job.until}`,
+    `planned ${count(accounts - aside.length)} of ${plural(accounts, 'account')} until ${job.to}`,
     `${plural(records, 'record')} in ${plural(parcels, 'parcel')}`,
     `${plural(requests, 'request')}, ${span(took)}`,
   ];

@@ -12,18 +12,18 @@ export interface OwnSandbox {
   close(): Promise<void>;
 }
 
-/** When the generated calls end: at `--until`, or now. */
-export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'until' | 'clock'> {
-  const text = args.text('until');
+/** When the generated calls end: at `--to`, or now. */
+export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'clock'> {
+  const text = args.text('to');
   const { clock } = io;
   if (text === null) return { clock };
-  const until = periodEnd(text);
-  if (until === null) {
-    throw new UsageError(`--until must be a time, not ${JSON.stringify(text)}`, {
+  const to = periodEnd(text);
+  if (to === null) {
+    throw new UsageError(`--to must be a time, not ${JSON.stringify(text)}`, {
       hints: ['write it as 2026-11-20 or "2026-11-20 14:30:00"'],
     });
   }
-  return { clock, until };
+  return { clock, to };
 }
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */

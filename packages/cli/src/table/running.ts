@@ -6,7 +6,7 @@ import {
   connectionOptions,
   legacyOption,
   outputOption,
-  untilOption,
+  sandboxEndOption,
 } from '../args/options.ts';
 
 /** The commands that start something, and those about the program itself. */
@@ -19,12 +19,12 @@ export const runningCommands: readonly CommandSpec[] = [
     options: [
       { name: 'records', value: 'N', text: 'how many calls to make up', default: 20_000 },
       { name: 'seed', value: 'N', text: 'a different number makes up different calls', default: 1 },
-      untilOption,
+      sandboxEndOption,
       {
         ...outputOption,
         text: 'CSV file to write',
         default: 'demo-calls.csv',
-        otherNames: ['to', 'out', 'file'],
+        otherNames: ['out', 'file'],
         group: 'Options',
       },
     ],
@@ -43,7 +43,7 @@ export const runningCommands: readonly CommandSpec[] = [
         default: sandboxDefaults.records,
       },
       { name: 'seed', value: 'N', text: 'sandbox: a different number makes up different calls', default: 1 },
-      { ...untilOption, text: `sandbox: ${untilOption.text}` },
+      { ...sandboxEndOption, text: `sandbox: ${sandboxEndOption.text}` },
       {
         name: 'reveal',
         value: 'WHAT',

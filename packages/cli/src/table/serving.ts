@@ -6,7 +6,7 @@ import {
   configOption,
   inGroup,
   listeningOptions,
-  untilOption,
+  sandboxEndOption,
 } from '../args/options.ts';
 
 const sandbox = 'Sandbox';
@@ -72,7 +72,7 @@ export const servingCommands: readonly CommandSpec[] = [
         default: sandboxDefaults.accounts,
         group: sandbox,
       },
-      { ...untilOption, group: sandbox },
+      { ...sandboxEndOption, group: sandbox },
       { name: 'live', text: 'new calls arrive and earlier ones change while it runs', group: sandbox },
       { name: 'sandbox', text: 'with --store: keep the generated calls in that store', group: sandbox },
       configOption,

@@ -39,7 +39,7 @@ function jobFolder(more: object = {}): string {
 
 interface Server {
   readonly url: string;
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 // Where one is not installed, a line says so.
@@ -55,7 +55,7 @@ describe.each(boards)('over %s', (_, start) => {
   beforeAll(async () => {
     board = await start();
   });
-  afterAll(() => board.stop());
+  afterAll(() => board.close());
 
   const fleet = (
     folder: string,
@@ -164,7 +164,7 @@ test.each(hasNats ? ['NATS'] : [])('%s without JetStream is refused before anyth
   const { code, stderr } = await stage.calls(['fleet', 'plan', 'job.json', '--board', nats.url], {
     cwd: folder,
   });
-  await nats.stop();
+  await nats.close();
   expect(code).toBe(2);
   expect(stderr).toMatch(/does not have JetStream enabled\n {2}→ Start nats-server with -js/);
 });

@@ -47,7 +47,7 @@ function calls(args, env = {}) {
 function serve() {
   const child = spawn(
     process.execPath,
-    [bin, 'serve', '--port', '0', '--records', '150', '--until', '2026-11-20 00:00:00', '--ready-json'],
+    [bin, 'serve', '--port', '0', '--records', '150', '--to', '2026-11-20 00:00:00', '--ready-json'],
     { cwd: work, env: { PATH: process.env.PATH ?? '', HOME: work }, stdio: ['ignore', 'pipe', 'ignore'] },
   );
   return new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ openDrill({
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'page-numbers-'));
-const calls = [...generate({ records: 3_000, seed: 11, days: 120, until: '2026-11-01 00:00:00' })].map(
+const calls = [...generate({ records: 3_000, seed: 11, days: 120, to: '2026-11-01 00:00:00' })].map(
   (call, i): Call => {
     if (i % 97 === 0) return { ...call, ppc_campaign: i % 2 === 0 ? 'O\'Brien -- \\ "x"' : '' };
     if (i % 101 === 0) return { ...call, date_added: 'soon' };

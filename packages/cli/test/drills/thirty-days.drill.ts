@@ -45,7 +45,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   const sandbox = await startSandbox({
     records: 30,
     days: 3,
-    until: formatNaive(start),
+    to: formatNaive(start),
     clock: { now: () => now },
     live: { callsPerMinute: 14 / (24 * 60) },
   });

@@ -1,4 +1,5 @@
-import { redact, systemClock } from '@call-attribution/core';
+import { redact } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import { dataManagerEvent } from './google-events.ts';
 import {
@@ -8,8 +9,10 @@ import {
   type JsonResponse,
   refused,
   type Sending,
+  type SendingOptions,
   type SignedResponse,
   safeUrl,
+  sendingOptions,
   sendSigned,
 } from './http.ts';
 import { PushError } from './problems.ts';
@@ -41,15 +44,20 @@ export interface DataManager extends PushTarget {
   diagnose(requestId: string): Promise<RequestDiagnostics>;
 }
 
-/** Settings of `createDataManager`. */
-export interface DataManagerOptions extends Partial<Sending> {
+const managerOptions = defineOptions({
+  ...sendingOptions.entries,
   /** Whose requests they are. */
-  readonly credentials: GoogleCredentials;
+  credentials: option
+    .methods<GoogleCredentials>('credentials found with findGoogleCredentials()', 'key')
+    .required(),
   /** Where the events go. */
-  readonly destination: DataManagerDestination;
+  destination: option.object<DataManagerDestination>().required(),
   /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
-  readonly endpoint?: string | undefined;
-}
+  endpoint: option.string().default('https://datamanager.googleapis.com'),
+});
+
+/** Settings of `createDataManager`. */
+export interface DataManagerOptions extends OptionsOf<typeof managerOptions>, SendingOptions {}
 
 /**
  * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.
@@ -59,21 +67,17 @@ export interface DataManagerOptions extends Partial<Sending> {
  * const api = createDataManager({ credentials, destination: { account: '123-456-7890', conversionAction: '987654321' } });
  */
 export function createDataManager(options: DataManagerOptions): DataManager {
-  const sending: Sending = {
-    fetch: options.fetch ?? fetch,
-    clock: options.clock ?? systemClock,
-    signal: options.signal,
-  };
-  const endpoint = options.endpoint ?? 'https://datamanager.googleapis.com';
+  const { credentials, endpoint, destination: given, ...rest } = managerOptions.read(options);
+  const sending: Sending = { ...rest, fetch: rest.fetch ?? fetch };
   const base = safeUrl(endpoint);
   if (base === null) throw new PushError({ code: 'bad_endpoint', endpoint });
-  const destination = wireDestination(options.destination);
-  const token = createTokenSource(options.credentials, sending);
+  const destination = wireDestination(given);
+  const token = createTokenSource(credentials, sending);
 
   const call = (url: URL, request: JsonRequest): Promise<SignedResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
-        const { quota_project_id: project } = options.credentials.key();
+        const { quota_project_id: project } = credentials.key();
         return {
           authorization: `Bearer ${await token(renew)}`,
           ...(project === undefined ? {} : { 'x-goog-user-project': project }),

@@ -6,8 +6,23 @@ import {
   requestedDelay,
   retryDelay,
   sleep,
+  systemClock,
 } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { PushError } from './problems.ts';
+
+/** What the targets of a push can be given for their requests. */
+export const sendingOptions = defineOptions({
+  /** Sends a request. Default: `fetch` of Node.js. */
+  fetch: option.callback<typeof fetch>(),
+  /** Where the time comes from. Default: the machine's clock. */
+  clock: option.methods<Clock>('a clock with now() and timer()', 'now', 'timer').default(systemClock),
+  /** Ends the requests when it is aborted. */
+  signal: option.signal(),
+});
+
+/** The options of every target. */
+export interface SendingOptions extends OptionsOf<typeof sendingOptions> {}
 
 /** What every request needs. */
 export interface Sending {
@@ -16,7 +31,7 @@ export interface Sending {
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock: Clock;
   /** Ends the requests when it is aborted. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A response that was read whole. */

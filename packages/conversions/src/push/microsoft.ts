@@ -1,4 +1,5 @@
-import { redact, systemClock } from '@call-attribution/core';
+import { redact } from '@call-attribution/core';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ZodType } from 'zod';
@@ -7,8 +8,10 @@ import {
   type JsonRequest,
   refused,
   type Sending,
+  type SendingOptions,
   type SignedResponse,
   safeUrl,
+  sendingOptions,
   sendJson,
   sendSigned,
 } from './http.ts';
@@ -73,15 +76,20 @@ async function keySchema(): Promise<ZodType<MicrosoftKey>> {
   });
 }
 
-/** Settings of `createMicrosoftAds`. */
-export interface MicrosoftAdsOptions extends Partial<Sending> {
+const microsoftOptions = defineOptions({
+  ...sendingOptions.entries,
   /** Whose requests they are, and for which account. */
-  readonly credentials: MicrosoftCredentials;
+  credentials: option
+    .methods<MicrosoftCredentials>('credentials read with readMicrosoftCredentials()', 'key', 'keep')
+    .required(),
   /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
-  readonly endpoint?: string | undefined;
+  endpoint: option.string().default('https://campaign.api.bingads.microsoft.com'),
   /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
-  readonly tokenEndpoint?: string | undefined;
-}
+  tokenEndpoint: option.string().default('https://login.microsoftonline.com'),
+});
+
+/** Settings of `createMicrosoftAds`. */
+export interface MicrosoftAdsOptions extends OptionsOf<typeof microsoftOptions>, SendingOptions {}
 
 const scope = 'https://ads.microsoft.com/msads.manage offline_access';
 const service = '/CampaignManagement/v13';
@@ -95,10 +103,10 @@ const service = '/CampaignManagement/v13';
  * await pushConversions(target, changes, { ledger, destination: 'microsoft' });
  */
 export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
-  const { credentials, signal } = options;
-  const sending: Sending = { fetch: options.fetch ?? fetch, clock: options.clock ?? systemClock, signal };
-  const base = urlOf(options.endpoint ?? 'https://campaign.api.bingads.microsoft.com');
-  const tokens = urlOf(options.tokenEndpoint ?? 'https://login.microsoftonline.com');
+  const { credentials, endpoint, tokenEndpoint, ...given } = microsoftOptions.read(options);
+  const sending: Sending = { ...given, fetch: given.fetch ?? fetch };
+  const base = urlOf(endpoint);
+  const tokens = urlOf(tokenEndpoint);
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     if (items.length === 0) return [];

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { portOf } from '../errors/checked-reads.ts';
+import { defineOptions, type OptionsOf, option } from '../options/index.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import { durationMillis } from '../time/duration.ts';
@@ -26,17 +27,21 @@ export interface SeenRequest {
   aborted: boolean;
 }
 
-/** What the hostile server serves and when something goes wrong. */
-export interface HostileOptions {
+const hostileOptions = defineOptions({
   /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
-  readonly calls?: Call[] | undefined;
+  calls: option.of<Call[]>('a list of calls', Array.isArray),
   /** Numbers of the SMS listing. @default one number */
-  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[] | undefined;
+  smsNumbers: option
+    .list<Pick<SmsNumber, 'number' | 'url'>>()
+    .default([{ number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' }]),
   /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
-  readonly maxRows?: number | undefined;
+  maxRows: option.whole(1).or(option.only(Number.POSITIVE_INFINITY)).default(Number.POSITIVE_INFINITY),
   /** The fault for a request, when none is queued. `index` counts requests from 0. */
-  readonly fault?: (request: SeenRequest, index: number) => HostileFault | undefined;
-}
+  fault: option.callback<(request: SeenRequest, index: number) => HostileFault | undefined>(),
+});
+
+/** What the hostile server serves and when something goes wrong. */
+export interface HostileOptions extends OptionsOf<typeof hostileOptions> {}
 
 /** A server on loopback that serves calls, with faults on request. */
 export interface HostileServer extends AsyncDisposable {
@@ -67,20 +72,15 @@ export interface HostileServer extends AsyncDisposable {
  * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
  */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
-  const served = {
-    calls: options.calls ?? fixtureCalls(20),
-    smsNumbers: options.smsNumbers ?? [
-      { number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' },
-    ],
-    maxRows: options.maxRows ?? Number.POSITIVE_INFINITY,
-  };
+  const { calls = fixtureCalls(20), smsNumbers, maxRows, fault: faultOf } = hostileOptions.read(options);
+  const served = { calls, smsNumbers, maxRows };
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
   const { later, clear } = createTimers();
 
   const respond = (seen: SeenRequest, response: ServerResponse): void => {
-    const fault: HostileFault = queue.shift() ?? options.fault?.(seen, requests.length - 1) ?? {};
+    const fault: HostileFault = queue.shift() ?? faultOf?.(seen, requests.length - 1) ?? {};
     const run = () => {
       fault.before?.(served.calls);
       const right = planResponse(served, seen.url, fault);

@@ -1,15 +1,18 @@
 import { MockAgent } from 'undici';
+import { defineOptions, type OptionsOf, option } from '../options/index.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { fixtureCalls } from './fixture-calls.ts';
 import { planResponse } from './plan-response.ts';
 
-/** See `createMockAgent`. */
-export interface MockOptions {
+const mockOptions = defineOptions({
   /** The base URL of the client under test. */
-  readonly baseUrl: string;
+  baseUrl: option.string().expecting('a URL as a string').required(),
   /** The calls it serves. @default fixtureCalls(20) */
-  readonly calls?: Call[] | undefined;
-}
+  calls: option.of<Call[]>('a list of calls', Array.isArray),
+});
+
+/** See `createMockAgent`. */
+export interface MockOptions extends OptionsOf<typeof mockOptions> {}
 
 /**
  * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
@@ -19,7 +22,8 @@ export interface MockOptions {
  * const dispatcher = createMockAgent({ baseUrl });
  * const client = createClient({ baseUrl, dispatcher, auth: apiKeys('a', 'b') });
  */
-export function createMockAgent({ baseUrl, calls = fixtureCalls(20) }: MockOptions): MockAgent {
+export function createMockAgent(options: MockOptions): MockAgent {
+  const { baseUrl, calls = fixtureCalls(20) } = mockOptions.read(options);
   const agent = new MockAgent();
   agent.disableNetConnect();
   const served = { calls, smsNumbers: [], maxRows: Number.POSITIVE_INFINITY };

@@ -102,7 +102,7 @@ const settings = {
   version: z.enum(['v2', 'v3']).optional(),
   filter: z.string().optional(),
   from: time.nullish(),
-  until: time.optional(),
+  to: time.optional(),
   into: checked(
     'must be postgres://user@host/db, sqlite:<file>, folder:<path> or s3://bucket/prefix',
     (text) =>
@@ -149,10 +149,10 @@ type Refuse = (name: string | number | (string | number)[], message: string, hin
 function checkJob(job: Settings, context: z.RefinementCtx): void {
   const refuse: Refuse = (name, message, hint) =>
     context.addIssue({ code: 'custom', path: [name].flat(), message, params: { hint } });
-  const { from, until, into, format, columns, sync } = job;
+  const { from, to, into, format, columns, sync } = job;
   checkFilter(job, refuse);
-  const [begin, end] = [periodStart(from ?? ''), periodEnd(until ?? '')];
-  if (begin !== null && end !== null && begin >= end) refuse('from', 'must be earlier than until');
+  const [begin, end] = [periodStart(from ?? ''), periodEnd(to ?? '')];
+  if (begin !== null && end !== null && begin >= end) refuse('from', 'must be earlier than to');
   if (hasPassword(into))
     refuse(
       'into',
@@ -180,7 +180,7 @@ function checkJob(job: Settings, context: z.RefinementCtx): void {
 function checkFilter({ filter = '', version = 'v3' }: Settings, refuse: Refuse): void {
   try {
     if (toFilter(filter, { version }).clauses.some(({ field }) => field === 'date_added'))
-      refuse('filter', 'has a range of date_added', 'use from and until');
+      refuse('filter', 'has a range of date_added', 'use from and to');
   } catch (error) {
     if (!CallsError.is(error)) throw error;
     refuse('filter', `cannot be used: ${error.message}`);

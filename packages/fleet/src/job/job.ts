@@ -30,7 +30,7 @@ export interface Job {
   /** Where the period begins: a date or a naive time. Default: open. */
   readonly from?: string | null | undefined;
   /** Where it ends: a date includes its day, a time is not included. Default, and the latest there is: 14 hours before the plan is made. */
-  readonly until?: string | undefined;
+  readonly to?: string | undefined;
   /** Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`, `s3://bucket/prefix`. */
   readonly into: string;
   /** How files are written. Default `parquet`; not for a store. */
@@ -81,7 +81,7 @@ export interface PinnedJob {
   /** First `date_added`; null is open. */
   readonly from: string | null;
   /** First `date_added` that is not read. */
-  readonly until: string;
+  readonly to: string;
   /** Where records go. */
   readonly into: string;
   /** How files are written; null for a store. */

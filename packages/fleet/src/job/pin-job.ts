@@ -24,17 +24,17 @@ const settled = 14 * hour;
 export function pinJob(job: Job, now: number = Date.now()): PinnedJob {
   const { version = 'v3', into, format = 'parquet', sync = null } = job;
   const latest = formatNaive(now - settled);
-  const until = periodEnd(job.until ?? latest) ?? latest;
+  const to = periodEnd(job.to ?? latest) ?? latest;
   const from = periodStart(job.from ?? '');
-  if (until > latest)
+  if (to > latest)
     throw new FleetError(
       'job_invalid',
-      `The job ${job.name}: until must be ${latest} or earlier, 14 hours ago in UTC: later calls may still arrive. Leave it out to end there.`,
+      `The job ${job.name}: to must be ${latest} or earlier, 14 hours ago in UTC: later calls may still arrive. Leave it out to end there.`,
     );
-  if (from !== null && from >= until)
+  if (from !== null && from >= to)
     throw new FleetError(
       'job_invalid',
-      `The job ${job.name}: from must be earlier than ${until}, where it ends.`,
+      `The job ${job.name}: from must be earlier than ${to}, where it ends.`,
     );
   const files = !isStore(into);
   return {
@@ -43,7 +43,7 @@ export function pinJob(job: Job, now: number = Date.now()): PinnedJob {
     version,
     filter: printFilter(toFilter(job.filter ?? '', { version })),
     from,
-    until,
+    to,
     into,
     format: files ? format : null,
     columns: files && !format.startsWith('ndjson') ? (job.columns ?? fieldsOf(version)) : null,
@@ -66,7 +66,7 @@ export function pinJob(job: Job, now: number = Date.now()): PinnedJob {
 }
 
 /** Settings whose default moves from plan to plan: left out, they are what they were. */
-const moving = ['until', 'columns'] as const satisfies readonly (keyof PinnedJob & keyof Job)[];
+const moving = ['to', 'columns'] as const satisfies readonly (keyof PinnedJob & keyof Job)[];
 /** Strings that may be about a person, or long. */
 const unshown: ReadonlySet<string> = new Set(['filter', 'into', 'columns'] satisfies (keyof PinnedJob)[]);
 

@@ -19,7 +19,7 @@ export interface AccountPlan {
   /** Where the plan begins; null is the open beginning. */
   readonly from: string | null;
   /** Where it ends: the `to` of its last parcel. */
-  readonly until: string;
+  readonly to: string;
   /** The parcels in order. Empty for an account without records. */
   readonly parcels: readonly Parcel[];
 }

@@ -12,14 +12,14 @@ export interface MadePlan {
 /** Cuts an account into parcels. */
 export async function makePlan(
   client: Pick<Client, 'version' | 'fetchPage'>,
-  job: Pick<PinnedJob, 'filter' | 'from' | 'until' | 'parcel' | 'partition'>,
+  job: Pick<PinnedJob, 'filter' | 'from' | 'to' | 'parcel' | 'partition'>,
   signal?: AbortSignal,
 ): Promise<MadePlan> {
-  const { filter, from, until, parcel: records, partition: by } = job;
+  const { filter, from, to, parcel: records, partition: by } = job;
   const { requests, slices, total, ...plan } = await planSlices(client, {
     filter,
     from,
-    until,
+    to,
     records,
     by,
     signal,

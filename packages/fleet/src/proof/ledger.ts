@@ -23,13 +23,13 @@ export async function ledgerOf(
   plan: AccountPlan,
   committed: AsyncIterable<ParcelVerdict> | Iterable<ParcelVerdict>,
 ): Promise<Ledger> {
-  const { parcels, from, until } = plan;
+  const { parcels, from, to } = plan;
   const verdicts: (ParcelVerdict | null)[] = parcels.map(() => null);
   for await (const verdict of committed) {
     const parcel = parcels[verdict.index];
     if (parcel?.from === verdict.from && parcel.to === verdict.to) verdicts[verdict.index] = verdict;
   }
   const missing = verdicts.flatMap((verdict, index) => (verdict === null ? [index] : []));
-  const isTorn = parcels.length > 0 && openSlices(parcels, { from, to: until }).length > 0;
+  const isTorn = parcels.length > 0 && openSlices(parcels, { from, to }).length > 0;
   return { plan, verdicts, missing, isTorn };
 }

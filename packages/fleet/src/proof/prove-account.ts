@@ -40,7 +40,7 @@ const fitsTarget = ({ records, leftOut, stored }: Sums): boolean =>
 
 /** Asks for one fresh total of the server for the whole plan, and for the count of the target. */
 async function sumsOf({ plan, verdicts }: Ledger, { total, count }: Counters): Promise<Sums> {
-  const whole = { from: plan.from, to: plan.until };
+  const whole = { from: plan.from, to: plan.to };
   const sums = { records: 0, skipped: 0, leftOut: 0 };
   for (const verdict of verdicts) {
     sums.records += verdict?.records ?? 0;

@@ -12,7 +12,7 @@ export interface PlanRecord {
   readonly account: string;
   readonly bounds: BoundStyle;
   readonly from: string | null;
-  readonly until: string;
+  readonly to: string;
   /** Where the first parcel ends; its beginning may be open. Null without parcels. */
   readonly firstEnd: string | null;
   /** Seconds of each further parcel. */
@@ -23,14 +23,14 @@ export interface PlanRecord {
 
 /** A plan as it is kept. */
 export function packPlan(job: string, account: string, plan: AccountPlan): PlanRecord {
-  const { bounds, from, until, parcels } = plan;
+  const { bounds, from, to, parcels } = plan;
   return {
     format: 1,
     job,
     account,
     bounds,
     from,
-    until,
+    to,
     firstEnd: parcels[0]?.to ?? null,
     widths: parcels.slice(1).map(({ from: start, to }) => (parseNaive(to) - parseNaive(start)) / second),
     totals: parcels.map(({ total }) => total),
@@ -59,8 +59,8 @@ export function unpackPlan(
       'job_differs',
       `Account ${account} in ${target} is filled by the job ${record.job}, so the job ${job} cannot write there. Continue that job, or give this one a target of its own.`,
     );
-  const { bounds, from, until, firstEnd, widths, totals } = record;
-  if (firstEnd === null) return { bounds, from, until, parcels: [] };
+  const { bounds, from, to, firstEnd, widths, totals } = record;
+  if (firstEnd === null) return { bounds, from, to, parcels: [] };
   const ends = [firstEnd];
   let end = parseNaive(firstEnd);
   for (const width of widths) {
@@ -73,7 +73,7 @@ export function unpackPlan(
     to,
     total: totals[index] ?? 0,
   }));
-  return { bounds, from, until, parcels };
+  return { bounds, from, to, parcels };
 }
 
 /** Do two plans say the same? */

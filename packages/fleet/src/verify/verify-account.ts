@@ -56,7 +56,7 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
   const ledger = await ledgerOf(plan, target.verdicts(account));
   const { verdicts, missing, isTorn } = ledger;
   const committed = verdicts.filter((verdict) => verdict !== null);
-  const stored = await target.count(account, plan.from, plan.until);
+  const stored = await target.count(account, plan.from, plan.to);
   const known = {
     ...nothing,
     parcels: { committed: committed.length, of: plan.parcels.length },
@@ -64,7 +64,7 @@ export async function verifyAccount(set: VerifySet): Promise<AccountVerdict> {
     stored,
   };
 
-  const total = await askServer(set, ledger, (totalOf) => totalOf({ from: plan.from, to: plan.until }));
+  const total = await askServer(set, ledger, (totalOf) => totalOf({ from: plan.from, to: plan.to }));
   if (typeof total === 'object') return { ...known, ...total, verdict: 'unknown' };
   if (isTorn) return { ...known, total, verdict: 'not whole', why: whyTorn };
   if (missing.length > 0) {

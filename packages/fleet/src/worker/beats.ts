@@ -13,7 +13,7 @@ export interface Beats {
   /** One at once, since something has changed. Does not wait and never throws. */
   beat(): void;
   /** The last one. */
-  end(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Begins to write signs of life: one now, and one each `everyMs`. A board that is away misses them. */
@@ -61,7 +61,7 @@ export function beginBeats(set: {
   void beat();
   return {
     beat: () => void beat(),
-    async end() {
+    async close() {
       clearInterval(timer);
       await beat();
       // The one under way may have begun before the state changed.

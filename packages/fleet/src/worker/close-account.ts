@@ -32,7 +32,7 @@ export const closeAccount: AccountTurn = async (context, account) => {
   const client = await context.clientOf(account);
   const proof = await proveAccount(ledger, {
     total: serverTotal(client, { filter: job.filter, bounds: plan.bounds, signal }),
-    count: ({ from, to }) => target.count(id, from, to ?? plan.until),
+    count: ({ from, to }) => target.count(id, from, to ?? plan.to),
   });
   if (proof.isProved) {
     const verdict = { records: proof.records, total: proof.total, at: board.now() };
@@ -49,7 +49,7 @@ export const closeAccount: AccountTurn = async (context, account) => {
   // No parcel is read while a sync writes, of whoever it is.
   if (job.sync !== null) await target.sync(id, holder)?.load();
   // An account that had no records when it was planned has no parcel that could be read again.
-  const held = plan.parcels.length > 0 ? plan : await continuePlan(context, client, id, plan, plan.until);
+  const held = plan.parcels.length > 0 ? plan : await continuePlan(context, client, id, plan, plan.to);
   await openAgain(context, id, { ...ledger, plan: held }, proof.parcels);
   const parcels = held.parcels.length;
   const total = held.parcels.reduce((sum, parcel) => sum + parcel.total, 0);

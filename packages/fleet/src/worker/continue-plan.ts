@@ -12,16 +12,16 @@ export async function continuePlan(
   client: Client,
   account: string,
   before: AccountPlan,
-  until: string,
+  to: string,
 ): Promise<AccountPlan> {
   const isEmpty = before.parcels.length === 0;
-  const from = isEmpty ? before.from : before.until;
-  if (from !== null && from >= until) return before;
+  const from = isEmpty ? before.from : before.to;
+  if (from !== null && from >= to) return before;
   const { filter, parcel: records, partition: by } = job;
-  const plan = await planSlices(client, { filter, from, until, records, by, signal });
+  const plan = await planSlices(client, { filter, from, to, records, by, signal });
   if (plan.total === 0) return before;
   const first = before.parcels.length;
   const parcels = [...before.parcels, ...plan.slices.map((slice, i) => ({ ...slice, index: first + i }))];
   const bounds = isEmpty ? plan.bounds : before.bounds;
-  return target.continuePlan(account, before, { bounds, from: before.from, until: plan.until, parcels });
+  return target.continuePlan(account, before, { bounds, from: before.from, to: plan.to, parcels });
 }

@@ -52,12 +52,12 @@ export async function syncFiles(
  * plan.
  */
 export const nextPiece = (account: AccountValue, plan: AccountPlan, every: number): number =>
-  (account.sync?.at ?? parseNaive(plan.until) + ahead) + every;
+  (account.sync?.at ?? parseNaive(plan.to) + ahead) + every;
 
 /** All records from before this time that could change since were read after it, or when the last round began. */
-function lastRead({ until }: AccountPlan, { sync }: AccountValue): string {
+function lastRead({ to }: AccountPlan, { sync }: AccountValue): string {
   const round = sync === null ? '' : formatNaive(sync.at - ahead);
-  return round > until ? round : until;
+  return round > to ? round : to;
 }
 
 const totalOf = ({ parcels }: AccountPlan): number => parcels.reduce((sum, { total }) => sum + total, 0);

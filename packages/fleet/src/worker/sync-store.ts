@@ -49,7 +49,7 @@ export async function syncStore(
 async function bringUpToDate(
   context: TurnContext,
   account: AccountValue,
-  { until, bounds }: AccountPlan,
+  { to, bounds }: AccountPlan,
   { lookback, settle }: NonNullable<PinnedJob['sync']>,
   sink: UpsertSink,
 ): Promise<SyncSummary> {
@@ -57,7 +57,7 @@ async function bringUpToDate(
   const client = await context.clientOf(account);
   const { version } = client;
   const filter = sliceFilter(job.filter, { from: job.from, to: null }, bounds, version);
-  const since = formatNaive(parseNaive(until) - settle);
+  const since = formatNaive(parseNaive(to) - settle);
   const isFirst = account.sync === null;
   const beginning: UpsertSink = {
     ...(sink.compares === undefined ? {} : { compares: sink.compares }),

@@ -95,7 +95,7 @@ export class WorkLoop {
       throw error;
     } finally {
       this.#become('gone');
-      await this.#beats.end();
+      await this.#beats.close();
     }
   }
 

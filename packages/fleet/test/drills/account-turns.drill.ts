@@ -63,7 +63,7 @@ async function bringToEnd(scene: Scene): Promise<number[]> {
 }
 
 const inPlan = (scene: Scene): number =>
-  scene.server.calls.filter(({ date_added }) => date_added < scene.plan().until).length;
+  scene.server.calls.filter(({ date_added }) => date_added < scene.plan().to).length;
 
 test('an account that is closed, with late calls in two of its parcels and a third one lost', {
   timeout: 120_000,

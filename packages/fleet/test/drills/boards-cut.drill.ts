@@ -88,6 +88,6 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('connections to %s', () 
     await board.close();
     await truth.close();
     proxy.close();
-    await nats.stop();
+    await nats.close();
   });
 });

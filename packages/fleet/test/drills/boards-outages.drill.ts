@@ -90,7 +90,7 @@ describe.each(inject('natsUrl') === '' ? [] : ([1, 3] as const))('%i NATS server
       await truth.close();
     });
     await Promise.all(boards.map((board) => board.close()));
-    await nats.stop();
+    await nats.close();
   });
 });
 
@@ -111,6 +111,6 @@ test.runIf(inject('natsUrl') !== '')(
     await until(one, () => one.get('job')?.revision === again?.revision);
     await one.close();
     await two.close();
-    await nats.stop();
+    await nats.close();
   },
 );

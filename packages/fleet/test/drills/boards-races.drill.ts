@@ -28,7 +28,7 @@ if (inject('postgresUrl') !== '')
   };
 
 afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()));
+  await Promise.all(servers.map((server) => server.close()));
   if (database !== '')
     await runSql(inject('postgresUrl'), `DROP DATABASE ${new URL(database).pathname.slice(1)} WITH (FORCE)`);
 });

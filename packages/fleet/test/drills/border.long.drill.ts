@@ -61,7 +61,7 @@ async function openBorder(into: string, more: Partial<Job> = {}): Promise<Border
     accounts: 2,
     records: 6000,
     days: 60,
-    until: formatNaive(start),
+    to: formatNaive(start),
     store: url,
     journal: 0,
     clock: { now },
@@ -209,7 +209,7 @@ kinds.push({
       )
       .filter((line) => line !== '');
   },
-  until: async ({ target }, account) => (await target.planOf(account))?.until ?? '',
+  until: async ({ target }, account) => (await target.planOf(account))?.to ?? '',
 });
 
 describe.each(kinds)('into a $kind', (place) => {

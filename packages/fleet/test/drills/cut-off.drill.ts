@@ -35,7 +35,7 @@ beforeAll(async () => {
   [source, nats] = await Promise.all([openSource({ accounts: 3, records: 9000, latency: 40 }), startNats()]);
 });
 afterAll(async () => {
-  await nats.stop();
+  await nats.close();
   await source[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -98,7 +98,7 @@ describe('workers that share NATS', () => {
     try {
       await killWorkers(tally, nats.url, async () => `folder:${mkdtempSync(join(folder, 'job-'))}`);
     } finally {
-      await nats.stop();
+      await nats.close();
     }
   });
 });

@@ -78,7 +78,7 @@ test('workers that were started before NATS wait for it, and one that is killed 
         expect(await early.gone).toBe(0);
       });
     } finally {
-      await nats.stop();
+      await nats.close();
     }
   }));
 
@@ -96,7 +96,7 @@ test('each of three nodes is lost in turn', () =>
         }
       });
     } finally {
-      await nats.stop();
+      await nats.close();
     }
   }));
 
@@ -137,6 +137,6 @@ test('all data of NATS is lost: the job is planned again, and what was committed
       await compare(tally, source, job.into);
       countParcels(tally, [first, second]);
     } finally {
-      await nats.stop();
+      await nats.close();
     }
   }));

@@ -28,8 +28,8 @@ openDrill({
 it('no key and no data of a caller is on the board, in events, verdicts, plans, the status or metrics', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'private-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const until = formatNaive(Date.now() - 86_400_000);
-  await using sandbox = await startSandbox({ records: 90, accounts: 3, days: 60, until });
+  const to = formatNaive(Date.now() - 86_400_000);
+  await using sandbox = await startSandbox({ records: 90, accounts: 3, days: 60, to });
   const [refused, broken] = sandbox.accounts;
   const secrets = [
     'a-key-that-was-revoked',

@@ -81,7 +81,7 @@ describe.skipIf(findNats() === null)('a planner that is killed', () => {
           });
       } finally {
         await sandbox.close();
-        await nats.stop();
+        await nats.close();
         await rm(root, { recursive: true, force: true });
       }
     },
@@ -101,12 +101,12 @@ async function expectPlanned(job: Job, url: string): Promise<void> {
   for (const { id } of job.accounts) {
     const plan = await target.planOf(id);
     if (plan === null) throw new Error(`account ${id} has no plan`);
-    expect(plan.until).toBe(pinned.until);
+    expect(plan.to).toBe(pinned.to);
     expect(plan.parcels.map(({ from }) => from)).toEqual([
       null,
       ...plan.parcels.slice(0, -1).map(({ to }) => to),
     ]);
-    expect(plan.parcels.at(-1)?.to).toBe(pinned.until);
+    expect(plan.parcels.at(-1)?.to).toBe(pinned.to);
     const total = plan.parcels.reduce((sum, parcel) => sum + parcel.total, 0);
     const of = plan.parcels.length;
     expect(board.get(`account.${id}`)?.value as unknown as AccountValue).toMatchObject({
@@ -127,7 +127,7 @@ async function expectPlanned(job: Job, url: string): Promise<void> {
 }
 
 test('plans of the generated calls keep to their requests and sizes', async () => {
-  const sandbox = await startSandbox({ records: 40_000, days: 365, until: '2026-11-01 00:00:00' });
+  const sandbox = await startSandbox({ records: 40_000, days: 365, to: '2026-11-01 00:00:00' });
   const [account] = sandbox.accounts;
   const auth = apiKeys(account?.accessKey, account?.secretKey);
   const client = createClient({ baseUrl: sandbox.url, auth });
@@ -135,7 +135,7 @@ test('plans of the generated calls keep to their requests and sizes', async () =
     for (const by of ['none', 'month'] as const)
       await tally.run(async () => {
         const plan = await planSlices(client, {
-          until: '2026-11-02 00:00:00',
+          to: '2026-11-02 00:00:00',
           filter: 'inc_gce:1',
           records,
           by,

@@ -63,6 +63,6 @@ describe.each(inject('natsUrl') === '' ? [] : ['NATS'])('rates on %s', () => {
       expect(refused).toBeLessThanOrEqual(2 * Math.ceil(seconds / 70));
     }, 600_000);
     server.close();
-    await nats.stop();
+    await nats.close();
   });
 });

@@ -44,7 +44,7 @@ beforeAll(async () => {
   [source, nats] = await Promise.all([openSource({ accounts: 3, records: 3600, latency: 10 }), startNats()]);
 });
 afterAll(async () => {
-  await nats.stop();
+  await nats.close();
   await source[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -20,7 +20,7 @@ const drill = openDrill({
   what: 'People ask an assistant about many calls; each answer over the local copy is the one that the records give, in few calls and tokens',
 });
 
-const until = '2026-11-01 00:00:00';
+const to = '2026-11-01 00:00:00';
 const records = rounds(60_000, 1_000_000);
 const kept = [
   'sid',
@@ -67,7 +67,7 @@ const file = join(folder, 'calls.duckdb');
 
 /** The calls; of each the fields that the truth needs are kept, since a million whole records would not fit in memory. */
 function* remembered(): Generator<Call> {
-  for (const call of generate({ records, until })) {
+  for (const call of generate({ records, to })) {
     calls.push(Object.fromEntries(kept.map((name) => [name, call[name]])) as unknown as Call);
     yield call;
   }
@@ -81,7 +81,7 @@ async function fill(): Promise<void> {
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ records: isFilled ? 0 : records, until });
+  sandbox = await startSandbox({ records: isFilled ? 0 : records, to });
   const account = sandbox.accounts[0] as Sandbox['accounts'][number];
   client = createClient({
     baseUrl: sandbox.url,

@@ -15,7 +15,7 @@ let v2: Client;
 let v3: Client;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ until: '2026-11-01 00:00:00' });
+  sandbox = await startSandbox({ to: '2026-11-01 00:00:00' });
   const account = sandbox.accounts[0] as Sandbox['accounts'][number];
   const base = { baseUrl: sandbox.url, legacyBaseUrl: sandbox.legacyUrl };
   const keys = apiKeys(account.accessKey, account.secretKey);

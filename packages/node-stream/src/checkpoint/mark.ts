@@ -6,15 +6,15 @@ import type { Checkpoint } from './checkpoint.ts';
  */
 export class Mark {
   /** All records with `date_added` before this naive time have passed; null when the slice has no upper end. */
-  readonly until: string | null;
+  readonly to: string | null;
   /** Lower end of the slice that just ended, included; null when it is open. */
   readonly from: string | null;
   /** Where the source resumes after this mark; null when it cannot. */
   readonly checkpoint: Checkpoint | null;
 
-  constructor(mark: { from?: string | null; until?: string | null; checkpoint?: Checkpoint | null }) {
+  constructor(mark: { from?: string | null; to?: string | null; checkpoint?: Checkpoint | null }) {
     this.from = mark.from ?? null;
-    this.until = mark.until ?? null;
+    this.to = mark.to ?? null;
     this.checkpoint = mark.checkpoint ?? null;
   }
 }

@@ -1,8 +1,8 @@
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { readSmallFile } from '@call-attribution/core/settings';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { FileLockedError } from '../errors.ts';
 import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
 
@@ -14,16 +14,18 @@ export interface Unlock {
   check(): Promise<void>;
 }
 
-/** Settings of `lockFile`. */
-export interface FileLockOptions {
+const lockOptions = defineOptions({
   /** Time between two signs of life. Default `10s`. */
-  heartbeat?: Duration | undefined;
+  heartbeat: option.duration().default('10s'),
   /**
    * Time without a sign of life after which the lock of another machine or container is taken over. On
    * the same machine it is known whether the owner still runs, and this does not count. Default `1m`.
    */
-  stale?: Duration | undefined;
-}
+  stale: option.duration().default('1m'),
+});
+
+/** Options of `lockFile`. */
+export interface FileLockOptions extends OptionsOf<typeof lockOptions> {}
 
 interface Claim {
   readonly file: string;
@@ -45,15 +47,12 @@ interface Claim {
  *   await unlock();
  * }
  */
-export async function lockFile(
-  path: string,
-  { heartbeat = '10s', stale = '1m' }: FileLockOptions = {},
-): Promise<Unlock> {
+export async function lockFile(path: string, options: FileLockOptions = {}): Promise<Unlock> {
+  const { heartbeat, stale } = lockOptions.read(options);
   const owner = newOwner();
-  const staleMs = durationMillis(stale, 'stale');
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    const claim = await take(path, owner, staleMs);
-    if (claim !== null) return held(path, claim, durationMillis(heartbeat, 'heartbeat'));
+    const claim = await take(path, owner, stale);
+    if (claim !== null) return held(path, claim, heartbeat);
     // Several runs saw each other and all stepped back.
     await delay(10 + Math.random() * 60 * (attempt + 1));
   }

@@ -5,10 +5,10 @@ export { type FileLockOptions, lockFile, lockOwner, type Unlock } from './file-l
 export {
   createByteLineReader,
   createLineReader,
+  type LineOptions,
   type LineReader,
   type LineReaderOptions,
   readLines,
-  type TooLongHandler,
 } from './lines.ts';
 export { createFile, makeOwnFolder, pathInside, provisionalName, strangeFile } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

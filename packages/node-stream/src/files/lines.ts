@@ -1,20 +1,24 @@
 import { isAscii } from 'node:buffer';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
 
 const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Settings of `createLineReader` and `readLines`. */
-export interface LineReaderOptions {
+const lineOptions = defineOptions({
   /** Longest line, in bytes without its line break. Default: no limit. */
-  maxBytes?: number | undefined;
-}
+  maxBytes: option.whole(1).or(option.only(Number.POSITIVE_INFINITY)).default(Number.POSITIVE_INFINITY),
+});
+const readerOptions = defineOptions({
+  ...lineOptions.entries,
+  /** Called with the first and the last bytes of a line that is too long. Default: it is left out. */
+  onTooLong: option.callback<(first: Buffer, last: Buffer) => void>().default(() => {}),
+});
 
-/** What happens to lines that are too long. */
-export interface TooLongHandler {
-  /** Called with the first and the last bytes of such a line. */
-  onTooLong?: (first: Buffer, last: Buffer) => void;
-}
+/** Options of `readLines`. */
+export interface LineOptions extends OptionsOf<typeof lineOptions> {}
+/** Options of `createLineReader`. */
+export interface LineReaderOptions extends OptionsOf<typeof readerOptions> {}
 
 /** Bytes of a line that is too long that are still reported, from each end. */
 const edge = 256;
@@ -32,14 +36,13 @@ export interface LineReader {
  * CR LF and is reported without it. Bytes are joined before they are decoded, so a character that is split between two
  * chunks stays whole.
  *
- * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`, with its first and last bytes.
  * @example
  * const reader = createLineReader((line) => handle(JSON.parse(line)));
  * socket.on('data', reader.push).on('end', reader.end);
  */
 export function createLineReader(
   onLine: (line: string) => void,
-  options: LineReaderOptions & TooLongHandler = {},
+  options: LineReaderOptions = {},
 ): LineReader {
   // For plain ASCII both give the same, and latin1 is faster.
   return createByteLineReader((line) => onLine(line.toString(isAscii(line) ? 'latin1' : 'utf8')), options);
@@ -48,7 +51,6 @@ export function createLineReader(
 /**
  * Like `createLineReader`, but reports lines as bytes. They are a view of the chunk where possible, not a copy.
  *
- * @param onTooLong called instead of `onLine` for a line of more than `maxBytes`.
  * @example
  * const reader = createByteLineReader((line) => lines.push(line));
  * for await (const chunk of createReadStream('calls.ndjson')) reader.push(chunk);
@@ -56,8 +58,9 @@ export function createLineReader(
  */
 export function createByteLineReader(
   onLine: (line: Buffer) => void,
-  { maxBytes = Number.POSITIVE_INFINITY, onTooLong = () => {} }: LineReaderOptions & TooLongHandler = {},
+  options: LineReaderOptions = {},
 ): LineReader {
+  const { maxBytes, onTooLong } = readerOptions.read(options);
   let parts: Uint8Array[] = [];
   let size = 0;
   let edges: [first: Buffer, last: Buffer] | null = null;
@@ -116,12 +119,13 @@ function joined(parts: readonly Uint8Array[], size: number): Buffer {
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
-  { maxBytes }: LineReaderOptions = {},
+  options: LineOptions = {},
 ): AsyncGenerator<string, void, undefined> {
+  const { maxBytes } = lineOptions.read(options);
   let count = 0;
   let ready: (string | null)[] = [];
   const reader = createLineReader((line) => ready.push(line), {
-    ...(maxBytes === undefined ? {} : { maxBytes }),
+    maxBytes,
     onTooLong: () => ready.push(null),
   });
   const taken = function* (): Generator<string, void, undefined> {

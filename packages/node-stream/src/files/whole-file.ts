@@ -1,5 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { createFile, provisionalName, sweepProvisional } from './own-file.ts';
 
 /** What a file is written from: a string, bytes, or several of them in order. */
@@ -12,13 +13,15 @@ export type FileContents =
 // Many short strings are written as one block.
 const blockSize = 65_536;
 
-/** Settings of `writeWholeFile`. */
-export interface WholeFileOptions {
+const wholeFileOptions = defineOptions({
   /** Wait for the disk before the file gets its name, so that a power cut loses nothing. Default true. */
-  durable?: boolean | undefined;
+  durable: option.flag().default(true),
   /** Permissions of the file, such as `0o600`. Default: as for any new file. */
-  mode?: number | undefined;
-}
+  mode: option.whole(0),
+});
+
+/** Settings of `writeWholeFile`. */
+export interface WholeFileOptions extends OptionsOf<typeof wholeFileOptions> {}
 
 /** How the names of receipts end. */
 export const receiptEnding = '.receipt.json';
@@ -41,8 +44,9 @@ export function removeReceipt(path: string): Promise<void> {
 export async function writeWholeFile(
   path: string,
   contents: FileContents,
-  { durable = true, mode }: WholeFileOptions = {},
+  options: WholeFileOptions = {},
 ): Promise<void> {
+  const { durable, mode } = wholeFileOptions.read(options);
   const provisional = provisionalName(path);
   const handle = await createFile(provisional, mode);
   try {

@@ -83,7 +83,7 @@ export function mergeOrdered<T = Call>(
 
   const accept = (lane: Input<T>, item: T | Mark) => {
     if (item instanceof Mark) {
-      if (marks && item.until !== null) lane.latest = Math.max(lane.latest, parseNaive(item.until));
+      if (marks && item.to !== null) lane.latest = Math.max(lane.latest, parseNaive(item.to));
       return;
     }
     const time = parseNaive(timeOf(item));
@@ -108,7 +108,7 @@ export function mergeOrdered<T = Call>(
       if (slowest === null) return null;
       if (marks && safe > passed) {
         passed = safe;
-        return new Mark({ until: formatNaive(safe) });
+        return new Mark({ to: formatNaive(safe) });
       }
       for (const lane of lanes) if (lane.next === null && !lane.ended) lane.next = pull(lane);
       const result = await slowest.next;

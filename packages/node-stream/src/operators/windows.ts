@@ -116,9 +116,9 @@ export function sliding<M extends Record<string, Measure<unknown, T>>, K extends
         if (late) lateItem(item, onLate);
         if (lateness !== null && !marked) close(time - lateness);
       },
-      mark({ until }) {
+      mark({ to }) {
         marked = true;
-        if (until !== null) close(parseNaive(until) - (lateness ?? 0));
+        if (to !== null) close(parseNaive(to) - (lateness ?? 0));
       },
       end: () => close(Number.POSITIVE_INFINITY),
     };

@@ -17,7 +17,7 @@ const sliceFilesOptions = <T>() =>
     /** Turns the records of each file into bytes. */
     encode: encoding<Encoding<T>>().required(),
     /** The file name of a slice; each needs a different one. `from` and `until` are null at the ends of the query. */
-    name: option.callback<(slice: { from: string | null; until: string | null }) => string>().required(),
+    name: option.callback<(slice: { from: string | null; to: string | null }) => string>().required(),
     /** Continue where an earlier run into the same folder stopped: pass `sink.checkpoint` to the source. Default false. */
     resume: option.flag().default(false),
     /** Wait for the disk before a file gets its name. Default true. */
@@ -72,7 +72,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     mkdirSync(folder, { recursive: true });
     const state = options.resume ? readState(folder) : null;
     this.checkpoint = state?.checkpoint ?? null;
-    this.#state = state ?? { version: 1, until: null, checkpoint: null, folder: numberOf(folder) };
+    this.#state = state ?? { version: 1, to: null, checkpoint: null, folder: numberOf(folder) };
     if (state?.name != null) this.#names.add(state.name);
   }
 
@@ -140,7 +140,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
   }
 
   async #close(mark: Mark | null): Promise<void> {
-    const slice = { from: mark ? mark.from : this.#state.until, until: mark ? mark.until : null };
+    const slice = { from: mark ? mark.from : this.#state.to, to: mark ? mark.to : null };
     if (this.#current) {
       const { file, encoder } = this.#current;
       for (const chunk of await encoder.end()) await file.write(chunk);
@@ -152,9 +152,9 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     }
     if (mark === null) return rmSync(join(this.folder, stateFile), { force: true });
     const name = [...this.#names].at(-1);
-    const { until, checkpoint } = mark;
+    const { to, checkpoint } = mark;
     const { folder } = this.#state;
-    this.#state = { version: 1, until, ...(name === undefined ? {} : { name }), checkpoint, folder };
+    this.#state = { version: 1, to, ...(name === undefined ? {} : { name }), checkpoint, folder };
     await this.#save(this.#state);
   }
 
@@ -163,7 +163,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
     return writeWholeFile(join(this.folder, stateFile), `${JSON.stringify(state)}\n`, { durable });
   }
 
-  #nameOf(slice: { from: string | null; until: string | null }): string {
+  #nameOf(slice: { from: string | null; to: string | null }): string {
     const name = this.#options.name(slice);
     if (this.#names.has(name)) {
       throw new ItemError(
@@ -179,7 +179,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
 /** What is on the disk of an unfinished folder. */
 interface FolderState {
   readonly version: 1;
-  readonly until: string | null;
+  readonly to: string | null;
   /** The last file that counts, and the one that is about to get its name. */
   readonly name?: string;
   readonly writing?: string;

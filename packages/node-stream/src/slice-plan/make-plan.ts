@@ -12,7 +12,7 @@ const month = 31 * 86_400_000;
 /** What is cut, and into what. Times are naive milliseconds. */
 export interface Whole {
   readonly from: number | null;
-  readonly until: number;
+  readonly to: number;
   readonly records: number;
   readonly isByMonth: boolean;
 }
@@ -29,13 +29,13 @@ export async function makePlan(
   let state = await begin(totals, whole);
   let planned = 0;
   let isCountedAgain = false;
-  while (state.start.at !== whole.until) {
+  while (state.start.at !== whole.to) {
     const next = nextCut({ ...state, border: borderOf(state, whole), records: whole.records });
     if (next.kind === 'ask') {
       state = await learnFrom(totals, state, next);
       continue;
     }
-    if (next.at === whole.until && slices.length > 0 && !isCountedAgain) {
+    if (next.at === whole.to && slices.length > 0 && !isCountedAgain) {
       // So far the last slice is what the others left of the total. A count of its own proves that the counts add up.
       state = await countLast(totals, state, next);
       isCountedAgain = true;
@@ -55,24 +55,24 @@ export async function makePlan(
 }
 
 /** Learns what the first cut depends on: the total, how the server reads ranges, and where the records begin. */
-async function begin(totals: Totals, { from, until, records, isByMonth }: Whole): Promise<State> {
-  const { total, sample } = await totals.of({ from, to: until });
+async function begin(totals: Totals, { from, to, records, isByMonth }: Whole): Promise<State> {
+  const { total, sample } = await totals.of({ from, to });
   if (!Number.isNaN(sample)) await totals.findStyle(sample);
-  let known: KnownCount[] = [{ at: until, count: total }];
+  let known: KnownCount[] = [{ at: to, count: total }];
   if (from !== null) known.unshift({ at: from, count: 0 });
   else if (total > 0 && (isByMonth || total > most * records)) {
     const found = await totals.findLower(
-      Number.isNaN(sample) ? until - finest : sample,
+      Number.isNaN(sample) ? to - finest : sample,
       isByMonth ? 0 : fewest * records,
     );
     known = found.reduce(withCount, known);
     if (isByMonth) known = await narrow(totals, known);
   }
-  const lower = known[0]?.at ?? until;
+  const lower = known[0]?.at ?? to;
   return {
     known,
     start: { at: from, count: 0 },
-    flow: regionOf({ from, to: until }, total, lower, until),
+    flow: regionOf({ from, to }, total, lower, to),
     asked: 0,
     sample,
     isSilent: false,
@@ -90,11 +90,11 @@ async function narrow(totals: Totals, known: readonly KnownCount[]): Promise<Kno
 }
 
 /** The time that the next slice may not reach across. */
-function borderOf({ start, known }: State, { until, isByMonth }: Whole): number {
-  if (!isByMonth) return until;
-  const from = start.at ?? known.findLast(({ count }) => count === 0)?.at ?? until;
+function borderOf({ start, known }: State, { to, isByMonth }: Whole): number {
+  if (!isByMonth) return to;
+  const from = start.at ?? known.findLast(({ count }) => count === 0)?.at ?? to;
   const first = new Date(from);
-  return Math.min(until, addMonths(Date.UTC(first.getUTCFullYear(), first.getUTCMonth()), 1));
+  return Math.min(to, addMonths(Date.UTC(first.getUTCFullYear(), first.getUTCMonth()), 1));
 }
 
 async function learnFrom(

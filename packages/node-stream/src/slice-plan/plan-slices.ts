@@ -36,7 +36,7 @@ export async function planSlices(client: PageClient, options: PlanSlicesOptions)
   return {
     bounds: totals.style,
     from: span.from === null ? null : formatNaive(span.from),
-    until: formatNaive(span.until),
+    to: formatNaive(span.to),
     slices,
     total: slices.reduce((sum, { total }) => sum + total, 0),
     requests: totals.requests,
@@ -47,16 +47,16 @@ export async function planSlices(client: PageClient, options: PlanSlicesOptions)
 function spanOfPlan(
   { filter: { clauses }, lower, upper }: WindowQuery,
   options: PlanSlicesSettings,
-): { from: number | null; until: number } {
+): { from: number | null; to: number } {
   const own = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   const isBehind = own?.kind === 'range' && own.lower?.inclusive === false;
   const first = lower === null ? null : Math.floor(lower / finest) * finest + (isBehind ? finest : 0);
   const given = options.from == null ? null : parseNaive(options.from);
   const from = first === null || given === null ? (first ?? given) : Math.max(first, given);
-  const until = Math.min(parseNaive(options.until), upper ?? Number.POSITIVE_INFINITY);
-  if (from === null || from < until) return { from, until };
+  const to = Math.min(parseNaive(options.to), upper ?? Number.POSITIVE_INFINITY);
+  if (from === null || from < to) return { from, to };
   throw new ConfigurationError(
     'invalid_option',
-    `the plan would begin at ${formatNaive(from)} and end at ${formatNaive(until)}: the end must be later`,
+    `the plan would begin at ${formatNaive(from)} and end at ${formatNaive(to)}: the end must be later`,
   );
 }

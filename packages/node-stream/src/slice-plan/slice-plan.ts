@@ -21,7 +21,7 @@ export interface SlicePlan {
   /** Where the plan begins; null when it is open below. */
   readonly from: string | null;
   /** Where it ends, not included. */
-  readonly until: string;
+  readonly to: string;
   /** The slices in order of time, each beginning where the one before ends. */
   readonly slices: readonly PlannedSlice[];
   /** Their records. */
@@ -50,7 +50,7 @@ export const planSlicesOptions = defineOptions({
   /** Where the plan begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
   from: naiveTime(finest).or(option.only(null)),
   /** Where it ends, not included. Take a time by which all calls have arrived, such as 14 hours ago in UTC. */
-  until: naiveTime(finest).required(),
+  to: naiveTime(finest).required(),
   /** Records that a slice should have. It gets 0.2 to 1.3 times as many, and more only where one second holds more. */
   records: option.whole(1).required(),
   /** `month`: no slice reaches across the end of a month, where smaller ones may be left. Default `none`. */

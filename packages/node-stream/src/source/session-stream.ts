@@ -123,7 +123,7 @@ export abstract class SessionStream extends Readable {
   /** The mark after the last batch of a slice. */
   protected markAfter({ span }: Batch): Mark {
     const { from, to } = timeSliceOf(span);
-    return markOf(this.#facts, new Mark({ from, until: to, checkpoint: this.session.ahead.checkpoint() }));
+    return markOf(this.#facts, new Mark({ from, to, checkpoint: this.session.ahead.checkpoint() }));
   }
 
   /** A mark after everything: for a read that had nothing left to deliver, since what follows learns of it by marks only. */

@@ -25,20 +25,20 @@ export const generateOptions = defineOptions({
    * The end of these days: a date, which includes its day, or `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
    * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
    */
-  until: option
+  to: option
     .string()
     .checking(checkTime)
-    .as((until) => periodEnd(until) ?? until),
+    .as((to) => periodEnd(to) ?? to),
 });
 
 /** What to generate. The same options give the same calls, byte for byte, on every machine. */
 export interface GenerateOptions extends OptionsOf<typeof generateOptions> {}
 
-function checkTime(until: string): void {
-  if (periodEnd(until) !== null) return;
+function checkTime(to: string): void {
+  if (periodEnd(to) !== null) return;
   throw new ConfigurationError(
     'invalid_option',
-    `until is "${until}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.until}`,
+    `to is "${to}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.to}`,
   );
 }
 
@@ -52,21 +52,20 @@ export interface GeneratedCalls {
   /** Call number `i` as it is at `asOf` (seconds of wall time). A call after the last one needs a `time`. */
   at(i: number, asOf: number, time?: number): GeneratedCall;
   /** When the calls end, in seconds of wall time. */
-  readonly until: number;
+  readonly to: number;
 }
 
 /**
- * Accounts and their calls, made when they are read. Without `until`, the calls end at `present`, in seconds of wall time, and
+ * Accounts and their calls, made when they are read. Without `to`, the calls end at `present`, in seconds of wall time, and
  * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
  */
 export function generatedAccounts(options: GenerateOptions, present?: number): readonly GeneratedCalls[] {
   const settings = generateOptions.fill(options);
   const { records, seed, accounts, days } = settings;
-  const until =
-    settings.until ?? (present === undefined ? sandboxDefaults.until : formatNaive(present * 1000));
-  const end = parseNaive(until) / 1000;
+  const to = settings.to ?? (present === undefined ? sandboxDefaults.to : formatNaive(present * 1000));
+  const end = parseNaive(to) / 1000;
   const shares = shareOut(records, accounts);
-  const place = settings.until === undefined && present !== undefined ? upToPresent : upToEnd;
+  const place = settings.to === undefined && present !== undefined ? upToPresent : upToEnd;
   return shares.map((count, index) => source(makeAccount(seed, index), count, days, end, place));
 }
 
@@ -91,11 +90,11 @@ function source(
   account: GeneratedAccount,
   records: number,
   days: number,
-  until: number,
+  to: number,
   place: Place,
 ): GeneratedCalls {
   let known: Timeline | undefined;
-  const timeline = () => (known ??= place(account.seed, records, days, until));
+  const timeline = () => (known ??= place(account.seed, records, days, to));
   const make = callMaker(account, peopleOf(account));
   const at: GeneratedCalls['at'] = (i, asOf, time) => {
     const { first, timeOf } = timeline();
@@ -104,10 +103,10 @@ function source(
   return {
     account,
     records,
-    until,
+    to,
     at,
     *calls() {
-      for (let i = 0; i < records; i++) yield at(i, until).call;
+      for (let i = 0; i < records; i++) yield at(i, to).call;
     },
   };
 }

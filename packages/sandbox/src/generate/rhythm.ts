@@ -13,14 +13,14 @@ const months = [0.9, 0.94, 1.02, 1.08, 1.12, 1.1, 1.02, 0.96, 1, 1.04, 0.98, 0.8
 export class Rhythm {
   private readonly sums: Float64Array;
   private readonly from: number;
-  private readonly until: number;
+  private readonly to: number;
   private near = 0;
 
-  constructor(seed: number, from: number, until: number) {
+  constructor(seed: number, from: number, to: number) {
     const random = new Random(seed);
-    const count = Math.max(1, Math.ceil((until - from) / 3600));
+    const count = Math.max(1, Math.ceil((to - from) / 3600));
     this.from = from;
-    this.until = until;
+    this.to = to;
     this.sums = new Float64Array(count + 1);
     let mood = 1;
     for (let i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ export class Rhythm {
       const weekday = (Math.floor(time / day) + 4) % 7;
       const month = itemAt(months, new Date(time * 1000).getUTCMonth());
       const growth = 1 + (0.3 * i) / count;
-      const share = Math.min(3600, until - time) / 3600;
+      const share = Math.min(3600, to - time) / 3600;
       const busy = itemAt(hours, hour) * itemAt(weekdays, weekday) * month * mood * growth * share;
       this.sums[i + 1] = this.before(i) + busy;
     }
@@ -64,7 +64,7 @@ export class Rhythm {
     const before = this.before(low);
     const width = this.before(low + 1) - before;
     const part = width > 0 ? Math.min((target - before) / width, 0.9999) : 0;
-    return Math.min(this.from + Math.floor((low + part) * 3600), this.until - 1);
+    return Math.min(this.from + Math.floor((low + part) * 3600), this.to - 1);
   }
 
   /** How busy all hours before this one were. */

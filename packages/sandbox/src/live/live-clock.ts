@@ -23,7 +23,7 @@ export interface LiveClock {
   /** Starts to follow the real clock. */
   start(): void;
   /** Stops following it after the current step. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A clock that starts at `from` (seconds of wall time) and passes what happens to `apply`, one step at a time. */
@@ -72,7 +72,7 @@ export function createLiveClock(
       };
       timer = setTimeout(update, tick).unref();
     },
-    async stop() {
+    async close() {
       clearTimeout(timer);
       timer = undefined;
       await step;

@@ -30,13 +30,13 @@ export function createSchedule(source: GeneratedCalls, callsPerMinute: number): 
   const gap = 60 / callsPerMinute;
   let unsettled: Unsettled[] = [];
   let nextIndex = source.records;
-  let nextArrival = source.until + gapAfter(nextIndex);
+  let nextArrival = source.to + gapAfter(nextIndex);
 
   function gapAfter(i: number): number {
     return gap * (0.25 + (1.5 * mix(source.account.seed + i)) / 4294967296);
   }
 
-  function watch(i: number, made: GeneratedCall, seenAt = source.until): void {
+  function watch(i: number, made: GeneratedCall, seenAt = source.to): void {
     const changesAt = made.time + nextChange(made.course, seenAt - made.time);
     if (Number.isFinite(changesAt)) unsettled.push({ i, time: made.time, changesAt });
   }

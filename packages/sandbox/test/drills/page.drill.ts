@@ -21,7 +21,7 @@ openDrill({
 });
 
 const chromium = findChromium();
-const data = { records: 1_500, seed: 3, days: 10, until: '2026-10-21 00:00:00' };
+const data = { records: 1_500, seed: 3, days: 10, to: '2026-10-21 00:00:00' };
 const calls = [...generate(data)];
 const tracked = calls.filter((call) => call.channel === 'Tracker');
 const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -105,7 +105,7 @@ export class Connections {
   }
 
   /** Ends the checks. */
-  end(): void {
+  close(): void {
     clearInterval(this.#timer);
     this.#onMemory();
   }

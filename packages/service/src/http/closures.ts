@@ -22,7 +22,7 @@ export function createClosureLog(
   metrics: Metrics,
   log: ((entry: LogEntry) => void) | null,
   clock: Pick<Clock, 'now'>,
-): { readonly add: (reason: ClosedFor) => void; end(): void } {
+): { readonly add: (reason: ClosedFor) => void; close(): void } {
   const counts = new Map<ClosedFor, number>();
   let timer: NodeJS.Timeout | null = null;
   const write = (): void => {
@@ -43,7 +43,7 @@ export function createClosureLog(
       counts.set(reason, (counts.get(reason) ?? 0) + 1);
       timer ??= setTimeout(write, entryMs).unref();
     },
-    end() {
+    close() {
       if (timer !== null) clearTimeout(timer);
       write();
     },

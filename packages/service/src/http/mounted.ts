@@ -41,7 +41,7 @@ export interface Mounted {
   /** Requests in progress. */
   readonly size: number;
   /** Waits for requests in progress, then ends the remaining ones. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Mounts a service. A connection is counted for as long as one of its requests is handled. */
@@ -84,7 +84,7 @@ export function createMounted(options: MountedOptions): Mounted {
     get size() {
       return connections?.size ?? 0;
     },
-    async stop() {
+    async close() {
       if (connections === null) return;
       const all = connections;
       if (all.size > 0) {
@@ -94,7 +94,7 @@ export function createMounted(options: MountedOptions): Mounted {
         });
         clearTimeout(timer);
       }
-      all.end();
+      all.close();
     },
   };
 }

@@ -65,7 +65,7 @@ export interface OpenServer {
   /** How many connections it has. */
   readonly connections: () => number;
   /** Stops listening, waits for responses in progress, then closes the remaining connections. */
-  stop(drainTimeout: number): Promise<void>;
+  close(drainTimeout: number): Promise<void>;
 }
 
 /** Starts a server. The error for a port that is taken or not allowed says what to do. */
@@ -111,13 +111,13 @@ export async function openServer(handle: Listener, place: ListenSettings): Promi
   return {
     url: urlOf(server, host, tls !== null),
     connections: () => connections.size,
-    async stop(drainTimeout) {
+    async close(drainTimeout) {
       const closed = new Promise<void>((done) => server.close(() => done()));
       connections.closeIdle();
       const timer = setTimeout(() => connections.closeAll(), drainTimeout);
       await closed;
       clearTimeout(timer);
-      connections.end();
+      connections.close();
     },
   };
 }

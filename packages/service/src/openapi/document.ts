@@ -1,18 +1,19 @@
-import { serviceDefaults } from '../defaults.ts';
-import type { Route, Shape } from '../http/exchange.ts';
+import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { type Route, type ShapeOptions, shapeOptions } from '../http/exchange.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
 import { refusalResponses, replySchemas } from './schemas.ts';
 
-/** The shapes and limits of the service that the document describes. */
-export interface OpenApiOptions extends Partial<Pick<Shape, 'singleAs' | 'countAs'>> {
-  /** Rows of a page when the request names none. Default 100. */
-  readonly defaultRows?: number | undefined;
-  /** Most rows of one page. Default 1,000. */
-  readonly maxRows?: number | undefined;
+const { entries: shapes } = shapeOptions;
+const documentOptions = defineOptions({
+  ...{ singleAs: shapes.singleAs, countAs: shapes.countAs },
+  ...{ defaultRows: shapes.defaultRows, maxRows: shapes.maxRows },
   /** URL of the service. Default `/`: the one the document was loaded from. */
-  readonly serverUrl?: string | undefined;
-}
+  serverUrl: option.string().default('/'),
+});
+
+/** The shapes and limits of the service that the document describes. */
+export interface OpenApiOptions extends OptionsOf<typeof documentOptions>, Omit<ShapeOptions, 'rowsOver'> {}
 
 /**
  * The OpenAPI 3.1 document of the API, made from the field table and the given options.
@@ -21,13 +22,11 @@ export interface OpenApiOptions extends Partial<Pick<Shape, 'singleAs' | 'countA
  * writeFileSync('openapi.json', JSON.stringify(openApiDocument({ maxRows: 500 })));
  */
 export function openApiDocument(options: OpenApiOptions = {}): { readonly [keyword: string]: unknown } {
-  const {
-    singleAs = serviceDefaults.singleAs,
-    countAs = serviceDefaults.countAs,
-    defaultRows = serviceDefaults.defaultRows,
-    maxRows = serviceDefaults.maxRows,
-    serverUrl = '/',
-  } = options;
+  return documentOf(documentOptions.read(options));
+}
+
+function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keyword: string]: unknown } {
+  const { serverUrl, singleAs, countAs, defaultRows, maxRows } = options;
   return {
     openapi: '3.1.0',
     info: {
@@ -70,8 +69,8 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
 }
 
 /** Serves the document at `/openapi.json`. */
-export function openApiRoute(options: OpenApiOptions = {}): Route {
-  const body = JSON.stringify(openApiDocument(options));
+export function openApiRoute(options: ReadOf<typeof documentOptions>): Route {
+  const body = JSON.stringify(documentOf(options));
   const headers = { 'content-type': 'application/json' };
   return { path: '/openapi.json', handle: () => ({ status: 200, headers: { ...headers }, body }) };
 }

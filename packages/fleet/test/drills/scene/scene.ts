@@ -43,7 +43,7 @@ export async function openSource({ accounts = 4, records = 6000, latency = 0 } =
     accounts,
     records,
     days: 20,
-    until: '2026-10-01 00:00:00',
+    to: '2026-10-01 00:00:00',
     journal: 10,
   });
   const keys = mkdtempSync(join(tmpdir(), 'fleet-keys-'));
